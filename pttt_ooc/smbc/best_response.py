@@ -1,6 +1,6 @@
 """Best responses to the strategies of a whole match, exactly.
 
-Against a fixed strategy, the match is a Markov decision problem: its states are the scores and who moves first, and in
+Against a fixed strategy, the match is a Markov decision problem: its states are the scores and the first player, and in
 each of them the responder chooses a strategy for the tree of a round.  Only scores and their mirror image can form
 a cycle, with exchanged roles.  So policy iteration on two states at a time, from the end of the
 match backwards, gives the exact values (Howard 1960, Dynamic programming and Markov processes).

@@ -1,8 +1,5 @@
 """The kernels of one round: reach downward; values, regrets and strategies upward.
 
-All kernels of this wing are here and use no other module, so that numba's stamp of this file tells whether they must
-be compiled again.
-
 Row ``n`` of an array of shape (nodes, 3) is for the player who moved to node ``n``, and for the sequence of their
 moves, with a column for each goal.  Row 0, the empty board, is for the empty sequence.  So a player's last sequence at
 a node is the row of the node itself, or of its parent if the opponent moved last.

@@ -66,7 +66,7 @@ class Round:
     points
         Of the person and of the bot before the round.
     first
-        Who moves first: `ME` or `BOT`.
+        The round's first player: `ME` or `BOT`.
     goals
         Of the person and of the bot.
     squares
@@ -88,7 +88,7 @@ class Round:
 
     @property
     def mover(self) -> int:
-        """Who is to move: `ME` or `BOT`."""
+        """The player to move: `ME` or `BOT`."""
         return (self.first + len(self.squares)) % 2
 
     @property

@@ -1,8 +1,5 @@
 """The kernels of the exact learners: the step at each infoset, when values are passed up a player's tree.
 
-All kernels of the exact learners are here and use no other module, so that numba's stamp of this file tells whether
-they must be compiled again.
-
 :meth:`pttt_ooc.learners.learning_game.LearningGame.upward` calls them with the arrays of one slice.
 ``part.sequences`` hold the counterfactual values ``q`` of actions, and each kernel adds the value of each infoset to
 ``part.nodes``.  All other arrays have a number for each of the slice's sequences.  Within a view, the sequences of an

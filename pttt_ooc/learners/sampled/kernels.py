@@ -1,8 +1,5 @@
 """The kernels of the sampled learners: a state machine for histories, random games, traversals, and restricted games.
 
-All of them are here and use no other module, so that numba's stamp of this file tells whether they must be compiled
-again.
-
 Views are numbered together, those of player 1 after those of player 0.  A *place* is one history as nine numbers: for
 each player the marks on the board, the number of the view, the rank of its order, and the symmetry that maps the board
 to that view; and the mover.  One attempt changes a place in constant time, because the index has, for each action of a
