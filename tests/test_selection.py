@@ -14,7 +14,12 @@ from tests.kits.untried import NEEDS, Untried, untried
 
 TESTS = Path(__file__).parent
 NOTHING_TO_INSTALL = ("superuser", "has no device", "game has no symmetry", "compile nothing", "mount a small disk")
-NOTHING_TO_INSTALL += ("another version has compiled", "there are walls", "daemons want to be root", "no user namespaces")
+NOTHING_TO_INSTALL += (
+    "another version has compiled",
+    "there are walls",
+    "daemons want to be root",
+    "no user namespaces",
+)
 
 
 class Item:
