@@ -1,0 +1,67 @@
+"""Which tests are near a module: read off what files name, for :mod:`benchmarks.mutation`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from benchmarks import rooms
+
+_NAMED = re.compile(r"\bpttt_ooc\b(?:\.([\w.]+))?(?: import (\([^)]*\)|[^\n]*))?")
+_IMPORTED = re.compile(r"^\s*(?:from|import) (\w+)", re.M)
+_LEFT_OUT = re.compile("benchmarks|browser|beside|attacks|load|full|postgres")
+"""Files of tests that need much: time, browsers, busy machines, other servers."""
+
+
+def named(text: str) -> set[str]:
+    """What a text may name of the package: modules, and what is in them."""
+    found = set()
+    for base, inside in _NAMED.findall(text):
+        for name in [base, *(f"{base}.{each}" for each in re.findall(r"\w+", inside))]:
+            parts = name.strip(".").split(".")
+            found |= {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
+    return found
+
+
+@cache
+def graph(root: Path = rooms.ROOT) -> Mapping[str, set[str]]:
+    """What modules and files of tests name: modules, helpers of tests, and what is in the ``conftest.py`` above."""
+    modules = rooms.modules(root / "pttt_ooc")
+    tests = {str(file.relative_to(root)): file for file in sorted((root / "tests").rglob("*.py"))}
+    stems = {file.stem: name for name, file in tests.items() if file.stem != "conftest"}
+    names = {name: named(file.read_text(encoding="utf-8")) & modules.keys() for name, file in (modules | tests).items()}
+    for name, file in tests.items():
+        names[name] |= {stems[stem] for stem in _IMPORTED.findall(file.read_text(encoding="utf-8")) if stem in stems}
+        names[name] |= {str(Path(above, "conftest.py")) for above in Path(name).parents} & tests.keys()
+    return names
+
+
+def nearest(module: str, root: Path = rooms.ROOT) -> list[tuple[str, bool]]:
+    """Files of tests, the nearest first, each with whether its tests marked `slow` are meant.
+
+    Near are files that name the module, then those that name one that does so, and so on; then the others of its room,
+    for a module may be loaded by its name alone.  Of those as near as each other, the tests that are not slow come
+    first, and files of the room, and those with the module's name most often in their text.
+    """
+    names, (room, *_, word) = graph(root), module.split("/")
+    users: dict[str, set[str]] = defaultdict(set)
+    for name, others in names.items():
+        for other in others - {name}:
+            users[other].add(name)
+
+    def rank(file: str) -> tuple[bool, int, str]:
+        return room not in file, -len(re.findall(rf"\b{word}\b", (root / file).read_text(encoding="utf-8"))), file
+
+    found: list[tuple[str, bool]] = []
+    seen = layer = {module.replace("/", ".")}
+    while layer:
+        layer = {user for name in layer for user in users[name]} - seen
+        if not layer:
+            layer = {name for name in names if name.startswith("tests/") and room in name} - seen
+        seen = seen | layer
+        files = [name for name in layer if "/test_" in name and not _LEFT_OUT.search(name)]
+        found += [(name, slow) for slow in (False, True) for name in sorted(files, key=rank)]
+    return found
