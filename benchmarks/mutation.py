@@ -45,7 +45,7 @@ __all__ = ["Mutant", "dealt", "mutants", "sample"]
 
 ROOT = Path(__file__).parent.parent
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
-SECONDS = 120.0  # of the processor, after which no other file of tests is begun for a mutant of a wing
+SECONDS = 60.0  # of the processor, after which no other file of tests is begun for a mutant of a wing
 PATIENCE = 120  # seconds after which a test is taken to loop for ever
 LIMIT = 900.0  # ... and all tests of a step, which may have to compile kernels on a busy machine
 

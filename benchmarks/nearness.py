@@ -27,14 +27,20 @@ def named(text: str) -> set[str]:
 
 
 @cache
+def _texts(root: Path) -> Mapping[str, str]:
+    """Files of tests, and what they share."""
+    return {str(file.relative_to(root)): file.read_text("utf-8") for file in sorted((root / "tests").rglob("*.py"))}
+
+
+@cache
 def graph(root: Path = rooms.ROOT) -> Mapping[str, set[str]]:
     """What modules and files of tests name: modules, helpers of tests, and what is in the ``conftest.py`` above."""
-    modules = rooms.modules(root / "pttt_ooc")
-    tests = {str(file.relative_to(root)): file for file in sorted((root / "tests").rglob("*.py"))}
-    stems = {file.stem: name for name, file in tests.items() if file.stem != "conftest"}
-    names = {name: named(file.read_text(encoding="utf-8")) & modules.keys() for name, file in (modules | tests).items()}
-    for name, file in tests.items():
-        names[name] |= {stems[stem] for stem in _IMPORTED.findall(file.read_text(encoding="utf-8")) if stem in stems}
+    modules, tests = rooms.modules(root / "pttt_ooc"), _texts(root)
+    texts = {name: file.read_text(encoding="utf-8") for name, file in modules.items()} | tests
+    names = {name: named(text) & modules.keys() for name, text in texts.items()}
+    stems = {Path(name).stem: name for name in tests if not name.endswith("/conftest.py")}
+    for name, text in tests.items():
+        names[name] |= {stems[stem] for stem in _IMPORTED.findall(text) if stem in stems}
         names[name] |= {str(Path(above, "conftest.py")) for above in Path(name).parents} & tests.keys()
     return names
 
@@ -46,22 +52,23 @@ def nearest(module: str, root: Path = rooms.ROOT) -> list[tuple[str, bool]]:
     for a module may be loaded by its name alone.  Of those as near as each other, the tests that are not slow come
     first, and files of the room, and those with the module's name most often in their text.
     """
-    names, (room, *_, word) = graph(root), module.split("/")
+    names, texts, (room, *_, word) = graph(root), _texts(root), module.split("/")
     users: dict[str, set[str]] = defaultdict(set)
     for name, others in names.items():
         for other in others - {name}:
             users[other].add(name)
 
     def rank(file: str) -> tuple[bool, int, str]:
-        return room not in file, -len(re.findall(rf"\b{word}\b", (root / file).read_text(encoding="utf-8"))), file
+        return room not in file, -len(re.findall(rf"\b{word}\b", texts[file])), file
 
     found: list[tuple[str, bool]] = []
     seen = layer = {module.replace("/", ".")}
     while layer:
         layer = {user for name in layer for user in users[name]} - seen
         if not layer:
-            layer = {name for name in names if name.startswith("tests/") and room in name} - seen
+            layer = {name for name in texts if room in name} - seen
         seen = seen | layer
         files = [name for name in layer if "/test_" in name and not _LEFT_OUT.search(name)]
-        found += [(name, slow) for slow in (False, True) for name in sorted(files, key=rank)]
+        found += [(name, False) for name in sorted(files, key=rank)]
+        found += [(name, True) for name in sorted(files, key=rank) if "mark.slow" in texts[name]]
     return found

@@ -218,7 +218,7 @@ def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_
         "pttt_ooc/grid/page.py": "def f():\n    from pttt_ooc.grid.cells import (\n        a,\n    )",
         "tests/test_grid.py": "from pttt_ooc.grid import (\n    cells,\n    page,\n)",
         "tests/test_grid_cells.py": "from pttt_ooc.grid import cells",
-        "tests/test_a.py": "RUN = 'python -m pttt_ooc.grid.cells'",
+        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.grid.cells'",
         "tests/test_page.py": "import pttt_ooc.grid.page",
         "tests/kit.py": "from pttt_ooc.grid.cells import a",
         "tests/test_by_helper.py": "from kit import a",
@@ -231,11 +231,11 @@ def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    near = ["test_grid.py", "test_grid_cells.py", "test_a.py"]
     found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("grid/cells", tmp_path)]
-    assert found[:6] == [(name, slow) for slow in (False, True) for name in near]
-    assert {name for name, _ in found[6:10]} == {"test_by_helper.py", "test_page.py"}
-    assert found[10::2] == [("inner/test_all.py", False), ("test_grid_other.py", False)]
+    near = ["test_grid.py", "test_grid_cells.py", "test_a.py"]
+    assert found[:4] == [*((name, False) for name in near), ("test_a.py", True)]
+    assert {name for name, _ in found[4:6]} == {"test_by_helper.py", "test_page.py"}
+    assert found[6:] == [("inner/test_all.py", False), ("test_grid_other.py", False)]
 
 
 def test_real_modules_have_tests_near_them():
