@@ -13,9 +13,12 @@ from arenapages import application
 from fastapi.testclient import TestClient
 
 from pttt_ooc.arena import robins
+from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.pages import seating
+from pttt_ooc.arena.pages.offers import AGENTS
 from pttt_ooc.arena.settings import RoundRobin
 
 
@@ -398,3 +401,16 @@ def test_damaged_standings_are_a_sentence(tmp_path):
     (tmp_path / "standings.json").write_text('{"standings": [{}]}')
     with application(tmp_path) as app, TestClient(app, raise_server_exceptions=False) as client:
         assert "standings.json is damaged" in client.get("/arena/standings").text
+
+
+def test_agents_take_their_seats_as_they_are_offered(tmp_path, monkeypatch):
+    """With the time that was chosen, and what was learnt for this game; kernels are compiled when one chooses."""
+    made = []
+    monkeypatch.setattr(seating, "agent", lambda text: made.append(text) or agent("random"))
+    seats = seating.Seating(tmp_path)
+    for offer in AGENTS:
+        text = "mnk:3x3+need3" if "mnk" in offer.games else "ultimate"
+        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1
+    assert sum("time=0.5,clock=wall" in text for text in made) == sum("time=" in offer.text for offer in AGENTS) > 2
+    assert any(f"path={tmp_path}/ultimate.weights" in text for text in made)
+    assert f"table:path={tmp_path}/policies/mnk-3x3+need3" in made

@@ -4,8 +4,11 @@ import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
+from patience import PATIENCE
 
 from pttt_ooc.web import answering
 
@@ -45,3 +48,17 @@ def test_an_error_of_the_compiler_is_one():
 
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(RuntimeError):
         answering.answer_until_stopped(str(listening.detach()), fails, logging.getLogger("test"))
+
+
+def test_an_answerer_ends_with_the_process_that_started_it():
+    """Its standard input closes then."""
+    code = "import logging, sys\nfrom contextlib import nullcontext\nfrom pttt_ooc.web import answering\n"
+    code += "answering.answer_until_stopped(sys.argv[1], lambda: nullcontext(None), logging.getLogger('pttt'))\n"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        command, number = [sys.executable, "-c", code], listening.fileno()
+        with subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, pass_fds=[number]) as answerer:
+            try:
+                answerer.communicate(timeout=PATIENCE)
+            finally:
+                answerer.kill()
+    assert answerer.returncode == 0
