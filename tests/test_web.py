@@ -165,6 +165,12 @@ def form_token(page):
     return page.partition('name="form_token" value="')[2].partition('"')[0]
 
 
+def test_a_form_of_many_fields_is_refused(client):
+    form = {"form_token": form_token(client.get("/garden").text), **{f"field{n}": "x" for n in range(9)}}
+    assert client.post("/garden", data=form).status_code == 200
+    assert client.post("/garden", data={**form, "one": "more"}).status_code == 400
+
+
 def test_forms_belong_to_a_browser(client, tmp_path):
     token = form_token(client.get("/garden").text)
     assert client.post("/garden", data={"form_token": token}).status_code == 200

@@ -315,6 +315,8 @@ def test_metrics_are_in_prometheus_format(full):
     assert found["pttt_teams",] == 4 and found["pttt_evaluation_seconds_count",] == 7
     route = (("method", "GET"), ("route", "/submissions/{number}"), ("status", "200"))
     assert found["pttt_http_requests_total", *route] == 1
+    bounds = [float(dict(labels)["le"]) for _, *labels in found if route[1] in labels and "le" in dict(labels)]
+    assert bounds == [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, math.inf]
 
 
 # ---------------------------------------------------------------------------------------------
