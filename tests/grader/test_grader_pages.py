@@ -1,5 +1,7 @@
 """The pages' words and figures, parts that change, probes, and the settings."""
 
+import math
+
 import numpy as np
 import pytest
 from kit import GAME, VALUE, Lab, form_token, random_tensor, strategy_zip, zip_bytes
