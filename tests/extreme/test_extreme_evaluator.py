@@ -462,6 +462,15 @@ def test_a_conversion_that_cannot_be_is_a_sentence_and_no_fault_of_the_program(m
         reading.read.__wrapped__(text, walls=False)
 
 
+def test_a_search_that_cannot_be_compiled_is_a_sentence(monkeypatch, tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no compiler here >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    with pytest.raises(ExtremeError, match="cannot be compiled: no compiler here"):
+        programs._compile_search.__wrapped__()
+
+
 def test_a_missing_bot_is_a_sentence(capsys):
     code, _, err = run(capsys, "match", "nobody.py", "random")
     assert code == 1 and "nobody.py cannot be read" in err and "alphabeta" in err
