@@ -1,5 +1,6 @@
 """The shell of the web application, with parts that exist only here, and without the grader."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,13 @@ def test_errors_are_json_for_programs(client):
     assert wet.headers["retry-after"] == "60"
     assert client.get("/api/nothing").json() == {"error": "There is no such page."}
     assert "<html" in client.get("/apiary").text
+
+
+def test_times_to_answer_are_counted_up_to_bounds(client):
+    client.get("/garden")
+    found = re.findall(r'^pttt_http_seconds_bucket{le="(.+)",route="/garden"} (.+)$', client.get("/metrics").text, re.M)
+    bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, float("inf")]
+    assert [float(bound) for bound, _ in found] == bounds and found[-1][1] == "1.0"
 
 
 def form_token(page):
