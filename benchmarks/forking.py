@@ -37,8 +37,8 @@ class ForkServer:
         """End it."""
         self._process.communicate()
 
-    def run(self, limit: float, **job: Any) -> int | None:
-        """The exit code of pytest; None if it takes longer than `limit` seconds."""
+    def run(self, limit: float, **job: Any) -> tuple[int | None, float]:
+        """The exit code of pytest, None if it takes longer than `limit` seconds; and its seconds of the processor."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(job).encode() + b"\n")
         child = int(self._process.stdout.readline())
@@ -48,8 +48,8 @@ class ForkServer:
             # Processes that a test has started, too.
             with suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
-        code = int(self._process.stdout.readline())
-        return code if in_time else None
+        code, seconds = self._process.stdout.readline().split()
+        return int(code) if in_time else None, float(seconds)
 
 
 def _run(place: str, arguments: list[str], environment: dict[str, str], log: str) -> None:
@@ -84,8 +84,8 @@ def main() -> None:
             finally:
                 os._exit(70)
         print(child, flush=True)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        _, status, usage = os.wait4(child, 0)
+        print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, flush=True)
 
 
 if __name__ == "__main__":

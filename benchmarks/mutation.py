@@ -4,8 +4,9 @@ A mutant is a module with one change: a sign, a comparison, a constant, a droppe
 in which one module is a mutant; if they pass, it has survived, and either a test is missing or the change is without
 consequence.  Survivors of the second kind are listed in ``equivalent_mutants.yaml``, each with the reason.
 
-For the core, a table says which tests run.  In the wings, they are those that call the changed function, the quickest
-first (:mod:`benchmarks.traces`); kernels run as plain Python there, and only what survives that is compiled.
+For the core, a table says which tests run.  In the wings, they are the files that are nearest by imports: those that
+name the changed module, then those that name one that imports it, and so on.  What they call in other processes is not
+to be seen from here, so that whole files run, for a while.
 
 Results are kept as they come, so that the command goes on where it was stopped.  A result counts as long as the module
 is the same; after a new test, ``--again`` tries the survivors once more.
@@ -24,8 +25,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -34,19 +36,18 @@ from typing import Any
 
 import yaml
 
-from benchmarks import traces
 from benchmarks.forking import ForkServer
 from benchmarks.mutants import Mutant, dealt, mutants, sample
+from benchmarks.nearness import nearest
 from pttt_ooc import jit
 
 __all__ = ["Mutant", "dealt", "mutants", "sample"]
 
 ROOT = Path(__file__).parent.parent
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
-PATIENCE = 10  # a mutant that takes so many times as long as the tests usually do is taken to loop for ever
-GRACE = 600.0  # seconds that it may take besides, to compile all kernels on a busy machine
-SECONDS = 10.0  # of the processor, that the tests of a function take at most
-WATCHED = 2  # files with tests of a function, or twice as many without, after which no other file is watched for it
+SECONDS = 60.0  # of the processor, after which no other file of tests is begun for a mutant of a wing
+PATIENCE = 120  # seconds after which a test is taken to loop for ever
+LIMIT = 900.0  # ... and all tests of a step, which may have to compile kernels on a busy machine
 
 TESTS: dict[str, Sequence[str]] = {
     "rules/game": [
@@ -151,33 +152,8 @@ TESTS: dict[str, Sequence[str]] = {
         "cli/test_cli_bad_input.py",
         "cli/test_cli.py -k 'file or alike'",
     ],
-    "arena/kernels/ultimate": ["arena/test_arena_ultimate.py", "arena/test_arena_agents.py"],
-    "arena/kernels/mnk": ["arena/test_arena_rows.py"],
-    "arena/kernels/infinite": ["arena/test_arena_rows.py"],
-    "arena/kernels/extreme": ["extreme/test_extreme_rules.py"],
-    "arena/kernels/perft": ["arena/test_arena_ultimate.py"],
-    "arena/kernels/ultimate_values": [
-        "arena/test_arena_agents.py",
-        "arena/test_arena_qlearning.py",
-        "arena/test_arena_alphabeta.py",
-    ],
-    "arena/kernels/minimax": ["arena/test_arena_agents.py"],
-    "arena/kernels/transposition_table": ["arena/test_arena_agents.py"],
-    "arena/kernels/alphabeta": ["arena/test_arena_alphabeta.py"],
-    "arena/kernels/ultimate_learnt": ["arena/test_arena_trained.py"],
-    "arena/kernels/mcts": ["arena/test_arena_mcts.py"],
-    "arena/kernels/solving": ["arena/test_arena_solvers.py"],
-    "arena/kernels/qlearning": ["arena/test_arena_qlearning.py"],
-    "arena/kernels/value_table": ["arena/test_arena_learning.py"],
-    "arena/kernels/line_patterns": ["arena/test_arena_patterns.py"],
-    "arena/kernels/extreme_search": ["extreme/test_extreme_search.py"],
-    "arena/kernels/clock": ["arena/test_arena_agents.py", "arena/test_arena_mcts.py"],
-    "arena/kernels/rng": ["arena/test_arena_agents.py", "arena/test_arena_mcts.py"],
-    "smbc/kernels": ["smbc/test_smbc_round.py", "smbc/test_smbc_match.py"],
-    "learners/exact/kernels": ["learners/test_learners_exact.py"],
-    "learners/sampled/kernels": ["learners/test_learners_sampled.py"],
 }
-"""For each module of the core, and for the arena's kernels, the tests that run on its mutants: its own first."""
+"""For each module of the core, the tests that run on its mutants: its own first."""
 
 _CORE = ("products/", "questions/", "solving/", "structure/", "sweep/")
 KERNELS = {name for name in TESTS if name.startswith(_CORE) and jit.has_kernels(name)} - {"structure/timing"}
@@ -193,25 +169,7 @@ _UNCOMPILED = {
 }
 
 WINGS = ("service", "web", "play", "course", "grid", "environments", "smbc", "extreme", "learners", "arena")
-"""Rooms whose tests are found by watching which functions they call."""
-
-TRACED = (
-    "test_web*.py",
-    "test_grid*.py",
-    "show/test_comparison.py",
-    "course/test_course_pages.py",
-    "course/test_extreme_course.py",
-    "explore/test_play_pages.py",
-    *(f"{wing}/test_*.py" for wing in WINGS),
-)
-"""The tests that are watched, apart from those of browsers, workflows, attacks and busy machines."""
-
-_PLAIN = re.compile(
-    "arena/test_arena_(ultimate|agents|rows|qlearning|tuned|mcts|solvers|learn|patterns)|extreme_(rules|search)|smbc_(round|match)|learners_(exact|sampled)"
-)
-"""... and those that are watched with kernels that are not compiled, too."""
-
-_UNWATCHED = re.compile("browser|workflow|beside|attacks")
+"""Rooms whose tests are found by imports."""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -220,11 +178,10 @@ _UNWATCHED = re.compile("browser|workflow|beside|attacks")
 
 @dataclass(frozen=True)
 class Step:
-    """Tests to run: arguments of pytest, whether kernels are compiled, and seconds until it is given up."""
+    """Tests to run: arguments of pytest, and whether kernels are compiled."""
 
     tests: tuple[str, ...]
-    compiled: bool
-    limit: float | None = None  # None: by what they usually take
+    compiled: bool = True
 
     def __str__(self) -> str:
         return " ".join(self.tests) + ("" if self.compiled else " (not compiled)")
@@ -233,8 +190,8 @@ class Step:
 class Tree:
     """A copy of the project, in which modules are changed and tests run."""
 
-    def __init__(self, place: Path, calls: Calls) -> None:
-        self.place, self._calls, self._forks = place, calls, ForkServer()
+    def __init__(self, place: Path) -> None:
+        self.place, self._forks = place, ForkServer()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
         kept = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
@@ -246,8 +203,8 @@ class Tree:
         # It would compile all kernels anew for every mutant; numba compiles those that are called, one by one.
         with open(self.file("stages/compilation"), "a", encoding="utf-8") as file:
             file.write("\n\ndef ensure_compiled(*_, **__) -> None:\n    pass\n")
-        self._usual: dict[Step, float] = {}
         self._sound: set[str] = set()
+        self._unsound: set[str] = set()
         self._times = count(int(time.time()))
 
     def file(self, module: str) -> Path:
@@ -260,79 +217,67 @@ class Tree:
         now = next(self._times)
         os.utime(file, (now, now))
 
-    def steps(self, mutant: Mutant) -> list[Step]:
-        """What to run for a mutant, one after the other."""
-        module, steps = mutant.module, []
-        if module in KERNELS:
-            plain = _UNCOMPILED.get(module, "sweep/test_gradient.py -k 'tiny and 2x2k2'")
-            steps.append(Step(tuple(shlex.split(f"tests/{plain}")), False))
-        if module.partition("/")[0] in WINGS:
-            source = self.file(module).read_text(encoding="utf-8")
-            function, compiled = traces.function_at(source, mutant.start[0]), not is_kernel(source)
-            found, seconds = self._calls.tests(self, module, function, compiled)
-            if found:
-                steps.append(Step(tuple(found), compiled, 60 + PATIENCE * seconds))
-                if compiled:
-                    return steps
-        return steps + [Step(tuple(shlex.split(f"tests/{tests}")), True) for tests in TESTS.get(module, ())]
+    @contextmanager
+    def changed(self, mutant: Mutant | None) -> Iterator[None]:
+        """The tree with a mutant."""
+        if mutant is None:
+            yield
+            return
+        file = self.file(mutant.module)
+        source = file.read_text(encoding="utf-8")
+        self.write(file, mutant.applied(source))
+        try:
+            yield
+        finally:
+            self.write(file, source)
 
-    def passes(self, step: Step, limit: float, *options: str, **more: str) -> bool | None:
-        """Whether tests pass; None if they take longer than `limit` seconds."""
-        environment = {**os.environ, "PYTHONPATH": str(self.place), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    def failing(self, step: Step, mutant: Mutant | None = None) -> tuple[str, float]:
+        """The first test that fails, or the step where they do not end or begin; empty if all pass; and the seconds."""
+        environment = {**os.environ, "PYTHONPATH": str(self.place), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["XDG_CACHE_HOME"] = str(self.place.parent / "cache")  # compiled mutants are not for the user's
         environment |= {} if step.compiled else {"NUMBA_DISABLE_JIT": "1"}
-        arguments = ["-q", "-p", "no:cacheprovider", *(options or ("-x",)), *step.tests]
-        log = str(self.place / "tests.log")
-        code = self._forks.run(limit, place=str(self.place), arguments=arguments, environment=environment, log=log)
-        return None if code is None else code == 0
+        arguments = ["-q", "-x", "-p", "no:cacheprovider", *(f"--deselect={one}" for one in self._unsound), *step.tests]
+        log = self.place / "tests.log"
+        with self.changed(mutant):
+            code, seconds = self._forks.run(
+                LIMIT, place=str(self.place), arguments=arguments, environment=environment, log=str(log)
+            )
+        if code in (0, 5):  # 5: none is left
+            return "", seconds
+        found = re.search(r"^(?:FAILED|ERROR) (tests/\S+::.+?)(?: - .*)?$", log.read_text(errors="replace"), re.M)
+        return found[1] if found and code is not None else str(step), seconds
 
-    def usual(self, step: Step) -> float:
-        """Seconds that tests take on the module as it is, which they have to pass."""
-        if step not in self._usual:
-            begun = time.monotonic()
-            if not self.passes(step, 3600.0):
-                raise SystemExit(f"Without any mutant, these tests fail: {step}\n{self.told()}")
-            self._usual[step] = time.monotonic() - begun
-        return self._usual[step]
-
-    def told(self) -> str:
-        """The end of what the last tests have printed."""
-        return (self.place / "tests.log").read_text()[-3000:]
-
-    def _compiled(self) -> set[Path]:
-        return set((self.place / "pttt_ooc").rglob("*.nb[ic]"))
+    def is_sound(self, failed: str, step: Step) -> bool:
+        """Whether what failed passes without a mutant; tests that do not are left out from then on."""
+        if failed not in self._sound | self._unsound:
+            alone = step if failed == str(step) else Step((failed,), step.compiled)
+            while (broken := self.failing(alone)[0]) and broken not in self._unsound:
+                self._unsound.add(broken)
+                told = (self.place / "tests.log").read_text(errors="replace")[-3000:]
+                print(f"Without any mutant, this fails: {broken}\n{told}", file=sys.stderr, flush=True)
+            self._sound |= {failed} - self._unsound
+        return failed in self._sound
 
     def judge(self, mutant: Mutant) -> str:
-        """Which tests killed a mutant; the empty string if it survived."""
-        file, steps = self.file(mutant.module), self.steps(mutant)
-        limits = [PATIENCE * self.usual(one) + GRACE if one.limit is None else one.limit for one in steps]
-        source, before = file.read_text(encoding="utf-8"), self._compiled()
-        for step, limit in zip(steps, limits, strict=True):
-            self.write(file, mutant.applied(source))
-            try:
-                passed, told = self.passes(step, limit), self.told()
-            finally:
-                self.write(file, source)
-                if is_kernel(source):  # compiled under the name of a version that never returns
-                    for made in self._compiled() - before:
-                        made.unlink()
-            if not passed and (by := self._killer(step, limit, passed, told)):
-                return by
-        return ""
-
-    def _killer(self, step: Step, limit: float, passed: bool | None, told: str) -> str:
-        """What killed a mutant: a test that fails with it, and not without; empty if it was something else."""
-        failed = re.search(r"^(?:FAILED|ERROR) (tests/\S+::.+?)(?: - .*)?$", told, re.M)
-        if passed is None:
-            return f"{step} (no end)"[-200:] if self.passes(step, limit) is not None else ""
-        if not failed:
-            return "the tests cannot begin" if self.passes(step, max(limit, GRACE)) else ""
-        name = failed[1]
-        if name not in self._sound:
-            if not self.passes(Step((name,), step.compiled), max(limit, GRACE)):
-                print(f"Without any mutant, this test fails: {name}\n{self.told()}", file=sys.stderr, flush=True)
-                return ""
-            self._sound.add(name)
-        return name if step.compiled else f"{name} (not compiled)"
+        """What killed a mutant, a test that fails with it and not without; the empty string if it survived."""
+        kernels = set(self.place.parent.rglob("*.nb[ic]"))
+        spent = 0.0
+        try:
+            for step in steps(mutant.module):
+                if spent > SECONDS and mutant.module not in TESTS:
+                    break
+                while True:
+                    failed, seconds = self.failing(step, mutant)
+                    spent += seconds
+                    if failed and self.is_sound(failed, step):
+                        return failed if step.compiled else f"{failed} (not compiled)"
+                    if not failed or failed == str(step):
+                        break
+            return ""
+        finally:
+            if is_kernel(self.file(mutant.module).read_text(encoding="utf-8")):
+                for made in set(self.place.parent.rglob("*.nb[ic]")) - kernels:
+                    made.unlink()
 
 
 def is_kernel(source: str) -> bool:
@@ -340,74 +285,23 @@ def is_kernel(source: str) -> bool:
     return re.search(r"^from pttt_ooc\.(jit|arena\.compiled) import", source, re.M) is not None
 
 
-class Calls:
-    """What tests call, found out when it is asked for, and kept in a directory; late tests are left out."""
-
-    def __init__(self, place: Path, limit: float) -> None:
-        self._place, self._limit = place, limit
-        self._lock = threading.Lock()
-        self._locks: dict[Path, threading.Lock] = {}
-        place.mkdir(exist_ok=True)
-
-    def tests(self, tree: Tree, module: str, function: str, compiled: bool) -> tuple[list[str], float]:
-        """The tests to run for a change in a function, and their seconds; tests are watched until some are found."""
-        found: list[dict[str, Any]] = []
-        looked = 0.0
-        for file in _likely(module, compiled):
-            known = self._file(tree, file, compiled).exists()
-            if looked >= WATCHED and not known:
-                continue
-            found += self._of(tree, file, compiled)
-            looked += 1 if traces.calls(found, module, function) else 1 / 2
-        return traces.chosen(found, module, function, SECONDS)
-
-    def _file(self, tree: Tree, file: str, compiled: bool) -> Path:
-        digest = hashlib.blake2b((tree.place / file).read_bytes(), digest_size=6).hexdigest()
-        return self._place / f"{Path(file).stem}-{'compiled' if compiled else 'plain'}-{digest}.jsonl"
-
-    def _of(self, tree: Tree, file: str, compiled: bool) -> list[dict[str, Any]]:
-        found = self._file(tree, file, compiled)
-        with self._lock:
-            lock = self._locks.setdefault(found, threading.Lock())
-        with lock:
-            if not found.exists():
-                part = found.with_suffix(".part")
-                part.unlink(missing_ok=True)
-                options = (
-                    "-p",
-                    "benchmarks.traces",
-                    "-m",
-                    "not full and not slow",
-                    f"--timeout={60 if compiled else 8}",
-                )
-                tree.passes(Step((file,), compiled), self._limit, *options, PTTT_TRACES=str(part))
-                part.touch()
-                part.rename(found)
-        return traces.read([found])
-
-
-def _likely(module: str, compiled: bool) -> list[str]:
-    """Files of tests, those first that name a module, then those of its room."""
-    parent, _, name = f"pttt_ooc/{module}".replace("/", ".").rpartition(".")
-    named = re.compile(rf"from {re.escape(parent)} import [^\n]*\b{name}\b|\b{re.escape(parent)}\.{name}\b")
-
-    def rank(file: str) -> tuple[bool, bool, int]:
-        text = (ROOT / file).read_text(encoding="utf-8")
-        return not named.search(text), module.partition("/")[0] not in file, len(text)
-
-    return sorted((file for file, how in watched_files() if how == compiled), key=rank)
+def steps(module: str) -> Iterator[Step]:
+    """What to run for the mutants of a module, one after the other."""
+    if module in KERNELS:
+        plain = _UNCOMPILED.get(module, "test_gradient.py -k 'tiny and 2x2k2'")
+        yield Step(tuple(shlex.split(f"tests/{plain}")), False)
+    for tests in TESTS.get(module, ()):
+        yield Step(tuple(shlex.split(f"tests/{tests}")))
+    if module not in TESTS:
+        source = (ROOT / "pttt_ooc" / f"{module}.py").read_text(encoding="utf-8")
+        patience = LIMIT if is_kernel(source) else PATIENCE  # compiling takes its time
+        for file, slow in nearest(module, ROOT):
+            marks = f"{'slow' if slow else 'not slow'} and not full and not long"
+            yield Step((file, f"--timeout={patience:.0f}", "-m", marks))
 
 
 # ---------------------------------------------------------------------------------------------
 # Modules, and the work on several trees at the same time
-
-
-def watched_files() -> list[tuple[str, bool]]:
-    """Files of tests whose calls are looked at, and whether with compiled kernels."""
-    tests = ROOT / "tests"
-    names = sorted({f"tests/{file.relative_to(tests)}" for pattern in TRACED for file in tests.glob(pattern)})
-    names = [name for name in names if not _UNWATCHED.search(name)]
-    return [(name, True) for name in names] + [(name, False) for name in names if _PLAIN.search(name)]
 
 
 def modules_of(names: Sequence[str]) -> list[str]:
@@ -428,11 +322,10 @@ def modules_of(names: Sequence[str]) -> list[str]:
 class Workshop:
     """Trees, each for one piece of work at a time."""
 
-    def __init__(self, data: Path, jobs: int, limit: float) -> None:
-        calls = Calls(data / "traces", limit)
+    def __init__(self, data: Path, jobs: int) -> None:
         self._free: SimpleQueue[Tree] = SimpleQueue()
         for number in range(jobs):
-            self._free.put(Tree(data / f"tree-{number}", calls))
+            self._free.put(Tree(data / f"tree-{number}"))
 
     def do(self, work: Callable[[Tree], Any]) -> Any:
         """Work on a tree that is free."""
@@ -479,9 +372,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, metavar="N", help="mutants of each module, in place of --total")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="mutants at the same time (default: 1)")
-    parser.add_argument(
-        "--watch", type=float, default=900.0, metavar="S", help="seconds for watching a file of tests (default: 900)"
-    )
     parser.add_argument("--again", action="store_true", help="try survivors again")
     parser.add_argument("--list", action="store_true", help="print the results so far, and run nothing")
     parser.add_argument("--data", type=Path, default=ROOT / "data" / "mutation", metavar="DIR", help="for results")
@@ -504,7 +394,7 @@ def run(options: argparse.Namespace, note: Callable[[str], None]) -> list[dict[s
             for mutant, key in zip(chosen, keys, strict=True)
             if key not in results.rows or options.again and not results.rows[key]["killed_by"]
         ]
-        workshop, lock = Workshop(options.data, options.jobs, options.watch), threading.Lock()
+        workshop, lock = Workshop(options.data, options.jobs), threading.Lock()
 
         def judge(job: tuple[Mutant, str]) -> None:
             mutant, key = job

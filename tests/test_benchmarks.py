@@ -5,12 +5,11 @@ import json
 import os
 import random
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from benchmarks import convergence, forking, mutants, mutation, rooms, schedule, traces
+from benchmarks import convergence, forking, mutants, mutation, nearness, rooms, schedule
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.rules.catalogue import GAMES
@@ -178,72 +177,6 @@ def test_mutants_are_dealt_evenly_to_the_rooms():
     assert len(whole) == sum(len(mutants.mutants(*one)) for one in sources.items())
 
 
-CLASSES = """
-A = 1
-class B:
-    size = 2
-    def f(self):
-        return [g(x) for x in self]
-    def h(self):
-        def inner():
-            return 3
-        return inner
-"""
-
-
-@pytest.mark.parametrize(
-    ("line", "name"), [(2, ""), (4, "B"), (5, "B.f"), (6, "B.f"), (7, "B.h"), (9, "B.h.<locals>.inner"), (10, "B.h")]
-)
-def test_the_function_around_a_line(line, name):
-    assert traces.function_at(CLASSES, line) == name
-
-
-def test_tests_that_call_a_function_are_chosen_the_quickest_first():
-    watched = [
-        {"test": "slow", "seconds": 5.0, "calls": ["m:B.f", "m:B.h"]},
-        {"test": "quick", "seconds": 0.5, "calls": ["m:B.f", "other:f"]},
-        {"test": "middle", "seconds": 2.0, "calls": ["m:B.h.<locals>.inner", "m:B.ff"]},
-    ]
-    assert traces.chosen(watched, "m", "B.f", 10) == (["quick", "slow"], 5.5)
-    assert traces.chosen(watched, "m", "B.f", 5) == (["quick"], 0.5)
-    assert traces.chosen(watched, "m", "B.h", 10)[0] == ["middle", "slow"]
-    assert traces.chosen(watched, "m", "B.h", 0.1)[0] == ["middle"], "one at least"
-    assert traces.chosen(watched, "m", "B.unseen.<locals>.g", 10)[0] == ["quick", "middle", "slow"]
-    assert traces.chosen(watched, "m", "", 10)[0] == ["quick", "middle", "slow"]
-    assert traces.chosen(watched, "n", "f", 10) == ([], 0.0)
-    assert traces.calls(watched, "m", "B.f") and not traces.calls(watched, "m", "B.g")
-
-
-def test_watching_tests_tells_what_they_and_their_fixtures_call(tmp_path):
-    """A test that fails is left out, and what threads call is seen."""
-    (tmp_path / "pttt_ooc").mkdir()
-    (tmp_path / "pttt_ooc/some.py").write_text("def made(): pass\ndef run(): pass\nclass A:\n    def go(self): pass\n")
-    (tmp_path / "test_some.py").write_text(
-        "import threading, pytest, some\n"
-        "@pytest.fixture(scope='module')\ndef fixed():\n    some.made()\n"
-        "def test_one(fixed): some.run()\n"
-        "def test_two(fixed): t = threading.Thread(target=some.A().go); t.start(); t.join()\n"
-        "def test_three():\n    some.run()\n    assert False\n"
-    )
-    paths = f"{mutation.ROOT}:{tmp_path / 'pttt_ooc'}"
-    environment = {**os.environ, "PYTHONPATH": paths, traces.FILE: str(tmp_path / "out")}
-    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take longer than all else
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "benchmarks.traces",
-        "--rootdir",
-        str(tmp_path),
-        str(tmp_path),
-    ]
-    assert subprocess.run(command, env=environment, capture_output=True, cwd=tmp_path).returncode == 1
-    found = {row["test"].partition("::")[2]: row["calls"] for row in traces.read([tmp_path / "out"])}
-    assert found == {"test_one": ["some:made", "some:run"], "test_two": ["some:A.go", "some:made"]}
-
-
 def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
     """Each anew, with its own environment; what takes too long is ended, and what comes next runs all the same."""
     monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
@@ -259,9 +192,10 @@ def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
         options = {"place": str(tmp_path), "environment": environment, "log": str(tmp_path / "log")}
         return server.run(limit, arguments=["-q", "-p", "no:cacheprovider", f"test_some.py::{test}"], **options)
 
-    assert [run("test_one", word, PATIENCE) for word in "aab"] == [0, 0, 1]
+    found = [run("test_one", word, PATIENCE) for word in "aab"]
+    assert [code for code, _ in found] == [0, 0, 1] and all(seconds > 0 for _, seconds in found)
     assert "1 failed" in (tmp_path / "log").read_text()
-    assert run("test_slow", "a", 0.1) is None and run("test_one", "a", PATIENCE) == 0
+    assert run("test_slow", "a", 0.1)[0] is None and run("test_one", "a", PATIENCE)[0] == 0
     server.close()
 
 
@@ -281,10 +215,86 @@ def test_modules_that_can_be_mutated():
         mutation.modules_of(["chess"])
 
 
-def test_tests_that_name_a_module_are_watched_first():
-    assert mutation._likely("grid/report", True)[:2] == ["tests/grid/test_grid_page.py", "tests/grid/test_grid.py"]
-    assert mutation._likely("web/protocol", True)[0] == "tests/web/test_web_protocol.py"
-    assert mutation._likely("smbc/kernels", False)[0].startswith("tests/smbc/")
+def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_path):
+    """Through helpers and conftest.py too; the rest of the room comes last."""
+    files = {
+        "pttt_ooc/grid/__init__.py": "",
+        "pttt_ooc/grid/cells.py": "",
+        "pttt_ooc/grid/page.py": "def f():\n    from pttt_ooc.grid.cells import (\n        a,\n    )",
+        "tests/test_grid.py": "from pttt_ooc.grid import (\n    cells,\n    page,\n)",
+        "tests/test_grid_cells.py": "from pttt_ooc.grid import cells",
+        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.grid.cells'",
+        "tests/test_page.py": "import pttt_ooc.grid.page",
+        "tests/kit.py": "from pttt_ooc.grid.cells import a",
+        "tests/test_by_helper.py": "from tests.kit import a",
+        "tests/inner/conftest.py": "from tests.kit import a",
+        "tests/inner/test_all.py": "",
+        "tests/test_far.py": "from pttt_ooc.elsewhere import grid",
+        "tests/test_grid_browser.py": "from pttt_ooc.grid import cells",
+        "tests/test_grid_other.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("grid/cells", tmp_path)]
+    near = ["test_grid.py", "test_grid_cells.py", "test_a.py"]
+    assert found[:4] == [*((name, False) for name in near), ("test_a.py", True)]
+    assert {name for name, _ in found[4:6]} == {"test_by_helper.py", "test_page.py"}
+    assert found[6:] == [("inner/test_all.py", False), ("test_grid_other.py", False)]
+
+
+def test_real_modules_have_tests_near_them():
+    assert nearness.nearest("grid/report")[:2] == [
+        ("tests/grid/test_grid_page.py", False),
+        ("tests/grid/test_grid.py", False),
+    ]
+    assert nearness.nearest("web/protocol")[0] == ("tests/web/test_web_protocol.py", False)
+    assert nearness.nearest("smbc/kernels")[0][0].startswith("tests/smbc/")
+    for module in ("extreme/bots/strong_bot", "learners/exact/mirror"):  # loaded by their names
+        assert module.partition("/")[0] in nearness.nearest(module)[0][0]
+
+
+def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeypatch):
+    """Slow tests, and files behind the first, too; a test that always fails is told, and hides nothing behind it."""
+    files = {
+        "pttt_ooc/__init__.py": "",
+        "pttt_ooc/web/__init__.py": "",
+        "pttt_ooc/stages/compilation.py": "",
+        "pttt_ooc/web/some.py": "A = 1\nB = 1\nC = 1\nD = 1\nE = [1][0]\n",
+        "tests/test_web_first.py": (
+            "import pytest\nfrom pttt_ooc.web import some\n"
+            "def test_broken(): assert False\n"
+            "def test_quick(): assert some.A == 1\n"
+            "@pytest.mark.slow\ndef test_slow(): assert some.B == 1\n"
+        ),
+        "tests/test_web_second.py": (
+            "import subprocess, sys\nfrom pttt_ooc.web.some import D\nfrom pttt_ooc.web import some\n"
+            "def test_other_process():\n"
+            "    code = 'from pttt_ooc.web.some import C; raise SystemExit(C - 1)'\n"
+            "    assert subprocess.run([sys.executable, '-c', code]).returncode == 0\n"
+        ),
+        "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow", "full", "long"]\naddopts = ["-ra"]\n',
+    }
+    for name, text in files.items():
+        (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "root" / name).write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "root", check=True)
+    monkeypatch.setattr(mutation, "ROOT", tmp_path / "root")
+    monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_timeout")
+    tree = mutation.Tree(tmp_path / "data" / "tree")
+
+    def judged(line, before, after):
+        start = (line, files["pttt_ooc/web/some.py"].splitlines()[line - 1].index(before))
+        return tree.judge(mutants.Mutant("web/some", start, (line, start[1] + len(before)), before, after))
+
+    assert judged(1, "1", "2") == "tests/test_web_first.py::test_quick"
+    assert judged(2, "1", "2") == "tests/test_web_first.py::test_slow"
+    assert judged(3, "1", "2") == "tests/test_web_second.py::test_other_process"
+    assert judged(4, "1", "2") == ""
+    assert "tests/test_web_first.py" in judged(5, "[0]", "[1]"), "the tests cannot begin"
+    assert (tree.place / "pttt_ooc/web/some.py").read_text() == files["pttt_ooc/web/some.py"]
 
 
 def test_every_module_of_the_core_has_tests_for_its_mutants():

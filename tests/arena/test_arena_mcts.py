@@ -91,6 +91,26 @@ def test_the_tree_is_kept_for_the_next_move():
     assert not kernels.keep(second, after, state, first)
 
 
+def test_both_players_search_alike():
+    """With all marks of the other kind, the same games are played, and the opposite is proven."""
+    kernels, rules, proven = tree_kernels(ULTIMATE.rules), ULTIMATE.rules, set()
+    for seed in range(6):
+        state = ULTIMATE.after(late(seed, 12)[0])
+        other = state.copy()
+        other[rules.PLAYER] = 1 - state[rules.PLAYER]
+        other[[rules.WON, rules.WON + 1]] = state[[rules.WON + 1, rules.WON]]
+        other[rules.MARKS : rules.MARKS + 18] = np.roll(state[rules.MARKS : rules.MARKS + 18], 9)
+        trees = tree(20_000), tree(20_000)
+        for one, begin in zip(trees, (state, other), strict=True):
+            control = np.zeros(8, dtype=np.int64)
+            control[search_control.NODE_LIMIT] = 500
+            kernels.grow(one, begin, generator(seed), 0.7, control)
+        assert (trees[0].visits == trees[1].visits).all() and (trees[0].points == trees[1].points).all()
+        assert (trees[0].proven == np.array([0, 2, 1, 3])[trees[1].proven]).all()
+        proven |= set(trees[0].proven.tolist())
+    assert proven == {0, 1, 2, 3}
+
+
 def test_games_follow_from_the_seed():
     player = seated("mcts:nodes=300,room=20000")
 
@@ -104,7 +124,7 @@ def test_games_follow_from_the_seed():
     assert moves(1) == moves(1) != moves(2)
 
 
-def test_a_full_tree_goes_on_without_tree_kernels():
+def test_a_full_tree_goes_on_without_growing():
     player = seated("mcts:nodes=3000,room=100")
     player.begin(0)
     player.choose(ULTIMATE.start())

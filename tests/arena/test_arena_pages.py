@@ -12,9 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.arena import round_robin
+from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.pages import game_service
+from pttt_ooc.arena.pages.choices import AGENTS
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
 
@@ -399,3 +402,16 @@ def test_damaged_standings_are_a_sentence(tmp_path):
     (tmp_path / "standings.json").write_text('{"standings": [{}]}')
     with application(tmp_path) as app, TestClient(app, raise_server_exceptions=False) as client:
         assert "standings.json is damaged" in client.get("/arena/standings").text
+
+
+def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
+    """With the time that was chosen, and what was learnt for this game; kernels are compiled when one chooses."""
+    made = []
+    monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
+    seats = game_service.GameService(tmp_path)
+    for offer in AGENTS:
+        text = "mnk:3x3+need3" if "mnk" in offer.games else "ultimate"
+        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1
+    assert sum("time=0.5,clock=wall" in text for text in made) == sum("time=" in offer.text for offer in AGENTS) > 2
+    assert any(f"path={tmp_path}/ultimate.weights" in text for text in made)
+    assert f"table:path={tmp_path}/policies/mnk-3x3+need3" in made

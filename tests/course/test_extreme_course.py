@@ -284,6 +284,11 @@ def test_a_team_may_not_hand_in_too_much(course):
     assert 3000 < int(answer.headers["retry-after"]) <= 3601
 
 
+def test_where_one_bot_may_wait_one_may_be_handed_in(course):
+    course.restarted(waiting_per_team=1)
+    assert [course.post("Team A", content).status_code for content in (GOOD, OLD)] == [201, 429]
+
+
 def test_a_full_disk_is_told(course, monkeypatch):
     monkeypatch.setattr(uploads_in_flight, "RESERVE", 1 << 62)
     assert course.post("Team A", GOOD).status_code == 507

@@ -3,10 +3,13 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from pttt_ooc.service import answerer
+from tests.kits.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +47,17 @@ def test_an_error_of_the_compiler_is_one():
 
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(RuntimeError):
         answerer.answer_until_stopped(str(listening.detach()), fails)
+
+
+def test_an_answerer_ends_with_the_process_that_started_it():
+    """Its standard input closes then."""
+    code = "import sys\nfrom contextlib import nullcontext\nfrom pttt_ooc.service import answerer\n"
+    code += "answerer.answer_until_stopped(sys.argv[1], lambda: nullcontext(None))\n"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        command, number = [sys.executable, "-c", code], listening.fileno()
+        with subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, pass_fds=[number]) as child:
+            try:
+                child.communicate(timeout=PATIENCE)
+            finally:
+                child.kill()
+    assert child.returncode == 0

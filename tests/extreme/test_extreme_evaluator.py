@@ -463,6 +463,15 @@ def test_a_conversion_that_cannot_be_is_a_sentence_and_no_fault_of_the_program(m
         source_client.read.__wrapped__(text, walls=False)
 
 
+def test_a_search_that_cannot_be_compiled_is_a_sentence(monkeypatch, tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no compiler here >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    with pytest.raises(ExtremeError, match="cannot be compiled: no compiler here"):
+        bot_programs._compile_search.__wrapped__()
+
+
 def test_a_missing_bot_is_a_sentence(capsys):
     code, _, err = run(capsys, "match", "nobody.py", "random")
     assert code == 1 and "nobody.py cannot be read" in err and "alphabeta" in err
@@ -476,6 +485,18 @@ def test_strangers_are_refused_where_there_are_no_walls(capsys, monkeypatch, tmp
     (tmp_path / "team1.py").write_text(bot_text())
     code, _, err = run(capsys, "match", tmp_path / "team1.py", "random")
     assert code == 1 and "no libseccomp" in err and "--no-sandbox" in err
+
+
+def test_there_are_walls_where_the_system_can_make_them():
+    """Other tests skip where there are none, also where that is our own fault."""
+    pytest.importorskip("pyseccomp")
+    rights = [] if os.geteuid() == 0 else ["--user"]
+    separate = ["unshare", *rights, "--mount", "--net", "--ipc", "--uts", "--pid", "--fork"]
+    try:
+        subprocess.run([*separate, "mount", "-t", "tmpfs", "none", "/tmp"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"the system makes no namespaces: {error}")
+    check_walls()
 
 
 def test_a_referee_that_keeps_its_files_private_can_run_bots():

@@ -282,6 +282,13 @@ def test_a_team_sees_all_of_its_matches(over, client):
     assert client.get("/extreme/teams/nobody").status_code == 404
 
 
+def test_the_list_of_matches_begins_with_the_latest(over, client):
+    played = [one.pairing.name for one in over.state().played]
+    mine = [name for name in played if "team1" in name.split("-")]
+    for address, expected in (("/extreme/matches", played), ("/extreme/matches?team=team1", mine)):
+        assert re.findall(r'href="/extreme/matches/([^"?]+)"', client.get(address).text) == expected[::-1] != []
+
+
 def test_everything_is_available_as_csv(over, client):
     state = over.state()
     found = rows(client.get("/extreme/standings.csv").text)

@@ -68,6 +68,23 @@ def test_the_chances_to_win_a_small_board_are_those_of_a_draw_from_a_hat(searche
             assert found == pytest.approx(chance(cells), abs=1e-6), cells
 
 
+def test_images_of_a_position_have_the_same_guess(searcher):
+    """Big boards turned by a quarter, mirrored or exchanged; with the players exchanged, it is the opposite."""
+    moves, plies, *_ = random_games(20, 25)
+    places = np.arange(9).reshape(3, 3)
+
+    def guess(marks):
+        state = EXTREME.start()
+        state[rules.MARKS :] = marks.ravel()
+        return kernels._evaluate(state, searcher._room[5], np.zeros((2, 9), np.float32))
+
+    for one, n in zip(moves, plies, strict=True):
+        marks = EXTREME.after(map(int, one[: n // 2]))[rules.MARKS :].reshape(2, 2, 9)  # by player, big board, place
+        images = marks[:, :, np.rot90(places).ravel()], marks[:, :, places.T.ravel()], marks[:, ::-1]
+        assert [guess(image) for image in images] == pytest.approx([guess(marks)] * 3, abs=1)  # sums are rounded
+        assert guess(marks[::-1]) == pytest.approx(-guess(marks), abs=1)
+
+
 def worth(state):
     """Plain minimax to the end of the game: the value to the player to move."""
     return worth_of(state.tobytes())

@@ -43,6 +43,7 @@ def test_a_run_for_each_combination():
     [
         ({"sweep": SWEEP | {"games": [GAME] * 2}}, "mini-2x2k2-abrupt is there more than once"),
         ({"sweep": SWEEP | {"algorithms": []}}, r"sweep.algorithms is \[\]"),
+        ({"sweep": SWEEP | {"precisions": []}}, r"sweep.precisions is \[\]"),
         ({"sweep": SWEEP | {"algorithms": ["dcrf"]}}, "dcrf"),
         ({"sweep": SWEEP | {"game": "x"}}, "there is no key sweep.game"),
         ({"sweep": SWEEP | {"name": "a" * 33}}, "sweep.name"),
@@ -53,6 +54,10 @@ def test_a_run_for_each_combination():
 def test_refused_sections(content, sentence):
     with pytest.raises(ConfigError, match=sentence):
         runs_of(**content)
+
+
+def test_a_sweep_that_only_names_games_solves_each_once():
+    assert list(runs_of(sweep={"games": [GAME]})) == [f"data/{GAME}/full/runs/sweep-sapdcfr+-float32"]
 
 
 def test_a_parameter_may_have_a_value_for_one_rule():

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from pttt_ooc.learners.catalogue import ALGORITHMS
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
 from pttt_ooc.learners.checkpoints import Checkpoints
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, small_ground, started
@@ -389,3 +390,12 @@ def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
         np.testing.assert_array_equal(array, other.state()[name], err_msg=name)
     for a, b in zip(whole.strategy(), other.strategy(), strict=True):
         np.testing.assert_array_equal(a.probabilities, b.probabilities)
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_nothing_that_a_learner_counts_may_be_zero(algorithm):
+    fields = learner_class(algorithm).settings_model.model_fields
+    for name in [name for name, field in fields.items() if field.annotation is int]:
+        assert checked_settings(algorithm, {name: 1})
+        with pytest.raises(ConfigError, match=name):
+            checked_settings(algorithm, {name: 0})

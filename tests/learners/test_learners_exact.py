@@ -247,6 +247,16 @@ def values_of(game, player, tables):
     return visits, worth
 
 
+@pytest.mark.parametrize("updates", ["alternating", "simultaneous"])
+@pytest.mark.parametrize("algorithm", ["mmd-magnet", "mmd-annealed", "mmd-dilated"])
+def test_an_iteration_of_mirror_descent_takes_a_gradient_for_each_player(algorithm, updates):
+    ground = small_ground(MINI)
+    learner = started(algorithm, ground, updates=updates)
+    learner.step(3)
+    assert (learner.counts.iterations, learner.counts.gradients) == (3, 6)
+    assert learner.counts.states == 6 * ground.nodes
+
+
 def test_fictitious_play_mixes_plans():
     """The average plan of three iterations is the mean of the responses' plans, not of their probabilities."""
     ground = small_ground(MINI, "full")

@@ -6,7 +6,7 @@ from pttt_ooc.cli.sections import check_file
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
-from pttt_ooc.learners.report import compare, half_gap_at, times_of
+from pttt_ooc.learners.report import compare, figure_of, half_gap_at, times_of
 from pttt_ooc.learners.runs import LearnerRun, learn
 from tests.learners.learning_kit import MINI
 
@@ -106,6 +106,14 @@ def test_runs_that_end_at_once():
     assert "The gap fell at once to where it ended: a." in findings_of(longer, 0.6)
     assert times_of(longer) == [1, 10, 60]
     assert times_of({"c": ({}, rows_of(0.3, 0.2, 0.1, 0.05, seconds=(1, 60, 600, 3600)))}) == [60, 600, 3600]
+
+
+def test_twenty_runs_differ_in_colour_or_line():
+    figure = figure_of({str(n): ({}, rows_of(0.3, 0.2, 0.1, 0.05)) for n in range(20)}, 0.6)
+    for axes in figure.axes:
+        *lines, uniform = axes.get_lines()
+        assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == len(lines) == 20
+        assert set(uniform.get_ydata()) == {0.6}
 
 
 def test_the_exponent_is_that_of_a_power_law():

@@ -186,6 +186,8 @@ def test_roundings_are_pure_and_lose(coarse, merged):
             assert [pure.strategy[child, goal] for child in children] == [child == expected for child in children]
     found = study.roundings(solution, 2, 0)
     assert found["solution"] < 0.06 < found["best"] <= found["most_likely"] + 1e-12
+    values = respond(merged, solution.settings.winning_score, solution.profiles).values
+    assert found["solution"] == values[(0, 0), 0] + values[(0, 0), 1] and values[(0, 0), 0] != values[(0, 0), 1]
     assert all(gaps["best"] <= gaps["most_likely"] for gaps in found["rounds"].values())
 
 

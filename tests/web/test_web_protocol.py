@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from pttt_ooc.web import gate
+from pttt_ooc.web import gate, server
 from pttt_ooc.web.protocol import Connection, Door
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: somebody\r\n\r\n"
@@ -238,3 +238,23 @@ def test_a_late_body_gets_no_second_wait():
 
 def test_a_body_that_waits_for_permission_is_never_sent():
     assert answered([b"x"] * 3, 403, b"100-Continue") == ({b"connection": b"close"}, 0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "connections", "raised"),
+    [
+        ((1024, 1024), 412, []),
+        ((1024, 5000), 1000, [(2200, 5000)]),
+        ((1024, -1), 1000, [(2200, -1)]),
+        ((-1, -1), 1000, []),
+        ((64, 100), 16, [(100, 100)]),
+    ],
+)
+def test_as_many_connections_as_the_system_lets_a_process_open_files_for(monkeypatch, limits, connections, raised):
+    """Two files for each, and 200 for all else; 16 connections at least."""
+    told = []
+    kinds = {"RLIMIT_NOFILE": "files", "RLIM_INFINITY": -1}
+    calls = {"getrlimit": {"files": limits}.get, "setrlimit": lambda kind, both: told.append(both)}
+    monkeypatch.setattr(server, "resource", SimpleNamespace(**kinds, **calls))
+    monkeypatch.setattr(server.sys, "setswitchinterval", lambda seconds: None)
+    assert server.prepare_process() == connections and told == raised

@@ -1,5 +1,6 @@
 """The shell of the web application, with parts that exist only here, and without the grader."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -161,8 +162,21 @@ def test_errors_are_json_for_programs(client):
     assert "<html" in client.get("/apiary").text
 
 
+def test_times_to_answer_are_counted_up_to_bounds(client):
+    client.get("/garden")
+    found = re.findall(r'^pttt_http_seconds_bucket{le="(.+)",route="/garden"} (.+)$', client.get("/metrics").text, re.M)
+    bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, float("inf")]
+    assert [float(bound) for bound, _ in found] == bounds and found[-1][1] == "1.0"
+
+
 def form_token(page):
     return page.partition('name="form_token" value="')[2].partition('"')[0]
+
+
+def test_a_form_of_many_fields_is_refused(client):
+    form = {"form_token": form_token(client.get("/garden").text), **{f"field{n}": "x" for n in range(9)}}
+    assert client.post("/garden", data=form).status_code == 200
+    assert client.post("/garden", data={**form, "one": "more"}).status_code == 400
 
 
 def test_forms_belong_to_a_browser(client, tmp_path):
