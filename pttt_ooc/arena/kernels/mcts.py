@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.rng import below
-from pttt_ooc.arena.kernels.search_control import NODE_LIMIT, NODES, REACHED, STOPPED, is_late
+from pttt_ooc.arena.kernels.search_control import CLOCK, DEADLINE, NODE_LIMIT, NODES, REACHED, STOPPED
 from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
 from pttt_ooc.jit import bare_kernel, kernel, piece
 
@@ -234,7 +235,8 @@ def _growth(rules: ModuleType) -> Any:
         path = np.empty(rules.LENGTH + 1, dtype=np.int64)
         movers = np.empty(rules.LENGTH + 1, dtype=np.int64)  # who moves at each node of the path
         while tree.proven[0] == UNFINISHED and control[NODES] < control[NODE_LIMIT]:
-            if is_late(control, _CHECK_EVERY):
+            look = control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0
+            if look and nanoseconds(control[CLOCK]) > control[DEADLINE]:
                 control[STOPPED] = 1
                 break
             control[NODES] += 1

@@ -14,18 +14,12 @@ _CHECK_EVERY = 128  # nodes between two looks at the clock
 
 
 @piece
-def is_late(control, every):
-    """Whether the deadline has passed; the clock is read once in so many nodes."""
-    if control[DEADLINE] > 0 and control[NODES] % every == 0:
-        return nanoseconds(control[CLOCK]) > control[DEADLINE]
-    return False
-
-
-@piece
 def stops(control):
     """Count a node, and say whether the search is to end."""
-    if control[NODES] >= control[NODE_LIMIT] or is_late(control, _CHECK_EVERY):
+    if control[NODES] >= control[NODE_LIMIT]:
         control[STOPPED] = 1
+    elif control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0:
+        control[STOPPED] |= nanoseconds(control[CLOCK]) > control[DEADLINE]
     if control[STOPPED] == 0:
         control[NODES] += 1
     return control[STOPPED] != 0
