@@ -389,10 +389,13 @@ def run(options: argparse.Namespace, note: Callable[[str], None]) -> list[dict[s
         chosen = dealt(sources, options.total, options.seed)
     keys = [results.key(mutant, sources[mutant.module]) for mutant in chosen]
     if not options.list:
+        reasons = equivalents() if options.again else {}
         waiting = [
             (mutant, key)
             for mutant, key in zip(chosen, keys, strict=True)
-            if key not in results.rows or options.again and not results.rows[key]["killed_by"]
+            if key not in results.rows
+            or (options.again and not results.rows[key]["killed_by"])
+            and mutant.name(sources[mutant.module]) not in reasons
         ]
         workshop, lock = Workshop(options.data, options.jobs), threading.Lock()
 
