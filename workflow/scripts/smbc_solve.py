@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from pttt_ooc.smbc import solve
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     directory = Path(snakemake.output.manifest).parent
-    solve.solve(Settings(**snakemake.params.settings), directory, snakemake.threads)
+    solve.solve(SolveSettings(**snakemake.params.settings), directory, snakemake.threads)
