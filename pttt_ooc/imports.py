@@ -33,9 +33,10 @@ def dependencies(name: str) -> frozenset[str]:
 
 
 def imports(name: str) -> frozenset[str]:
-    """All that the text of a module may import or read: modules, names in modules, templates."""
+    """All that the text of a module or template may import or read: modules, names in modules, templates."""
     file = source_file(name)
-    return _named(file.read_text(encoding="utf-8")) if file.suffix == ".py" else frozenset()
+    text = file.read_text(encoding="utf-8")
+    return _named(text) if file.suffix == ".py" else frozenset(_templates_named(text))
 
 
 def _files(name: str) -> frozenset[str]:
@@ -64,7 +65,7 @@ def _named(text: str) -> frozenset[str]:
 
     Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
     """
-    found = {f"pttt_ooc.{file}" for name in _TEMPLATE.findall(text) for file in _templates_called(name)}
+    found = {f"pttt_ooc.{file}" for file in _templates_named(text)}
     for node in _statements(text):
         if isinstance(node, ast.ImportFrom):
             if node.level:
@@ -76,9 +77,10 @@ def _named(text: str) -> frozenset[str]:
     return frozenset(name if "/" in name else name.replace(".", "/") for name in inner)
 
 
-def _templates_called(name: str) -> list[str]:
-    """The templates of this name, of whichever rooms."""
-    return sorted(str(file.relative_to(PACKAGE)) for file in PACKAGE.glob(f"*/templates/{name}"))
+def _templates_named(text: str) -> set[str]:
+    """The templates that a text names, in any room."""
+    names = set(_TEMPLATE.findall(text))
+    return {str(file.relative_to(PACKAGE)) for name in names for file in PACKAGE.glob(f"*/templates/{name}")}
 
 
 def _statements(text: str) -> Iterator[ast.AST]:

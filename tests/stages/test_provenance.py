@@ -124,7 +124,7 @@ def test_docstrings_do_not_change_the_fingerprint(copied_package):
     before, file = fingerprint({}), copied_package / "solving" / "solver.py"
     edit(file, '"""The solver:', '"""This is the solver:')  # of the module
     edit(file, '"""The result of a solve.', '"""The end of a solve.')  # of a class
-    edit(file, '"""Solve, or go on solving', '"""Go on solving, or solve')  # of a function
+    edit(file, '"""Solve, or continue a solve', '"""Continue a solve, or solve')  # of a function
     assert fingerprint({}) == before
     edit(file, 'else "max_minutes"', 'else "max_minute"')  # a text that does something
     assert fingerprint({}) != before
