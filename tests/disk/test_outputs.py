@@ -196,7 +196,7 @@ def test_directories_of_results_contain_nothing_else(tmp_path):
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.league import Stage
     from pttt_ooc.extreme.walls import ExtremeError
-    from pttt_ooc.smbc.settings import Settings
+    from pttt_ooc.smbc.settings import SolveSettings
     from pttt_ooc.smbc.solve import solve
 
     write_manifest(tmp_path / "solve.json", "solve", result={"nashconv": 0.1})
@@ -204,7 +204,7 @@ def test_directories_of_results_contain_nothing_else(tmp_path):
     (tmp_path / "marks.csv").write_text("mine\n")
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(StoreError, match="holds a solution of something else"):
-        solve(Settings(), tmp_path, 1)
+        solve(SolveSettings(), tmp_path, 1)
     with pytest.raises(ArenaError, match=r"holds games.jsonl of something else"):
         runner.run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path, 1)
     entries = [tournament.Entry(f"t{n}", f"T{n}", f"t{n}.py", b"") for n in range(2)]

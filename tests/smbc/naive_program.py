@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from smbc.naive_rounds import GOALS, free, points, result
+
+from tests.smbc.naive_rounds import GOALS, free, points, result
 
 
 def turned(square):

@@ -154,7 +154,7 @@ def test_numbers_have_signs_and_zero_has_one():
 @pytest.mark.full
 @pytest.mark.parametrize("worth", [Payoffs(), WORTH])
 def test_an_independent_linear_program_of_the_round_has_the_same_value(merged, worth):
-    from smbc import naive_program
+    from tests.smbc import naive_program
 
     by_points = {(0, 0): worth.neither, (1, 0): worth.first, (0, 1): worth.second, (1, 1): worth.both}
     expected = naive_program.value(by_points)
@@ -166,7 +166,7 @@ def test_an_independent_linear_program_of_the_round_has_the_same_value(merged, w
 
 
 def test_the_independent_recursion_finds_the_same_infosets(merged):
-    from smbc import naive_program
+    from tests.smbc import naive_program
 
     infosets, ends = naive_program.sequence_form()
     sizes = merged.sizes()

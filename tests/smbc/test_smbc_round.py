@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from smbc import naive_rounds as naive
 
 from pttt_ooc.errors import ConfigError, GameError
 from pttt_ooc.smbc import rules, tree
@@ -11,6 +10,7 @@ from pttt_ooc.smbc.round import Payoffs, best_response, fresh, outcomes, profile
 from pttt_ooc.smbc.rules import BOARD, FIRST, SECOND, TIE, UNDECIDED, Rules
 from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.tree import Sizes, build
+from tests.smbc import naive_rounds as naive
 
 
 @pytest.fixture(scope="module")
