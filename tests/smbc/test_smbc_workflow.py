@@ -44,7 +44,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     assert "In the match to 2" in page and f"{found['rounds']['1-1']['value']:.7f}".lstrip("-") in page
     assert page.count("<svg") == 3 and "built-in" not in page
     assert found["study"]["rounding"]["rounds"].keys() == found["rounds"].keys()
-    assert len(found["study"]["small_moves"]) > 1 and "With the best for each round of that and 20 pure" in page
+    assert len(found["study"]["small_moves"]) > 1 and "of this one and 20 drawn" in page
     assert page.count("with every pair of goals") + page.count("The same if both goals were known") == 2
     assert found["curves"].keys() == {"sapdcfr+", "dcfr"} and found["curves"]["dcfr"][-1]["iteration"] == 9
     for one in found["shown"]:
