@@ -73,7 +73,7 @@ CALLS = {
 def test_a_forbidden_system_call_forfeits(name):
     match = attack(CALLS[name] + "\n" + FIRST)
     assert lost(match) and match.message == "THREW AN EXCEPTION"
-    assert "system call that bots may not make" in match.detail
+    assert "system call that is forbidden" in match.detail
 
 
 @pytest.mark.slow_but_one
