@@ -236,8 +236,6 @@ rule report:
         "workflow/scripts/report.py"
 
 
-include: "workflow/rules/arena.smk"
-include: "workflow/rules/extreme.smk"
-include: "workflow/rules/learners.smk"
-include: "workflow/rules/smbc.smk"
-include: "workflow/rules/sweep.smk"
+for wing in WINGS:
+
+    include: f"workflow/rules/{wing}.smk"

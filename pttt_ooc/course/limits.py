@@ -72,6 +72,14 @@ def quota(session: Session, table: type[Judged], team: Team, limits: Limits) -> 
     return Quota(limits.hourly - len(times), places, times[-1] + HOUR - now if times else 0.0)
 
 
+def hold(session: Session, team: Team) -> None:
+    """Lock the team's row until the transaction ends, so that two uploads cannot both take the last place.
+
+    SQLite has no such lock and needs none: its writers exclude each other.
+    """
+    session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
+
+
 def check_limits(session: Session, table: type[Judged], team: Team, limits: Limits, ahead: int = 0) -> None:
     """Raise a SubmissionError if `team` may not submit now, while `ahead` other files of it are being received."""
     waiting = _waiting(session, table, team) + ahead

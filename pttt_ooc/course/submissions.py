@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
+from pttt_ooc.course.limits import Limits, SubmissionError, check_limits, hold
 from pttt_ooc.course.models import ACCEPTED, QUEUED, UNFINISHED, Submission, Team
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.errors import GraderError
@@ -71,6 +71,7 @@ def accept(database: Database, limits: Limits, team: Team, player: int, incoming
     try:
         submission = kept(incoming, team, player)
         with database.writing() as session:
+            hold(session, team)
             check_limits(session, Submission, team, limits)
             session.add(submission)
     except IntegrityError:  # the same file, sent twice at the same time; or the team is gone

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from sqlalchemy import create_engine
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.database_rows import FORMAT
-from pttt_ooc.course.models import Fact, Team
+from pttt_ooc.course.models import Fact, Submission, Team
 from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
 from tests.course.older_databases import make_format_1
 from tests.kits.patience import PATIENCE, wait_until
@@ -131,6 +132,31 @@ def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd
         assert session.query(Team).count() == (2 if older else 0)
     for database in databases:
         database.close()
+
+
+@pytest.mark.slow
+def test_two_uploads_cannot_both_take_the_last_place(cluster, tmp_path):
+    lab = Lab(tmp_path / "grader", database_url=empty_database(cluster, "quota"), submissions_per_hour=1)
+    token = lab.team("Team A")
+    watching = create_engine(lab.settings.database_url)
+
+    def somebody_waits():
+        with watching.connect() as connection:
+            return connection.exec_driver_sql("SELECT 1 FROM pg_locks WHERE NOT granted").first()
+
+    with ThreadPoolExecutor(1) as pool:
+        with lab.database.writing() as session:  # the first upload, not yet committed
+            team = session.query(Team).filter_by(name="Team A").with_for_update().one()
+            now = time.time()
+            row = {"file": "first.zip", "digest": "first", "size": 1, "received_at": now, "changed_at": now}
+            session.add(Submission(team_id=team.id, player=0, **row))
+            session.flush()
+            second = pool.submit(lab.post, token, 1, strategy_zip(1, 2))
+            wait_until(somebody_waits, alive=lambda: not second.done())
+        answer = second.result(PATIENCE)
+    assert answer.status_code == 429, answer.text
+    watching.dispose()
+    lab.close()
 
 
 @pytest.mark.slow

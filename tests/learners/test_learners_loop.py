@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings
+from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.learners.runs import LearnerRun, read_run
@@ -28,6 +28,26 @@ def same(first, second):
     assert first.keys() == second.keys()
     for name in first:
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+BOUNDS = {"minimum": -1, "exclusiveMinimum": 0, "maximum": 1, "exclusiveMaximum": 0}
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_every_number_is_refused_outside_of_its_bounds(algorithm):
+    """Each number among the settings has a lower and an upper bound, and the next value beyond is refused."""
+    model = learner_class(algorithm).settings_model
+    numbers = {
+        key: field
+        for key, field in model.model_json_schema()["properties"].items()
+        if field.get("type") in ("number", "integer")
+    }
+    for key, field in numbers.items():
+        bounds = {bound: field[bound] + step for bound, step in BOUNDS.items() if bound in field}
+        assert len(bounds) == 2, key
+        for value in bounds.values():
+            with pytest.raises(ConfigError, match=key):
+                checked_settings(algorithm, {key: value})
 
 
 @pytest.mark.parametrize("algorithm", TABULAR)
