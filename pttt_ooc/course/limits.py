@@ -75,7 +75,7 @@ def quota(session: Session, table: type[Judged], team: Team, limits: Limits) -> 
 def hold(session: Session, team: Team) -> None:
     """Lock the team's row until the transaction ends, so that two uploads cannot both take the last place.
 
-    SQLite has no such lock and needs none: its writers exclude each other.
+    SQLite has no such lock and needs none: it lets one session write at a time.
     """
     session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
 

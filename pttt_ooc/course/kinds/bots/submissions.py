@@ -14,7 +14,7 @@ from sqlalchemy import LargeBinary, String, func, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column, undefer, undefer_group
 
 from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.course.limits import Limits, SubmissionError, check_limits, hold
+from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
 from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, Judged, Team
 from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
 from pttt_ooc.play.database import PlayDatabase
@@ -107,7 +107,6 @@ class Bots:
         """
         digest, now = hashlib.sha256(content).hexdigest(), time.time()
         with self.database.writing() as session:
-            hold(session, team)
             latest = session.scalar(select(Bot).where(Bot.team_id == team.id).order_by(Bot.id.desc()).limit(1))
             if latest is not None and (latest.digest, latest.file) == (digest, file) and not self._settings.has_begun:
                 return latest, False
