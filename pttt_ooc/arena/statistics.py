@@ -85,8 +85,6 @@ class Rate:
         continuity correction of Yates.  This convention gives 0.098 and 0.7542 for 496 of 1000.
         """
         table = [[self.score, self.games - self.score], [self.games - self.score, self.score]]
-        if self.score in (0, self.games):
-            table = [[max(one, 1e-300) for one in row] for row in table]
         found = stats.chi2_contingency(table, correction=True)
         return float(found.statistic), float(found.pvalue)
 

@@ -12,8 +12,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import get_args
 
+import click
 import numpy as np
 import pytest
+import typer
 import yaml
 
 from pttt_ooc import __version__, config
@@ -123,10 +125,15 @@ def test_help_comes_without_heavy_imports(arguments):
     assert len(loaded) < 400
 
 
-def test_fsck_has_help_with_an_example(capsys):
-    with pytest.raises(SystemExit) as end:
-        cli.main(["fsck", "--help"])
-    assert end.value.code == 0 and "Example: pttt fsck data" in capsys.readouterr().out
+def test_all_commands_have_an_example():
+    def check(command, name):
+        if isinstance(command, click.Group):
+            for each, inner in command.commands.items():
+                check(inner, f"{name} {each}")
+        else:
+            assert command.epilog.startswith("Example: ") and name in command.epilog, name
+
+    check(typer.main.get_command(cli.app), "pttt")
 
 
 def test_version(capsys):

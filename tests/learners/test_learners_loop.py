@@ -1,11 +1,12 @@
 """The loop of learners: same bits after a kill, ends, growing arrays, results for all commands."""
 
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
 from pttt_ooc.learners.checkpoints import Checkpoints
+from pttt_ooc.learners.commands import learn
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.learners.runs import LearnerRun, read_run
 from pttt_ooc.products.solution import read_solution
@@ -28,6 +30,11 @@ def same(first, second):
     assert first.keys() == second.keys()
     for name in first:
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+def test_the_ends_of_a_run_are_those_of_the_command():
+    options = inspect.signature(learn).parameters
+    assert {name: options[name].default for name in asdict(Ends())} == asdict(Ends())
 
 
 BOUNDS = {"minimum": -1, "exclusiveMinimum": 0, "maximum": 1, "exclusiveMaximum": 0}

@@ -17,6 +17,7 @@ from pttt_ooc.smbc.programs import Range
 from pttt_ooc.smbc.round import Payoffs, best_response, fresh, outcomes, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import SolveSettings
+from pttt_ooc.smbc.stages.pictures import values_figure
 from pttt_ooc.smbc.tree import RoundTree, build
 from tests.kits.cli_runner import Done
 
@@ -264,3 +265,10 @@ def test_the_commands(coarse, capsys):
     assert wrong.code == 1 and "There is no round at scores '2-0'" in wrong.err
     told = run(capsys, "study", str(coarse), "--iterations", "20", "--draws", "1").out
     assert "with the most likely move everywhere" in told and "0.001" in told
+
+
+def test_the_picture_of_values_is_darker_where_they_are_larger():
+    axes = values_figure({"0-0": 0.25, "1-0": -0.5}, 2).axes[0]
+    filled = {patch.get_xy(): patch for patch in axes.patches if patch.get_fill()}
+    assert {at: patch.get_alpha() for at, patch in filled.items()} == {(0, 0): 0.2, (0, 1): 0.4}
+    assert filled[0, 0].get_facecolor()[:3] != filled[0, 1].get_facecolor()[:3]

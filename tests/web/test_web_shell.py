@@ -107,6 +107,12 @@ def test_a_part_has_the_head_and_its_own_templates_and_files(client):
     assert client.get("/", follow_redirects=False).headers["location"] == "/garden"
 
 
+def test_refusals_that_are_our_own_fault_are_logged(client, caplog):
+    assert client.get("/garden/bed/1").status_code == 503 and client.get("/garden/bed/4").status_code == 404
+    (line,) = [line for line in caplog.records if line.name == "pttt.web"]
+    assert (line.message, line.path, line.error) == ("refused", "/garden/bed/1", "Bed 1 is too big.")
+
+
 def test_parts_stand_beside_each_other(tmp_path):
     with client_of(make_part(tmp_path / "a"), make_part(tmp_path / "b", "orchard", "/orchard")) as client:
         page = client.get("/orchard").text
