@@ -15,6 +15,7 @@ from pttt_ooc.web.forms import own_json
 from pttt_ooc.web.parts import Link, Part
 from pttt_ooc.web.server import make_server
 from pttt_ooc.web.shell import Shell
+from pttt_ooc.web.sockets import LingeringTransport
 from tests.kits.patience import PATIENCE, wait_until
 
 LARGE = 20_000_000  # bytes: more than the buffers of both ends hold
@@ -159,3 +160,21 @@ def test_a_stopping_server_does_not_wait_for_senders(tmp_path, monkeypatch):
         assert b" 413 " in client.recv(1 << 16)
         wait_until(lambda: any(c.transport.is_closing() for c in list(served.server.server_state.connections)))
         served.close()
+
+
+def test_a_connection_that_is_gone_does_not_linger():
+    class Gone:
+        aborted = False
+
+        def is_closing(self):
+            return False
+
+        def write_eof(self):
+            raise OSError("the transport endpoint is not connected")
+
+        def abort(self):
+            self.aborted = True
+
+    waits, gone = [], Gone()
+    LingeringTransport(gone, lambda: True, lambda: waits.append(1)).close()
+    assert gone.aborted and not waits
