@@ -233,3 +233,8 @@ def test_the_meter_reads_what_the_system_tells():
     process.wait()
     assert meter.is_ending() and meter.processor() >= used and meter.state() == "?"
     assert abs(Meter(os.getpid()).processor() - time.process_time()) < 1
+
+
+def test_a_process_that_never_was_took_no_time():
+    meter = Meter(2**22)  # more than the system's largest number
+    assert meter.processor() == meter.waited() == 0

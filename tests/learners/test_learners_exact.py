@@ -257,6 +257,15 @@ def test_an_iteration_of_mirror_descent_takes_a_gradient_for_each_player(algorit
     assert learner.counts.states == 6 * ground.nodes
 
 
+def test_an_iteration_of_policy_space_oracles_takes_two_gradients_for_each_player():
+    pytest.importorskip("scipy")
+    ground = small_ground(MINI)
+    learner = started("psro", ground)
+    learner.step(3)
+    assert (learner.counts.iterations, learner.counts.gradients) == (3, 12)
+    assert learner.counts.states == 12 * ground.nodes
+
+
 def test_fictitious_play_mixes_plans():
     """The average plan of three iterations is the mean of the responses' plans, not of their probabilities."""
     ground = small_ground(MINI, "full")

@@ -271,4 +271,5 @@ def test_the_picture_of_values_is_darker_where_they_are_larger():
     axes = values_figure({"0-0": 0.25, "1-0": -0.5}, 2).axes[0]
     filled = {patch.get_xy(): patch for patch in axes.patches if patch.get_fill()}
     assert {at: patch.get_alpha() for at, patch in filled.items()} == {(0, 0): 0.2, (0, 1): 0.4}
+    assert {patch.get_bbox().bounds for patch in axes.patches if not patch.get_fill()} == {(0, 0, 1, 1), (0, 1, 1, 1)}
     assert filled[0, 0].get_facecolor()[:3] != filled[0, 1].get_facecolor()[:3]
