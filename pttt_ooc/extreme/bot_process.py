@@ -60,9 +60,9 @@ class Spent:
         Seconds that it was kept waiting, which do not count.
     """
 
-    seconds: float = 0.0
-    processor: float = 0.0
-    waited: float = 0.0
+    seconds: float
+    processor: float
+    waited: float
 
 
 class ForfeitError(Exception):
