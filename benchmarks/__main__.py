@@ -127,7 +127,7 @@ def show(result: dict[str, Any]) -> None:
         table.add_row(row["name"], *shown)
     print(f"{result['game']}, {result['cores']} cores, load {result['load_before']} before the run\n")
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
-    told = {
+    values = {
         "histories": result["histories"],
         "speed": result["memory_bytes_per_second"] / 1e9,
         "visited": result["baseline"]["histories"],
@@ -135,7 +135,7 @@ def show(result: dict[str, Any]) -> None:
         "iterations": result["solve"]["iterations"],
         "reached": " and ".join(f"{part:.1%}" for part in result["solve"]["reached_sequences"]),
     }
-    print("\n" + LEGEND.format(**told))
+    print("\n" + LEGEND.format(**values))
 
 
 def _shown(number: float | None, form: str) -> str:

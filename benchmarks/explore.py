@@ -162,7 +162,7 @@ def main() -> int:
             person.start()
         for person in people:
             person.join()
-        told = {
+        record = {
             "game": served.game,
             "people": options.people,
             "pause_seconds": options.pause,
@@ -184,7 +184,7 @@ def main() -> int:
         }
     finally:
         served.stop()
-    print(json.dumps(told, indent=2))
+    print(json.dumps(record, indent=2))
     return 1 if wrong else 0
 
 

@@ -201,8 +201,8 @@ def main() -> None:
         games.append(play(number, options))
         with open(options.log, "a") as file:
             file.write(json.dumps(games[-1]) + "\n")
-        told = ("game", "strong_plays", "result", "message", "plies", "seconds", "depth", "nodes")
-        print(json.dumps({name: games[-1][name] for name in told}), file=sys.stderr, flush=True)
+        names = ("game", "strong_plays", "result", "message", "plies", "seconds", "depth", "nodes")
+        print(json.dumps({name: games[-1][name] for name in names}), file=sys.stderr, flush=True)
     print(json.dumps(summary(games)))
 
 

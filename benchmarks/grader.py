@@ -140,10 +140,10 @@ def upload(port, token, player, content):
         try:
             connection.request("POST", "/api/submissions", body, headers)
             answer = connection.getresponse()
-            told = json.loads(answer.read())
+            record = json.loads(answer.read())
             if answer.status in (200, 201):
-                return told["submission"]["id"]
-            raise RuntimeError(f"{answer.status}: {told}")
+                return record["submission"]["id"]
+            raise RuntimeError(f"{answer.status}: {record}")
         except (OSError, http.client.HTTPException):
             if time.monotonic() > end:
                 raise
@@ -220,13 +220,13 @@ def measured(grader, made, flight, kill=False, pause=0.05):
     }
 
 
-def is_right(told, expected):
+def is_right(submission, expected):
     """Whether a submission has the verdict that :meth:`Files.make` expects."""
-    if told is None:
+    if submission is None:
         return False
     if isinstance(expected, str):
-        return told["status"] == "Rejected" and told["note"].startswith(expected)
-    return told["status"] == "Accepted" and abs(told["exploitability"] - expected) < 1e-9
+        return submission["status"] == "Rejected" and submission["note"].startswith(expected)
+    return submission["status"] == "Accepted" and abs(submission["exploitability"] - expected) < 1e-9
 
 
 def verdicts(port, count):

@@ -253,8 +253,8 @@ class Tree:
             alone = step if failed == str(step) else Step((failed,), step.compiled)
             while (broken := self.failing(alone)[0]) and broken not in self._unsound:
                 self._unsound.add(broken)
-                told = (self.place / "tests.log").read_text(errors="replace")[-3000:]
-                print(f"Without any mutant, this fails: {broken}\n{told}", file=sys.stderr, flush=True)
+                log = (self.place / "tests.log").read_text(errors="replace")[-3000:]
+                print(f"Without any mutant, this fails: {broken}\n{log}", file=sys.stderr, flush=True)
             self._sound |= {failed} - self._unsound
         return failed in self._sound
 

@@ -227,18 +227,18 @@ def replay(
     settings = directory / "match.json"
     if not settings.exists():
         raise ArenaError(f"{directory} is not the directory of a match: it has no match.json.")
-    told = json.loads(settings.read_text(encoding="utf-8"))
+    facts = json.loads(settings.read_text(encoding="utf-8"))
     found = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
     if not found:
         raise ArenaError(f"{directory} has no game {number}.")
-    row, rules = found[0], by_name(told["game"])
-    for state, move in zip(log.replay(told["game"], row), [*row["moves"], None], strict=False):
+    row, rules = found[0], by_name(facts["game"])
+    for state, move in zip(log.replay(facts["game"], row), [*row["moves"], None], strict=False):
         print(rules.show(state))
         if move is not None:
-            print(f"\n{told['agents'][row['starter'] ^ int(state[PLAYER])]}: {rules.show_move(move)}\n")
+            print(f"\n{facts['agents'][row['starter'] ^ int(state[PLAYER])]}: {rules.show_move(move)}\n")
     if "forfeit" in row:
-        print(f"{told['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
-    print("A draw." if row["winner"] == 2 else f"{told['agents'][row['winner']]} wins.")
+        print(f"{facts['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
+    print("A draw." if row["winner"] == 2 else f"{facts['agents'][row['winner']]} wins.")
 
 
 def serve(

@@ -94,14 +94,14 @@ def conduct(
         place = (games_in or directory) / part
         last = -1
 
-        def told(games: list[dict[str, Any]], match: Match = match, part: str = part) -> bool:
+        def progress(games: list[dict[str, Any]], match: Match = match, part: str = part) -> bool:
             nonlocal last
             if (now := 10 * len(games) // match.games) != last:
                 last = now
                 tell(f"{name} {part}: {len(games)} of {match.games} games, {rate_of(games).rate:.2%}")
             return False
 
-        games = run(match, place, processes, told)
+        games = run(match, place, processes, progress)
         effort = {row["number"]: row for row in log.read_lines(place / log.EFFORT)}
         facts = {"value": part, "agents": list(match.agents)} | rate_of(games).to_json()
         facts["first_player"] = first_player(games).to_json()
@@ -129,24 +129,24 @@ def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], open
             mover = game["starter"] ^ (turn % 2)  # in games where the players take turns
             for kind, value in enumerate((1.0, *took)):
                 sums[mover, turn][kind] += value
-    told: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for agent in (0, 1):
         turns = sorted(turn for mover, turn in sums if mover == agent)
         rows = [sums[agent, turn] for turn in turns]
         counts = sum(row[0] for row in rows) or 1.0
         names = ("milliseconds", "processor_milliseconds", "nodes", "depth")
         scales = (1e3, 1e3, 1.0, 1.0)
-        told[f"mean_of_agent_{agent}"] = {
+        record[f"mean_of_agent_{agent}"] = {
             name: sum(row[kind] for row in rows) * scale / counts
             for kind, (name, scale) in enumerate(zip(names, scales, strict=True), start=1)
         }
-        told[f"turns_of_agent_{agent}"] = {
+        record[f"turns_of_agent_{agent}"] = {
             "turn": turns,
             "moves": [row[0] for row in rows],
             "processor_milliseconds": [row[2] * 1e3 / row[0] for row in rows],
             "nodes": [row[3] / row[0] for row in rows],
         }
-    return told
+    return record
 
 
 def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
@@ -166,13 +166,15 @@ def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
     else:
         above = theirs.rate is None or theirs.rate > 0.5
         holds = rate.p < SIGNIFICANT and (rate.rate > 0.5) == above
-    told = "holds" if holds else "not confirmed"
+    sentence = "holds" if holds else "not confirmed"
     if experiment.test == "equal" and not holds or experiment.test == "not better" and rate.p < SIGNIFICANT:
-        told += f": it is {'better' if rate.rate > 0.5 else 'worse'}"
+        sentence += f": it is {'better' if rate.rate > 0.5 else 'worse'}"
     if theirs.rate is not None and theirs.games is not None:
         p = differ(_of_halves(round(2 * theirs.rate * theirs.games), theirs.games), rate)
-        told += f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"
-    return told
+        sentence += (
+            f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"
+        )
+    return sentence
 
 
 def _of_halves(points: int, games: int) -> Rate:

@@ -73,16 +73,16 @@ def conduct(
         for own, text in enumerate(robin.agents)
     ]
     rows.sort(key=lambda row: -row["points"])
-    told = {"name": name, **robin.model_dump(mode="json"), "standings": rows}
-    atomic_write_text(directory / STANDINGS, json.dumps(told, indent=1) + "\n")
-    return told
+    record = {"name": name, **robin.model_dump(mode="json"), "standings": rows}
+    atomic_write_text(directory / STANDINGS, json.dumps(record, indent=1) + "\n")
+    return record
 
 
-def table(told: dict[str, Any]) -> str:
+def table(record: dict[str, Any]) -> str:
     """Standings as a table in Markdown."""
     rows = "".join(
         f"| `{row['agent']}` | {row['points']:+.0f} | {row['points'] - row['error']:+.0f} to "
         f"{row['points'] + row['error']:+.0f} | {row['score']:.1%} | {row['games']:,} |\n"
-        for row in told["standings"]
+        for row in record["standings"]
     )
     return f"| agent | rating | interval of 95% | score | games |\n|---|---|---|---|---|\n{rows}"

@@ -132,8 +132,8 @@ def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, s
     """
     asked = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
-        told = asked | asdict(found)
-        print(json.dumps({key: told[key] for key in JSON_KEYS}))
+        record = asked | asdict(found)
+        print(json.dumps({key: record[key] for key in JSON_KEYS}))
         return
     names = [("game", game), *((f"P{player}", name) for player, name in enumerate(inputs))]
     _facts_table(names + _figures(found))
@@ -216,8 +216,8 @@ def _distances_table(found: Comparison, names: tuple[str, str]) -> Table:
         )
         first, second = one.probabilities[0][square], one.probabilities[1][square]
         reach = (f"{one.reach[0]:.4g}", f"{one.reach[1]:.4g}")
-        told = f"square {square}: {first:.4f}, {second:.4f}"
-        table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, told)
+        furthest = f"square {square}: {first:.4f}, {second:.4f}"
+        table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, furthest)
     return table
 
 

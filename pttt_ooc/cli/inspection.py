@@ -75,8 +75,8 @@ def show(
     shown = _read(given, rules, data)[0]
     probabilities, attempts = shown[infoset].tolist(), attempts_of(infoset)
     if as_json:
-        told = [{"square": s, "placed": placed} for s, placed in attempts]
-        record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": told}
+        steps = [{"square": s, "placed": placed} for s, placed in attempts]
+        record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": steps}
         print(json.dumps({**record, "probabilities": probabilities}))
         return
     print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")

@@ -96,9 +96,9 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
 
 def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
-    told = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
+    facts = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
-    return {**told, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
+    return {**facts, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
 
 
 def _show(plan: Plan, times: PlanTimes | None) -> None:

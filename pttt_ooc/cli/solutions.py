@@ -84,8 +84,8 @@ def export(
     reading = strategy_reader.reading_needs(given, index, data)
     needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB
     workspace = needs.within(budget, scratch, threads)
-    if told := workspace.fewer_threads("export", budget, threads):
-        say(told)
+    if message := workspace.fewer_threads("export", budget, threads):
+        say(message)
     arrays, nodes = workspace.allocate()
     rows = (
         strategy_reader.rows_of(index, 0, infosets0, nodes[0]),

@@ -92,10 +92,10 @@ class StrategyAnswers(AnswersByKind):
 
 
 def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
-    told = numbers(profile, player, infoset)
-    ways = following(profile, player, infoset, square) if square in told.legal else ()
+    facts = numbers(profile, player, infoset)
+    ways = following(profile, player, infoset, square) if square in facts.legal else ()
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
-    return _known((infoset,), tuple((legal,) for legal in told.legal), told, believed, ways)
+    return _known((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, ways)
 
 
 def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
@@ -108,14 +108,14 @@ def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | N
 def _known(
     images: Sequence[str],
     classes: Sequence[Sequence[int]],
-    told: Numbers,
+    facts: Numbers,
     believed: Beliefs,
     ways: Sequence[Outcome],
 ) -> Message:
     return {
         "images": list(images),
         "classes": [list(one) for one in classes],
-        "numbers": numbers_record(told),
+        "numbers": numbers_record(facts),
         "beliefs": beliefs_record(believed),
         "ways": [plain(asdict(one)) for one in ways],
     }

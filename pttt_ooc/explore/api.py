@@ -39,6 +39,8 @@ async def explore(explorer: UsedExplorer, account: Known, asked: Asked) -> Explo
     return waiting(found.waiting) if found.waiting else ExploreOut.of(explorer.game.name, found)
 
 
-def waiting(told: dict[str, object]) -> Response:
+def waiting(progress: dict[str, object]) -> Response:
     """The answer while something is being prepared."""
-    return JSONResponse(WaitOut(preparing=PreparingOut.model_validate(told)).model_dump(), 202, {"Retry-After": "1"})
+    return JSONResponse(
+        WaitOut(preparing=PreparingOut.model_validate(progress)).model_dump(), 202, {"Retry-After": "1"}
+    )

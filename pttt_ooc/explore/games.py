@@ -219,8 +219,8 @@ def _check(seat: Seat, made: int, square: int | None = None) -> None:
     if made > seat.made:
         raise PlayError(f"Attempt {seat.made + 1} of this game comes first; nothing has changed.")
     if square is not None and square not in seat.legal:
-        told = ", ".join(map(str, seat.legal))
-        raise PlayError(f"Square {square} cannot be attempted now; choose one of {told}.", 400)
+        choices = ", ".join(map(str, seat.legal))
+        raise PlayError(f"Square {square} cannot be attempted now; choose one of {choices}.", 400)
 
 
 def _seat(row: StrategyGame, history: History) -> Seat:

@@ -80,16 +80,16 @@ def _place(game: Game, address: Address) -> Shown:
 
 
 def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
-    told, believed = answers[0]["numbers"], answers[0]["beliefs"]
+    facts, believed = answers[0]["numbers"], answers[0]["beliefs"]
     classes: list[list[int]] = answers[0]["classes"]
     first = {square: one[0] for one in classes for square in one}
     ways = sorted(answers[0]["ways"], key=lambda way: not way["placed"])
     return {
-        "numbers": told,
+        "numbers": facts,
         "facts": _facts(address, answers[0]["facts"]),
         "drawn": [_strategy(game, address, answer["numbers"], classes) for answer in answers],
         "rows": [_row(answers, one) for one in classes],
-        "choices": {square: address.to(square=first[square]) for square in told["legal"]},
+        "choices": {square: address.to(square=first[square]) for square in facts["legal"]},
         "square": first.get(address.square) if address.square is not None else None,
         "images": answers[0]["images"],
         "ways": [(way, address.to(at=way["infoset"])) for way in ways],
@@ -102,10 +102,10 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
 
 
 def _strategy(
-    game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]
+    game: Game, address: Address, facts: Message, classes: Sequence[Sequence[int]]
 ) -> list[boards.BoardSquare]:
     """The board of one strategy."""
-    shown, values = told["probabilities"], told["action_values"]
+    shown, values = facts["probabilities"], facts["action_values"]
     return boards.strategy_board(game, address.player, address.at, shown, values, classes)
 
 
@@ -116,8 +116,8 @@ def _facts(address: Address, facts: Message) -> Shown:
 
 def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
     """The numbers of one attempt, or of attempts that mirror each other."""
-    told = answers[0]["numbers"]
+    facts = answers[0]["numbers"]
     names = ("action_values", "best_action_values", "regrets", "fails")
-    row = {name: told[name][squares[0]] for name in names}
+    row = {name: facts[name][squares[0]] for name in names}
     sums = [sum(answer["numbers"]["probabilities"][square] for square in squares) for answer in answers]
     return {"squares": squares, "probabilities": sums[0], "beside": sums[-1], **row}

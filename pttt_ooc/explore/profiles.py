@@ -154,12 +154,12 @@ class Profiles:
         return {"preparing": self.jobs.want(key, self._preparer(what, file, asked))}
 
     def _preparer(self, what: str, place: Path, asked: Record) -> list[str]:
-        told = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
-        return ["-m", _PREPARER, str(place), json.dumps(told)]
+        settings = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
+        return ["-m", _PREPARER, str(place), json.dumps(settings)]
 
     def _name(self, module: str, *parts: Any) -> str:
-        told = json.dumps([self.game, _code(module), *parts])
-        return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
+        key = json.dumps([self.game, _code(module), *parts])
+        return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
     def key(self, pair: Sequence[Record]) -> str:
         """The key of a profile, from all that it depends on: the strategies' contents, the game, and the code."""

@@ -137,7 +137,7 @@ class ExploreOut(BaseModel):
     @classmethod
     def of(cls, game: str, found: Look) -> ExploreOut:
         """A look that has answers."""
-        told, address = found.answers[0], found.address
+        answer, address = found.answers[0], found.address
         return cls(
             game=game,
             player=address.player,
@@ -146,14 +146,14 @@ class ExploreOut(BaseModel):
             iteration=address.iteration,
             plays=address.plays,
             merged=address.symmetry == MERGED,
-            images=told["images"],
-            classes=told["classes"],
-            value=told["facts"]["value"],
-            best_responses=told["facts"]["best_responses"],
-            numbers=NumbersOut(**_known(NumbersOut, told["numbers"])),
+            images=answer["images"],
+            classes=answer["classes"],
+            value=answer["facts"]["value"],
+            best_responses=answer["facts"]["best_responses"],
+            numbers=NumbersOut(**_known(NumbersOut, answer["numbers"])),
             beside=NumbersOut(**_known(NumbersOut, found.answers[1]["numbers"])) if found.beside else None,
-            beliefs=_beliefs(told["beliefs"]),
-            outcomes=[OutcomeOut(**way) for way in told["ways"]],
+            beliefs=_beliefs(answer["beliefs"]),
+            outcomes=[OutcomeOut(**way) for way in answer["ways"]],
             offered=[StrategyOut.of(source) for source in found.offered],
         )
 
@@ -191,8 +191,8 @@ class MistakesOut(BaseModel):
     infosets: list[MistakeOut] = Field(description="The worst of both sums.")
 
     @classmethod
-    def of(cls, submission: int, player: int, told: Message) -> MistakesOut:
+    def of(cls, submission: int, player: int, answer: Message) -> MistakesOut:
         """The answer of the answerer."""
         names = ("exploitability", "own_mistakes", "openings", "remainder", "by_opening", "by_depth")
-        infosets = [MistakeOut(**_known(MistakeOut, one)) for one in told["infosets"]]
-        return cls(submission=submission, player=player, **{name: told[name] for name in names}, infosets=infosets)
+        infosets = [MistakeOut(**_known(MistakeOut, one)) for one in answer["infosets"]]
+        return cls(submission=submission, player=player, **{name: answer[name] for name in names}, infosets=infosets)

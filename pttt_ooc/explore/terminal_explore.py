@@ -176,9 +176,9 @@ class Walk:
     def _show(self) -> None:
         found, classes = self._numbers()
         say, game = self.dialogue.say, self.pair.game
-        told = attempts_sentence(self.infoset, len(game.setup[self.player]))
+        sentence = attempts_sentence(self.infoset, len(game.setup[self.player]))
         say()
-        say(f"Player {self.player} ({MARKS[self.player]}): {told}.")
+        say(f"Player {self.player} ({MARKS[self.player]}): {sentence}.")
         say(self.dialogue.board(game, self._squares(found.probabilities, classes)))
         if images := mirror_images(game, self.infoset):
             say(f"{'Merged with its mirror images' if self._merged else 'Mirror images'}: {'  '.join(images)}")
@@ -221,8 +221,8 @@ class Walk:
         for one, name in names.items():
             s = one[0]
             values = (found.action_values[s], found.best_action_values[s], found.regrets[s], found.fails[s])
-            told = "".join(f"{_number(float(value)):>10}" for value in values)
-            self.dialogue.say(f"{name:>{wide}}  {probability(_together(found.probabilities, one)):>11}{told}")
+            columns = "".join(f"{_number(float(value)):>10}" for value in values)
+            self.dialogue.say(f"{name:>{wide}}  {probability(_together(found.probabilities, one)):>11}{columns}")
 
     def _show_beliefs(self) -> None:
         profile, say, game = self.pair.profile, self.dialogue.say, self.pair.game

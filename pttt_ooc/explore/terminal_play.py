@@ -76,8 +76,8 @@ class TerminalGame:
         self.dialogue.say(
             f"Won {tally.wins}, drawn {tally.draws}, lost {tally.losses}; mean {decimals(tally.mean, 3)}{error}."
         )
-        told = [f"{each.who} {decimals(each.value)}" for each in self.opponents.expectations(self.opponent)]
-        self.dialogue.say(f"Exactly expected against {self.opponent.name}: {', '.join(told)}.")
+        expectations = [f"{each.who} {decimals(each.value)}" for each in self.opponents.expectations(self.opponent)]
+        self.dialogue.say(f"Exactly expected against {self.opponent.name}: {', '.join(expectations)}.")
 
     # -----------------------------------------------------------------------------------------
     # A game
@@ -157,8 +157,8 @@ class TerminalGame:
         for move in review.moves:
             who = "you" if move.mine else "opponent"
             lost = f", lost {decimals(move.loss, 4)}" if move.loss is not None else ""
-            told = "placed" if move.placed else "failed"
-            self.dialogue.say(f"{move.number:3}  {MARKS[move.player]} {who:8} square {move.square} {told}{lost}")
+            outcome = "placed" if move.placed else "failed"
+            self.dialogue.say(f"{move.number:3}  {MARKS[move.player]} {who:8} square {move.square} {outcome}{lost}")
 
     def _show(self, step: ReviewStep, last: int) -> None:
         say, game = self.dialogue.say, self.opponents.game
@@ -176,8 +176,11 @@ class TerminalGame:
             say("The end.", "bold")
             return
         who = "You" if step.move.mine else "The opponent"
-        told = "placed" if step.move.placed else "failed"
-        say(f"Attempt {step.number + 1} of {last}. {who} at {step.infoset}: square {step.move.square}, {told}.", "bold")
+        outcome = "placed" if step.move.placed else "failed"
+        say(
+            f"Attempt {step.number + 1} of {last}. {who} at {step.infoset}: square {step.move.square}, {outcome}.",
+            "bold",
+        )
         if step.probability is not None:
             say(f"It does so with probability {decimals(step.probability, 4)} there.")
         for choice in step.choices:

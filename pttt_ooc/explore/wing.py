@@ -37,12 +37,12 @@ def pages(sources: Sequence[Source], game: str, kept: Path, structures: Path) ->
         If the database of games cannot be used.
     """
     games_file(kept)
-    told = json.dumps([asdict(source) for source in sources])
+    listed = json.dumps([asdict(source) for source in sources])
     return Pages(
         name=WING.name,
         what=game,
         title="Phantom Tic-Tac-Toe, explored",
         subtitle=game,
-        parts=("pttt_ooc.explore.part:local_parts", game, told, str(kept)),
+        parts=("pttt_ooc.explore.part:local_parts", game, listed, str(kept)),
         answerer=answerer(kept, game, structures),
     )

@@ -114,8 +114,8 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         runs[manifest["name"]] = (manifest, rows)
     games = sorted({manifest["game"] for manifest, _ in runs.values()})
     if len(games) != 1:
-        said = f"runs of {' and '.join(games)}" if games else "no run"
-        raise StoreError(f"A comparison is of one game, but there are {said}; name runs of one game.")
+        runs_of = f"runs of {' and '.join(games)}" if games else "no run"
+        raise StoreError(f"A comparison is of one game, but there are {runs_of}; name runs of one game.")
     uniform = next(manifest["uniform_nashconv"] for manifest, _ in runs.values()) / 2
     figure = figure_bytes(figure_of(runs, uniform), "svg")
     page = rendered(

@@ -221,8 +221,8 @@ def _game_by_shape(shaped: Sequence[NamedStrategy]) -> Game:
             _refuse_shape(one, "as no game has")
     common = [name for name in possible[0] if all(name in games for games in possible)]
     if not common:
-        told = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
-        raise StrategyError(f"The strategies are for different games: {', but '.join(told)}.")
+        fits = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
+        raise StrategyError(f"The strategies are for different games: {', but '.join(fits)}.")
     if len(common) > 1:
         raise StrategyError(
             f"{shaped[0].name}: The shape {shaped[0].shape} fits {listed(common, 'or')}; say which by --game."

@@ -185,13 +185,13 @@ def known_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Inter
 
     Sources are the package, the given solutions and bundles, and the solutions of the game in `data`.
     """
-    said = [_value_in(one.metadata) for one in given]
+    intervals = [_value_in(one.metadata) for one in given]
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
-                said.append(_value_in(solution_attrs(results / SOLUTION)))
+                intervals.append(_value_in(solution_attrs(results / SOLUTION)))
     known = reference_value(game)
-    for interval in said:
+    for interval in intervals:
         if interval is not None:
             known = intersected(interval, known)
     return known
@@ -217,8 +217,8 @@ def best_solution(game: Game, data: Path) -> Path:
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
-                said = _value_in(solution_attrs(results / SOLUTION))
-                found.append((said[1] - said[0] if said else math.inf, results))
+                interval = _value_in(solution_attrs(results / SOLUTION))
+                found.append((interval[1] - interval[0] if interval else math.inf, results))
     if not found:
         raise StoreError(
             f"There is no solution of {game.name} in {data}; `pttt solve --game {game.name}` makes one, or name a "
@@ -227,10 +227,10 @@ def best_solution(game: Game, data: Path) -> Path:
     return min(found)[1]
 
 
-def _value_in(said: Mapping[str, Any]) -> Interval | None:
+def _value_in(metadata: Mapping[str, Any]) -> Interval | None:
     """The interval in the metadata of a solution, or of a bundle made from one."""
-    solve = said.get("solve")
-    for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
+    solve = metadata.get("solve")
+    for place in (metadata, metadata.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
         if isinstance(place, Mapping):
             low, high = place.get("value_lower"), place.get("value_upper")
             if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:

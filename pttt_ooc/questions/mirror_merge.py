@@ -80,7 +80,7 @@ def merged(
     group = keeps if symmetric else list(of_symmetry)
     found = {of_symmetry[g]: numbers(profile, player, of_symmetry[g]) for g in group}
     weights = _weights([found[of_symmetry[g]] for g in group])
-    told = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
+    together = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
     count = len(images) if symmetric else 1
     seen = list(found.values())
     reach, joint = count * sum(n.own_reach for n in seen), count * sum(n.joint_reach for n in seen)
@@ -88,13 +88,13 @@ def merged(
     believed = {
         text: beliefs(profile.index, profile.strategies[1 - player], player, text, boards=_ALL) for text in found
     }
-    classes = _classes(told.legal, keeps)
+    classes = _classes(together.legal, keeps)
     chosen = next((one[0] for one in classes if square in one), square)
     return MergedInfoset(
         images,
         classes,
         replace(
-            told,
+            together,
             own_reach=reach,
             opponent_reach=joint / reach if reach else sum(n.opponent_reach for n in seen) / len(seen),
             regrets=regrets,

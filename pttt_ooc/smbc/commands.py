@@ -98,7 +98,7 @@ def solve(
         small_move_epsilon_decay=small_move_epsilon_decay,
         max_iterations=max_iterations,
     )
-    solving.solve(settings, output, threads or cores(), _Told(settings.maximum_subgame_exploitability))
+    solving.solve(settings, output, threads or cores(), _SolvedRounds(settings.maximum_subgame_exploitability))
     result = solving.load(output)
     value = result.manifest["rounds"]["0-0"]["value"]
     print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
@@ -107,7 +107,7 @@ def solve(
         print(f"Not all rounds reached {maximum_subgame_exploitability:g} within {max_iterations} iterations.")
 
 
-class _Told:
+class _SolvedRounds:
     """Reports solved pairs of rounds on stderr."""
 
     def __init__(self, target: float) -> None:

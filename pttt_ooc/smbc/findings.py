@@ -122,18 +122,19 @@ def signed(number: float) -> str:
 def _sentences(ranges: Equilibria) -> list[str]:
     """Sentences about all equilibria."""
 
-    def told(what: str, found: Range) -> str:
+    def sentence(what: str, found: Range) -> str:
         if found.most - found.least < TOLD:
             return f"{what} the round is worth {signed((found.least + found.most) / 2)}."
         return f"{what} the round is worth from {signed(found.least)} to {signed(found.most)}."
 
-    lines = [told(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
+    lines = [sentence(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
     lines += [
-        told(f"If the second player is to {goal},", column) for goal, column in zip(GOALS, ranges.columns, strict=True)
+        sentence(f"If the second player is to {goal},", column)
+        for goal, column in zip(GOALS, ranges.columns, strict=True)
     ]
     for goal, row in zip(GOALS, ranges.entries, strict=True):
         for other, entry in zip(GOALS, row, strict=True):
-            lines.append(told(f"If the first is to {goal} and the second is to {other},", entry))
+            lines.append(sentence(f"If the first is to {goal} and the second is to {other},", entry))
     return lines
 
 

@@ -35,7 +35,7 @@ class Decisions:
         self._workflow, self._ancient = workflow, ancient
         self._asked: dict[Path, tuple[Lazy, str]] = {}
         self._found: dict[Path, tuple[Mapping[str, StageRequest], Mapping[str, str]]] = {}
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
 
@@ -87,11 +87,11 @@ class Decisions:
         -------
         An empty list, so that a rule's `input` can call it.
         """
-        if (told := sentence(file, reason)) and self._workflow.is_main_process:
+        if (message := sentence(file, reason)) and self._workflow.is_main_process:
             self._workflow.dag.forcefiles.add(file)
-            if file not in self._told:
-                self._told.add(file)
-                print(told, file=sys.stderr)
+            if file not in self._printed:
+                self._printed.add(file)
+                print(message, file=sys.stderr)
         return []
 
     def begin(self) -> None:

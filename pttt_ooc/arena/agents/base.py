@@ -148,8 +148,8 @@ def text_of(agent: Any) -> str:
     for one in dataclasses.fields(agent):
         value = getattr(agent, one.name)
         if one.init and value != one.default and value is not None:
-            told = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-            parts.append(f"{one.name}={told:g}" if isinstance(told, float) else f"{one.name}={told}")
+            text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+            parts.append(f"{one.name}={text:g}" if isinstance(text, float) else f"{one.name}={text}")
     return f"{agent.name}:{','.join(parts)}" if parts else str(agent.name)
 
 

@@ -20,12 +20,12 @@ def agent(text: str) -> Agent:
     ArenaError
         There is no such agent, or it has no such options.
     """
-    name, _, told = text.strip().partition(":")
+    name, _, listed = text.strip().partition(":")
     if name not in AGENTS:
         known = ", ".join(AGENTS)
         raise ArenaError(f"The arena has no agent '{name}'{did_you_mean(name, AGENTS)}: its agents are {known}.")
     options: dict[str, str] = {}
-    for part in filter(None, told.split(",")):
+    for part in filter(None, listed.split(",")):
         key, equals, value = part.partition("=")
         if not equals or key in options:
             fault = f"gives {key} twice" if equals else f"has '{part}', which is no KEY=VALUE"

@@ -53,7 +53,7 @@ def numbers_digest(game: Game) -> str:
 def save(path: Path, game: Game, player: int, policy: Policy) -> None:
     """Write a policy; the file is whole or as before."""
     order = np.argsort(policy.keys)
-    told = {
+    facts = {
         "game": game.text,
         "player": player,
         "iterations": policy.iterations,
@@ -61,7 +61,7 @@ def save(path: Path, game: Game, player: int, policy: Policy) -> None:
         "numbers": numbers_digest(game),
     }
     with explained(f"write {path}"), replacing(path) as aside, open(aside, "wb") as file:
-        file.write(FORMAT + json.dumps(told).encode() + b"\n")
+        file.write(FORMAT + json.dumps(facts).encode() + b"\n")
         file.write(policy.keys[order].astype("<i8").tobytes())
         file.write(policy.values[order].astype("<f4").tobytes())
 
@@ -95,8 +95,8 @@ def load(path: Path, game: Game, player: int) -> Policy:
 def _checked(path: Path, header: bytes, game: Game, player: int) -> tuple[int, int]:
     """The numbers of entries and of iterations, of a header that fits."""
     try:
-        told = json.loads(header)
-        facts = {key: told[key] for key in ("game", "player", "iterations", "entries", "numbers")}
+        record = json.loads(header)
+        facts = {key: record[key] for key in ("game", "player", "iterations", "entries", "numbers")}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
     if facts["game"] != game.text:

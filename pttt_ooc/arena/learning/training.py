@@ -119,12 +119,12 @@ class Training:
             return policies.empty()
         return policies.load(self.directory / FILES[player], self.game, player)
 
-    def run(self, iterations: int, rates: Rates, told: Callable[[int], None] | None = None) -> None:
+    def run(self, iterations: int, rates: Rates, report: Callable[[int], None] | None = None) -> None:
         """Play and learn.
 
         Parameters
         ----------
-        told
+        report
             Called every few seconds with the number of games played.
         """
         start, done, array = self.game.start(), 0, rates.array()
@@ -149,8 +149,8 @@ class Training:
                 table.iterations += played
                 if 10 * (table.used + self.game.rules.LENGTH) > 7 * len(table.keys):
                     table.grow()
-            if told:
-                told(done)
+            if report:
+                report(done)
 
     def save(self) -> None:
         """Write both policies."""

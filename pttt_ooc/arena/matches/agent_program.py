@@ -27,11 +27,11 @@ def main(descriptor: str, game_text: str, agent_text: str) -> None:
         refused = str(error)
     with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
         for line in questions:
-            told = {"refused": refused} if player is None or refused else _told(player, json.loads(line))
-            connection.sendall(json.dumps(told).encode() + b"\n")
+            reply = {"refused": refused} if player is None or refused else _reply(player, json.loads(line))
+            connection.sendall(json.dumps(reply).encode() + b"\n")
 
 
-def _told(player: Agent, question: dict[str, Any]) -> dict[str, Any]:
+def _reply(player: Agent, question: dict[str, Any]) -> dict[str, Any]:
     try:
         if "begin" in question:
             player.begin(*question["begin"])

@@ -62,8 +62,8 @@ class PlayedGame:
 
     def game_json(self) -> dict[str, Any]:
         """The game, which the seeds determine."""
-        told = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
-        return told | ({"forfeit": self.forfeit} if self.forfeit else {})
+        record = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
+        return record | ({"forfeit": self.forfeit} if self.forfeit else {})
 
     def effort_json(self) -> dict[str, Any]:
         """Times and costs of searches."""

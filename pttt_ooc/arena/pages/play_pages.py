@@ -62,8 +62,8 @@ class AgentGame:
 
     def address(self, moves: list[int]) -> str:
         """The address of the game after other moves."""
-        told = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
-        return _ADDRESS + query(**told, moves=joined(moves) or None)
+        settings = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
+        return _ADDRESS + query(**settings, moves=joined(moves) or None)
 
 
 @router.get("")
