@@ -122,9 +122,9 @@ def show(result: dict[str, Any]) -> None:
     for heading in ("seconds", "cpu", "histories/s", "ratio", "floor"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in result["rows"]:
-        shown = [f"{row['seconds']:.4g}", f"{row['cpu_seconds']:.4g}"]
-        shown += _shown(row["histories_per_second"], ".3g"), _shown(row["ratio"], ",.1f"), _shown(row["floor"], ",.1f")
-        table.add_row(row["name"], *shown)
+        cells = [f"{row['seconds']:.4g}", f"{row['cpu_seconds']:.4g}"]
+        cells += _cell(row["histories_per_second"], ".3g"), _cell(row["ratio"], ",.1f"), _cell(row["floor"], ",.1f")
+        table.add_row(row["name"], *cells)
     print(f"{result['game']}, {result['cores']} cores, load {result['load_before']} before the run\n")
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
     values = {
@@ -138,7 +138,7 @@ def show(result: dict[str, Any]) -> None:
     print("\n" + LEGEND.format(**values))
 
 
-def _shown(number: float | None, form: str) -> str:
+def _cell(number: float | None, form: str) -> str:
     return "" if number is None else format(number, form)
 
 

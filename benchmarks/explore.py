@@ -98,9 +98,9 @@ def _processor(pid: int) -> float:
 
 def get(address: str, path: str, connection: http.client.HTTPConnection | None = None) -> tuple[int, str]:
     """Status and text of a page."""
-    asked = connection or http.client.HTTPConnection(address, timeout=60)
-    asked.request("GET", quote(path, safe="/?&=%*."), headers={"HX-Request": "true"})
-    answer = asked.getresponse()
+    client = connection or http.client.HTTPConnection(address, timeout=60)
+    client.request("GET", quote(path, safe="/?&=%*."), headers={"HX-Request": "true"})
+    answer = client.getresponse()
     return answer.status, answer.read().decode()
 
 

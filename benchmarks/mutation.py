@@ -194,9 +194,9 @@ class Tree:
         self.place, self._forks = place, ForkServer()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-        kept = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
+        compiled = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
         shutil.rmtree(place, ignore_errors=True)
-        for name in filter(None, [*names, *kept]):
+        for name in filter(None, [*names, *compiled]):
             if (ROOT / name).is_file():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, place / name)

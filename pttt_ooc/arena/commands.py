@@ -159,17 +159,17 @@ def experiment(
 
     found = []
     for name, one in experiments.chosen(experiments.read(file), names or []).items():
-        asked = one.model_copy(update={"games": min(one.games, games)}) if games else one
+        limited = one.model_copy(update={"games": min(one.games, games)}) if games else one
         tell = _say if sys.stderr.isatty() else _say_nothing
-        if isinstance(asked, RoundRobin):
-            found.append(round_robin.conduct(name, asked, output / name, processes or cores(), tell))
+        if isinstance(limited, RoundRobin):
+            found.append(round_robin.conduct(name, limited, output / name, processes or cores(), tell))
             if not as_json:
                 print(f"{name}:\n{round_robin.table(found[-1])}", end="", flush=True)
             continue
-        found.append(experiments.conduct(name, asked, output / name, processes or cores(), tell))
+        found.append(experiments.conduct(name, limited, output / name, processes or cores(), tell))
         if not as_json:
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
-            print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
+            print(f"{name}: {rates} of {limited.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
     if as_json:
         print(json.dumps({"experiments": found}))
 

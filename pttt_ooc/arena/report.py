@@ -78,8 +78,8 @@ def times_figure(timed: Sequence[Mapping[str, Any]]) -> Figure:
         for colour, one in zip(_COLOURS * len(timed), timed, strict=False):
             turns = one["matches"][0]["turns_of_agent_0"]
             points = zip(turns["turn"], turns["processor_milliseconds"], turns["moves"], strict=True)
-            shown = [(turn + 1, time) for turn, time, moves in points if moves >= 10 or moves == max(turns["moves"])]
-            axes.plot(*zip(*shown, strict=True), color=PALETTE[colour], label=one["agents"][0])
+            marks = [(turn + 1, time) for turn, time, moves in points if moves >= 10 or moves == max(turns["moves"])]
+            axes.plot(*zip(*marks, strict=True), color=PALETTE[colour], label=one["agents"][0])
         axes.set(xlabel="number of the move", ylabel="milliseconds", yscale="log")
         axes.legend(frameon=False, fontsize=9)
         figure.tight_layout()

@@ -130,9 +130,9 @@ def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, s
     inputs
         The names of the strategies of player 0 and player 1.
     """
-    asked = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
+    question = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
-        record = asked | asdict(found)
+        record = question | asdict(found)
         print(json.dumps({key: record[key] for key in JSON_KEYS}))
         return
     names = [("game", game), *((f"P{player}", name) for player, name in enumerate(inputs))]

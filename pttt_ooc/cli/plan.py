@@ -44,8 +44,8 @@ def plan(
     from pttt_ooc.stages.planning import planned
 
     content = load_file(config)[0].model_dump(mode="json") if config else {}
-    given = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
-    content.update({key: value for key, value in given.items() if value is not None})
+    options = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
+    content.update({key: value for key, value in options.items() if value is not None})
     found = planned(check_config(content, "The options"), threads or cores())
     measured = None
     if times:

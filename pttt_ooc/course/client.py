@@ -156,12 +156,12 @@ def _pieces(file: Path, size: int, head: bytes, tail: bytes) -> Iterator[bytes]:
 
 
 def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
-    shown, silent = "", 0
+    last, silent = "", 0
     while True:
         state = _state(submission)
-        if state != shown:
+        if state != last:
             print(state, flush=True)
-            shown = state
+            last = state
         if submission["status"] in ("Accepted", "Rejected"):
             return bool(submission["status"] == "Accepted")
         time.sleep(_ASK_SECONDS)

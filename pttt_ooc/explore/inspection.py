@@ -78,7 +78,7 @@ Asked = Annotated[Address, Depends(_asked)]
 """An address as typed: keys of strategies may be missing or unknown."""
 
 
-async def look(explorer: Explorer, account: Account | None, asked: Address) -> Look:
+async def look(explorer: Explorer, account: Account | None, requested: Address) -> Look:
     """Look at an infoset.
 
     Raises
@@ -87,11 +87,11 @@ async def look(explorer: Explorer, account: Account | None, asked: Address) -> L
         404 if the account may not see such a strategy or iteration.
     """
     offered = await explorer.offered(account)
-    latest = chosen(offered, asked.strategies[0], 0), chosen(offered, asked.strategies[1], 1)
-    iteration = _kept(latest, asked.iteration)
+    latest = chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
+    iteration = _kept(latest, requested.iteration)
     pair = latest[0].after(iteration), latest[1].after(iteration)
-    other = chosen(offered, asked.beside, asked.player) if asked.beside else None
-    address = replace(asked, strategies=(pair[0].key, pair[1].key), iteration=iteration)
+    other = chosen(offered, requested.beside, requested.player) if requested.beside else None
+    address = replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
     found = Look(offered, address, latest, pair, other)
     try:
         answers = await _answers(explorer, found)
@@ -107,11 +107,13 @@ async def look(explorer: Explorer, account: Account | None, asked: Address) -> L
 
 def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
     """The chosen iteration; None if the strategies come from no run with snapshots."""
-    kept = sorted({one.iteration for source in pair for one in source.snapshots})
-    if iteration is None or not kept:
+    iterations = sorted({one.iteration for source in pair for one in source.snapshots})
+    if iteration is None or not iterations:
         return None
-    if iteration not in kept:
-        raise HTTPException(404, f"No strategies were kept after iteration {iteration}; there are {listed(kept)}.")
+    if iteration not in iterations:
+        raise HTTPException(
+            404, f"No strategies were kept after iteration {iteration}; there are {listed(iterations)}."
+        )
     return iteration
 
 

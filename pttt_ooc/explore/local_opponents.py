@@ -40,10 +40,10 @@ class Pair:
     """
 
     def __init__(self, names: tuple[str, str], game: str | None) -> None:
-        given = [named_strategy(name, player) for player, name in enumerate(names)]
+        named = [named_strategy(name, player) for player, name in enumerate(names)]
         self.names = names
-        self.game: Game = game_of(given, game)
-        first, second = (Strategy.of_named(one, self.game) for one in given)
+        self.game: Game = game_of(named, game)
+        first, second = (Strategy.of_named(one, self.game) for one in named)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
     def with_reply(self, *players: int) -> Pair:
@@ -63,8 +63,8 @@ class Pair:
         engine = engine_of(self.game, symmetry_of(*self.strategies))
         if not is_big(self.game):
             return PreparedProfile.prepare(*self.strategies, engine)
-        kept = Path(data_directory()) / self.game.name / "explore"
-        return PreparedProfile.prepare(*self.strategies, engine, kept, MEMORY_MB)
+        directory = Path(data_directory()) / self.game.name / "explore"
+        return PreparedProfile.prepare(*self.strategies, engine, directory, MEMORY_MB)
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:

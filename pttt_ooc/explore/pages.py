@@ -40,22 +40,22 @@ async def explore(request: Request, explorer: UsedExplorer, account: Signed, ask
 
 def _shown(request: Request, account: Account | None, game: Game, found: Look) -> HTMLResponse:
     address = found.address
-    shown: Shown = {"offered": found.offered, "pair": found.pair, "other_source": found.beside, "game": game}
-    shown |= {"address": address, "impossible": found.impossible, "nearest": found.nearest}
-    shown |= {"failed": found.failed, "waiting": found.waiting}
-    shown["run"] = run_of((found.latest[address.player], found.latest[address.opponent]), address)
+    context: Shown = {"offered": found.offered, "pair": found.pair, "other_source": found.beside, "game": game}
+    context |= {"address": address, "impossible": found.impossible, "nearest": found.nearest}
+    context |= {"failed": found.failed, "waiting": found.waiting}
+    context["run"] = run_of((found.latest[address.player], found.latest[address.opponent]), address)
     if not (found.impossible or found.failed):
-        shown |= _place(game, address)
+        context |= _place(game, address)
     if found.answers:
-        shown |= _answered(game, address, found.answers)
-    return _render(request, account, **shown)
+        context |= _answered(game, address, found.answers)
+    return _render(request, account, **context)
 
 
-def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
     """The page, or, for the page's script, only its content."""
     part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
-    return render(request, template, account, **shown, partial=part)
+    return render(request, template, account, **context, partial=part)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ def _strategy(
     game: Game, address: Address, facts: Message, classes: Sequence[Sequence[int]]
 ) -> list[boards.BoardSquare]:
     """The board of one strategy."""
-    shown, values = facts["probabilities"], facts["action_values"]
-    return boards.strategy_board(game, address.player, address.at, shown, values, classes)
+    probabilities, values = facts["probabilities"], facts["action_values"]
+    return boards.strategy_board(game, address.player, address.at, probabilities, values, classes)
 
 
 def _facts(address: Address, facts: Message) -> Shown:

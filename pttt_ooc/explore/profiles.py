@@ -144,17 +144,17 @@ class Profiles:
         parts = ["differences", player, *(one["digest"] for one in three)]
         return self._found("differences", parts, {"player": player, "names": [one["name"] for one in three]})
 
-    def _found(self, what: str, parts: Sequence[Any], asked: Record) -> dict[str, Any]:
+    def _found(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
         """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
         key = self._name("questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():
             found: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
             return found
-        return {"preparing": self.jobs.want(key, self._preparer(what, file, asked))}
+        return {"preparing": self.jobs.want(key, self._preparer(what, file, options))}
 
-    def _preparer(self, what: str, place: Path, asked: Record) -> list[str]:
-        settings = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
+    def _preparer(self, what: str, place: Path, options: Record) -> list[str]:
+        settings = {"what": what, "game": self.game, "indices": str(self.indices), **options}
         return ["-m", _PREPARER, str(place), json.dumps(settings)]
 
     def _name(self, module: str, *parts: Any) -> str:

@@ -56,8 +56,8 @@ class StrategyOut(BaseModel):
     @classmethod
     def of(cls, source: Source) -> StrategyOut:
         """A source."""
-        kept = [SnapshotOut(iteration=one.iteration, nashconv=one.gap) for one in source.snapshots]
-        return cls(key=source.key, label=source.label, players=list(source.players), snapshots=kept)
+        snapshots = [SnapshotOut(iteration=one.iteration, nashconv=one.gap) for one in source.snapshots]
+        return cls(key=source.key, label=source.label, players=list(source.players), snapshots=snapshots)
 
 
 class NumbersOut(BaseModel):

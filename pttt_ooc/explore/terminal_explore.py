@@ -133,13 +133,13 @@ class Walk:
         self._show()
 
     def _go_to_iteration(self, text: str) -> None:
-        kept = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
-        if not kept:
+        snapshots = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
+        if not snapshots:
             self.dialogue.say("These strategies come from no run that has kept earlier ones.")
-        elif text not in [str(iteration) for iteration, _ in kept]:
+        elif text not in [str(iteration) for iteration, _ in snapshots]:
             if text:
                 self.dialogue.say(f"No strategies were kept after iteration {text}.")
-            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in kept) + ".")
+            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in snapshots) + ".")
         else:
             runs = [self._runs.get(name) for name in self._latest.names]
             names = [
@@ -232,8 +232,8 @@ class Walk:
             found = beliefs(profile.index, profile.strategies[1 - self.player], self.player, self.infoset, _BOARDS)
         say(f"The opponent's mark is there with probability (given {self.infoset}):")
         own = {square for square, placed in attempts_of(self.infoset) if placed}
-        shown = [self._mark(mine=True) if s in own else Square(f"{p:.3f}") for s, p in enumerate(found.marks.tolist())]
-        say(self.dialogue.board(game, shown))
+        marks = [self._mark(mine=True) if s in own else Square(f"{p:.3f}") for s, p in enumerate(found.marks.tolist())]
+        say(self.dialogue.board(game, marks))
         if found.arbitrary:
             say("No game against this opponent comes here: all possible histories count alike.")
         attempts = ", ".join(f"{n} with {p:.3f}" for n, p in sorted(found.opponent_attempts.items()))

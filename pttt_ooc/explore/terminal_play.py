@@ -128,8 +128,8 @@ class TerminalGame:
         free = ", ".join(cell.text for cell in seat.cells if cell.square in seat.legal)
         if named is not None and named < len(seat.cells):
             return f"You have attempted square {named} already; the keys of the others are {free}."
-        shown = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
-        return f"{shown if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
+        quoted = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
+        return f"{quoted if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
 
     # -----------------------------------------------------------------------------------------
     # Review

@@ -145,16 +145,16 @@ def load(directory: str | Path) -> Solution:
     if not directory.is_dir():
         problem = "it is a file, which Strategy.read may read" if directory.exists() else "there is no such directory"
         raise StoreError(f"{directory} is not the directory of a solution: {problem}.")
-    given = named_strategy(str(directory), 0)
-    facts, symmetry = given.metadata, given.metadata["symmetry"]
+    named = named_strategy(str(directory), 0)
+    facts, symmetry = named.metadata, named.metadata["symmetry"]
     game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
     missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in facts]
     if missing:
-        raise StoreError(f"{given.path} lacks its {missing[0]}: solve the game anew.")
+        raise StoreError(f"{named.path} lacks its {missing[0]}: solve the game anew.")
     remember(game, symmetry, directory)
 
     def strategies() -> tuple[Strategy, Strategy]:
-        first, second = read_solution(given.path, index_of(game, symmetry))
+        first, second = read_solution(named.path, index_of(game, symmetry))
         return Strategy.of(first), Strategy.of(second)
 
     return Solution(game, facts, _rows(directory / LOG), strategies, directory)
@@ -214,8 +214,8 @@ def solve(
         ...
     pttt_ooc.errors.ConfigError: The settings: there is no key max_iteration (did you mean max_iterations?).
     """
-    asked = {"target_nashconv": target_nashconv, **settings}
-    config, symmetry = checked_settings(algorithm, asked), checked_symmetry(game, symmetry)
+    options = {"target_nashconv": target_nashconv, **settings}
+    config, symmetry = checked_settings(algorithm, options), checked_symmetry(game, symmetry)
     if directory is None:
         made = start_solver(game, algorithm, config, symmetry, on_progress)
         found = made.run()

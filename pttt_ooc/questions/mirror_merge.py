@@ -185,13 +185,13 @@ def _outcomes(
     profile: PreparedProfile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: SquareArray
 ) -> tuple[Outcome, ...]:
     """The outcomes of an attempt, its mirror images included."""
-    asked: dict[tuple[str, int], tuple[Outcome, ...]] = {}
+    known: dict[tuple[str, int], tuple[Outcome, ...]] = {}
     parts: dict[bool, list[tuple[Outcome, float]]] = {}
     for g, weight in zip(group, weights.tolist(), strict=True):
         at = (image(profile.game, player, infoset, g), g[square])
-        if at not in asked:
-            asked[at] = following(profile, player, *at)
-        for one in asked[at]:
+        if at not in known:
+            known[at] = following(profile, player, *at)
+        for one in known[at]:
             parts.setdefault(one.placed, []).append((one, weight))
     own = {one.placed: one for one in following(profile, player, infoset, square)}
     return tuple(_outcome(own[placed], parts[placed]) for placed in sorted(own))
@@ -200,11 +200,11 @@ def _outcomes(
 def _outcome(own: Outcome, parts: Sequence[tuple[Outcome, float]]) -> Outcome:
     counted = [(one, weight) for one, weight in parts if weight > 0]
     happens = sum(weight * one.probability for one, weight in counted)
-    given = happens if happens > 0 else float("nan")
+    divisor = happens if happens > 0 else float("nan")
 
     def share(name: str) -> float:
         parts = [w * one.probability * getattr(one, name) for one, w in counted if one.probability > 0]
-        return float(sum(parts) / given)
+        return float(sum(parts) / divisor)
 
     return replace(
         own,

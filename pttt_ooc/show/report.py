@@ -162,10 +162,10 @@ def _target(data: ReportData) -> float | None:
 
 
 def _infoset(data: ReportData, number: int) -> dict[str, Any]:
-    shown = data.infosets[number]
-    sentence = infoset_sentence(data.game, shown)
-    figure = board_figure(data.game, shown.player, shown.text, shown.probabilities)
-    return {**vars(shown), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
+    infoset = data.infosets[number]
+    sentence = infoset_sentence(data.game, infoset)
+    figure = board_figure(data.game, infoset.player, infoset.text, infoset.probabilities)
+    return {**vars(infoset), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
 
 
 def _curves(data: ReportData, x: str) -> dict[str, Any]:

@@ -62,17 +62,17 @@ def equilibria(tree: RoundTree, payoffs: Payoffs) -> Equilibria:
     values, margins = [], []
     for player in (1, 0):  # the plans of the second player give values for the goals of the first
         sign = 1 if player == 0 else -1
-        given = programs.program(tree, player, payoffs)
-        value, _ = programs.solve(given)
+        plans = programs.program(tree, player, payoffs)
+        value, _ = programs.solve(plans)
         values.append(sign * value)
-        margins.append([scaled(programs.goal_range(given, value, goal), 3 * sign) for goal in range(3)])
+        margins.append([scaled(programs.goal_range(plans, value, goal), 3 * sign) for goal in range(3)])
     rows, columns = margins
     return Equilibria(values[0], rows, columns, entry_ranges(payoffs, rows, columns))
 
 
-def scaled(given: Range, factor: float) -> Range:
+def scaled(interval: Range, factor: float) -> Range:
     """A range times a factor of any sign."""
-    ends = sorted((given.least * factor, given.most * factor))
+    ends = sorted((interval.least * factor, interval.most * factor))
     return Range(*ends)
 
 

@@ -93,8 +93,8 @@ class SolveSettings:
     @property
     def parameters(self) -> Parameters:
         """The rule's parameters at the first iteration."""
-        given = {name: getattr(self, name) for name in asdict(Parameters())}
-        return replace(self._defaults, **{name: value for name, value in given.items() if value is not None})
+        chosen = {name: getattr(self, name) for name in asdict(Parameters())}
+        return replace(self._defaults, **{name: value for name, value in chosen.items() if value is not None})
 
     @property
     def _defaults(self) -> Parameters:

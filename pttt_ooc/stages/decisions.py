@@ -39,9 +39,9 @@ class Decisions:
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
 
-    def add(self, directory: str, asked: Lazy, prefix: str = "") -> None:
+    def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""
-        self._asked[Path(directory)] = asked, prefix
+        self._asked[Path(directory)] = requests, prefix
         self.reserve(directory)
 
     def reserve(self, directory: str) -> None:
@@ -51,8 +51,8 @@ class Decisions:
     def inputs(self, directory: str, stage: str) -> list[str]:
         """The manifests that a stage reads, for its rule's `input`; this decides whether the stage runs."""
         place = Path(directory)
-        asked, found = self._reasons(place)
-        files = [str(manifest_of(place, before)) for before in asked[stage].after]
+        requests, found = self._reasons(place)
+        files = [str(manifest_of(place, before)) for before in requests[stage].after]
         if not found[stage]:
             return [self._ancient(file) for file in files]
         manifest = manifest_of(place, stage)
@@ -63,13 +63,13 @@ class Decisions:
     def _reasons(self, place: Path) -> tuple[Mapping[str, StageRequest], Mapping[str, str]]:
         if place not in self._found:
             workflow, (lazy, prefix) = self._workflow, self._asked[place]
-            asked = lazy()
+            requests = lazy()
             if not workflow.is_main_process:  # a job follows the run's decisions
-                return asked, dict.fromkeys(asked, "")
+                return requests, dict.fromkeys(requests, "")
             named = workflow.dag_settings.forcerun
-            forced = {stage for stage in asked if prefix + stage in named or str(manifest_of(place, stage)) in named}
+            forced = {stage for stage in requests if prefix + stage in named or str(manifest_of(place, stage)) in named}
             looking = workflow.executor_plugin is None or workflow.dryrun
-            self._found[place] = asked, reasons(place, asked, forced, remember=not looking)
+            self._found[place] = requests, reasons(place, requests, forced, remember=not looking)
         return self._found[place]
 
     def _check_writable(self, manifest: Path) -> None:
@@ -104,5 +104,5 @@ class Decisions:
 
     def end(self) -> None:
         """Record that all products are verified: Snakemake has given some of them new times."""
-        for place, (asked, _) in self._found.items():
-            reasons(place, asked, remember=True)
+        for place, (requests, _) in self._found.items():
+            reasons(place, requests, remember=True)

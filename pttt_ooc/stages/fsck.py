@@ -69,8 +69,8 @@ def _check_below(directory: Path, found: Findings) -> bool:
     if commits.is_state(directory):
         _check_state(directory, found)
         return True
-    here = [stage for stage in STAGES if home_of(directory, stage) == directory]
-    stages = [stage for stage in here if manifest_of(directory, stage).exists()]
+    own = [stage for stage in STAGES if home_of(directory, stage) == directory]
+    stages = [stage for stage in own if manifest_of(directory, stage).exists()]
     try:
         with undisturbed(directory):
             for stage in stages:

@@ -93,8 +93,8 @@ def call_solver(directory: Path) -> None:
         solver.begin()
         solver.iterate()
         solver.average()
-    kept = MemoryState(leaves(state_arrays(index, narrow)))
-    Solver(engine, narrow, kept, lambda row: None, in_memory(solver_arrays(index, narrow))).iterate()
+    stored = MemoryState(leaves(state_arrays(index, narrow)))
+    Solver(engine, narrow, stored, lambda row: None, in_memory(solver_arrays(index, narrow))).iterate()
     engine.close()
 
 

@@ -177,9 +177,9 @@ def planned(config: Config, threads: int) -> Plan:
         held = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
         own = _OWN[name] * MB + data[name] if need is not _PROCESS_ONLY else _NO_WORK
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
-        kept, besides = disk[name]
+        products, besides = disk[name]
         used = round((own + held) / MB)
-        disk_mb = (kept / MB, (besides + mapped) / MB, mapped / MB)
+        disk_mb = (products / MB, (besides + mapped) / MB, mapped / MB)
         stages[name] = StagePlan(need.smallest_mb, used, *disk_mb, within.threads, need.least)
     return Plan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),

@@ -70,8 +70,8 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
 
 def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution: Strategies) -> ReportData:
     whole = read_index(structure_of(directory) / INDEX, config.game, "none")
-    shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
-    pictures = [_picture(s, whole, text) for s, text in shown]
+    chosen = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
+    pictures = [_picture(s, whole, text) for s, text in chosen]
     openings = [_picture(s, whole, first_infoset(whole.game, s.player)).probabilities for s in solution]
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(

@@ -62,10 +62,10 @@ def thinned(sizes: Mapping[int, int], budget: int) -> list[int]:
     budget
         Bytes.
     """
-    kept = sorted(sizes)
-    while kept and sum(sizes[iteration] for iteration in kept) > budget:
-        kept = kept[::2] if len(kept) > 1 else []
-    return kept
+    iterations = sorted(sizes)
+    while iterations and sum(sizes[iteration] for iteration in iterations) > budget:
+        iterations = iterations[::2] if len(iterations) > 1 else []
+    return iterations
 
 
 def most_bytes(index: Index) -> int:
@@ -134,10 +134,10 @@ class Snapshots:
         there = self._there()
         if sum(there.values()) <= self._budget:
             return
-        kept = self._kept(self._sizes(), iteration)
+        iterations = self._kept(self._sizes(), iteration)
         with explained(f"delete snapshots in {self.directory}"):
             for t in there:
-                if t not in kept:
+                if t not in iterations:
                     remove(self._path(t))
 
     def has_all(self, iteration: int) -> bool:

@@ -30,13 +30,13 @@ def _copy_views(source, target, source_start, target_start, orders, table_start,
         for j in range(actions.shape[1]):
             if actions[view, j] < 0:
                 break
-            here, there = target_start[view] + j * count, source_start[view] + actions[view, j] * count
+            target_first, source_first = target_start[view] + j * count, source_start[view] + actions[view, j] * count
             if table < 0:
                 for r in range(count):
-                    target[here + r] = source[there + r]
+                    target[target_first + r] = source[source_first + r]
             else:
                 for r in range(count):
-                    target[here + r] = source[there + tables[table + r]]
+                    target[target_first + r] = source[source_first + tables[table + r]]
 
 
 @kernel
@@ -175,13 +175,13 @@ def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Stra
         The array to write to; default: a new one.
     """
     images = _Images(whole, strategy.index, strategy.player)
-    mine, kept = whole.players[strategy.player], strategy.index.players[strategy.player]
+    mine, folded = whole.players[strategy.player], strategy.index.players[strategy.player]
     probabilities = np.empty(mine.sequences, strategy.probabilities.dtype) if into is None else into
     v = np.flatnonzero(mine.decides)
     dtype = rank_dtype(int(np.diff(mine.node_start)[v].max(initial=0)))
     moved = (mine.placed[v], mine.failed[v], images.symmetry[v])
     table_start, tables = relabellings(images.counts, images.group, *moved, dtype)
-    views = (kept.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
+    views = (folded.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
     _copy_views(strategy.probabilities, probabilities, *views, images.actions(v, images.symmetry[v]), tables)
     return Strategy(whole, strategy.player, probabilities)
 

@@ -97,13 +97,13 @@ class Budget:
 
     def check(self, name: str, default: Mapping[str, Any]) -> None:
         """Refuse contradictions; without options, take the default."""
-        given = {key for key in ("depth", "time", "nodes") if getattr(self, key) is not None}
-        if not given:
+        limits = {key for key in ("depth", "time", "nodes") if getattr(self, key) is not None}
+        if not limits:
             for key, value in default.items():
                 setattr(self, key, value)
-        elif len(given) > 1:
-            raise ArenaError(f"The agent {name} gets only one of depth, time and nodes, not {' and '.join(given)}.")
-        for key in given:
+        elif len(limits) > 1:
+            raise ArenaError(f"The agent {name} gets only one of depth, time and nodes, not {' and '.join(limits)}.")
+        for key in limits:
             if not getattr(self, key) > 0:
                 raise ArenaError(f"The option {key} of the agent {name} must be above zero.")
         if self.clock not in ("wall", "processor"):

@@ -103,8 +103,8 @@ def _known(table, key, depth, alpha, beta):
 def _keep(table, key, depth, value, move, bound):
     """Write an entry, unless the slot has a deeper one of another position."""
     slot = 2 * (key & (len(table) // 2 - 1))
-    kept = table[slot + 1]
-    if kept == 0 or table[slot] == key or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
+    entry = table[slot + 1]
+    if entry == 0 or table[slot] == key or (entry >> 2 & 0xFF) <= depth or bound == EXACT:
         table[slot] = key
         table[slot + 1] = ((value + INFINITY) << 24) | (move + 1) << 10 | depth << 2 | bound
 
@@ -138,12 +138,12 @@ def _steps(rules: ModuleType, values: ModuleType) -> tuple[Any, Any]:
     @bare_kernel
     def descend(work, level, move):
         """Make a move into the state of the next level."""
-        here = level * at.row
-        for word in range(here, here + at.moves):
+        row = level * at.row
+        for word in range(row, row + at.moves):
             work.memory[at.row + word] = work.memory[word]
-        after = work.memory[here + at.row : here + at.row + at.moves]
+        after = work.memory[row + at.row : row + at.row + at.moves]
         rules.play(after, move)
-        values.follow(work.memory[here : here + at.moves], after, move, work.weights)
+        values.follow(work.memory[row : row + at.moves], after, move, work.weights)
 
     return static, descend
 
@@ -157,17 +157,17 @@ def _quiescence(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def quiet(work, level, left, alpha, beta, heuristic, control):
         """The value after the moves that win something, or without them, as the player likes."""
-        here = level * at.row
-        state = work.memory[here : here + at.moves]
+        row = level * at.row
+        state = work.memory[row : row + at.moves]
         if stops(control):
             return ROOT
         best = static(work, state, heuristic)
         if state[RESULT] != UNFINISHED or left == 0 or best >= beta:
             return best
         alpha = max(alpha, best)
-        for index in range(values.sharp(state, work.memory[here + at.moves : here + at.killers])):
-            descend(work, level, work.memory[here + at.moves + index])
-            if work.memory[here + at.row + PLAYER] == state[PLAYER]:
+        for index in range(values.sharp(state, work.memory[row + at.moves : row + at.killers])):
+            descend(work, level, work.memory[row + at.moves + index])
+            if work.memory[row + at.row + PLAYER] == state[PLAYER]:
                 value = quiet(work, level + ONE, left - ONE, alpha, beta, heuristic, control)
             else:
                 value = -quiet(work, level + ONE, left - ONE, -beta, -alpha, heuristic, control)
@@ -188,10 +188,10 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
     @bare_kernel
     def order(work, level, number, first):
         """Put before each move of a level, in the higher bits, its place in the order."""
-        here = level * at.row
-        history = at.history + work.memory[here + PLAYER] * rules.MOVES
-        one, other = work.memory[here + at.killers], work.memory[here + at.killers + 1]
-        for place in range(here + at.moves, here + at.moves + number):
+        row = level * at.row
+        history = at.history + work.memory[row + PLAYER] * rules.MOVES
+        one, other = work.memory[row + at.killers], work.memory[row + at.killers + 1]
+        for place in range(row + at.moves, row + at.moves + number):
             move = work.memory[place]
             if move == first:
                 worth = 1 << 40
@@ -218,11 +218,11 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
     @bare_kernel
     def refuted(work, level, move, depth):
         """Remember a move that was too good."""
-        here = level * at.row
-        work.memory[at.history + work.memory[here + PLAYER] * rules.MOVES + move] += depth * depth
-        if work.memory[here + at.killers] != move:
-            work.memory[here + at.killers + 1] = work.memory[here + at.killers]
-            work.memory[here + at.killers] = move
+        row = level * at.row
+        work.memory[at.history + work.memory[row + PLAYER] * rules.MOVES + move] += depth * depth
+        if work.memory[row + at.killers] != move:
+            work.memory[row + at.killers + 1] = work.memory[row + at.killers]
+            work.memory[row + at.killers] = move
 
     return order, take, refuted
 
@@ -238,8 +238,8 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def search(work, level, depth, alpha, beta, heuristic, control):
         """The value of the position of a level to the player to move."""
-        here = level * at.row
-        state, table = work.memory[here : here + at.moves], work.memory[at.table :]
+        row = level * at.row
+        state, table = work.memory[row : row + at.moves], work.memory[at.table :]
         if state[RESULT] != UNFINISHED:
             control[NODES] += 1
             return static(work, state, heuristic)
@@ -252,13 +252,13 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
         if enough and level > 0:
             control[CUT] = 1
             return value
-        number = rules.legal(state, work.memory[here + at.moves : here + at.killers])
+        number = rules.legal(state, work.memory[row + at.moves : row + at.killers])
         order(work, level, number, first)
         best, chosen, floor = -INFINITY, np.int64(-1), alpha
         for index in range(number):
             move = take(work, level, index, number)
             descend(work, level, move)
-            if work.memory[here + at.row + PLAYER] == state[PLAYER]:
+            if work.memory[row + at.row + PLAYER] == state[PLAYER]:
                 value = search(work, level + ONE, depth - ONE, floor, beta, heuristic, control)
             elif index == 0:
                 value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)

@@ -150,11 +150,11 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
     if table[slot, 0] == state[KEY]:
         packed = table[slot, 1]
         kind, kept_depth, hint = packed & 3, packed >> 2 & 255, packed >> 10 & 255
-        kept = (packed >> 18) - WIN
+        stored = (packed >> 18) - WIN
         if kept_depth >= depth and level > 0:
-            exact = kind == _EXACT or (kind == _AT_LEAST and kept >= beta) or (kind == _AT_MOST and kept <= alpha)
+            exact = kind == _EXACT or (kind == _AT_LEAST and stored >= beta) or (kind == _AT_MOST and stored <= alpha)
             if exact:
-                return kept
+                return stored
     total = legal(state, moves[level])
     _order(state, moves[level], scores[level], total, hint, history, chances)
     best, best_move, floor = -2 * WIN, _ZERO, alpha

@@ -98,8 +98,10 @@ def _sentences(summary: dict[str, Any]) -> str:
     with_draws, without = summary["first_with_draws"], summary["first_without_draws"]
     return "\n".join(
         [
-            f"{summary['game']}: {summary['games']:,} games; the policies have learnt from {summary['games_learnt_from']:,}.",
-            f"Player 1 won {summary['first_wins']:,}, player 2 {summary['second_wins']:,}; {summary['draws']:,} were draws.",
+            f"{summary['game']}: {summary['games']:,} games; "
+            f"the policies have learnt from {summary['games_learnt_from']:,}.",
+            f"Player 1 won {summary['first_wins']:,}, player 2 {summary['second_wins']:,}; "
+            f"{summary['draws']:,} were draws.",
             f"Draws counted for player 1: {with_draws:.1%} to {1 - with_draws:.1%}.",
             f"Without draws: {without:.1%} to {1 - without:.1%}.",
             f"The better bot is player {summary['better']}.",

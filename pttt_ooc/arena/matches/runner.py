@@ -78,13 +78,13 @@ def _same_match(match: Match, file: Path) -> None:
     """A directory holds one match; only the number of games may grow."""
     settings = match.to_json()
     if file.exists():
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        if kept | {"games": 0} != settings | {"games": 0}:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        if stored | {"games": 0} != settings | {"games": 0}:
             differing = ", ".join(
-                key for key in kept | settings if key != "games" and kept.get(key) != settings.get(key)
+                key for key in stored | settings if key != "games" and stored.get(key) != settings.get(key)
             )
             raise ArenaError(f"{file.parent} holds another match ({differing} differ): choose another directory.")
-        settings["games"] = max(settings["games"], kept["games"])
+        settings["games"] = max(settings["games"], stored["games"])
     elif (file.parent / log.GAMES).exists():
         raise ArenaError(f"{file.parent} holds {log.GAMES} of something else: choose another directory.")
     atomic_write_text(file, json.dumps(settings, indent=2) + "\n")

@@ -42,15 +42,15 @@ class AskedArena:
 
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
         """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.GameService.answered`."""
-        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
-        found: list[int] = self._ask("answered", **asked)["moves"]
+        question = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
+        found: list[int] = self._ask("answered", **question)["moves"]
         return found
 
     async def next_position(self, game: str, moves: list[int], agents: list[str], seconds: str) -> Message:
         """The position after one more move of an agent; NoAnswerError also if the answerer is too busy."""
-        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": True}
+        question = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": True}
         try:
-            made = await self._client.ask("answered", **asked)
+            made = await self._client.ask("answered", **question)
             return await self._client.ask("position", game=game, moves=made["moves"])
         except (RefusedError, BusyError) as error:
             raise NoAnswerError(str(error)) from error

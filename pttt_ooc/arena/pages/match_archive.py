@@ -57,13 +57,13 @@ class MatchArchive:
 
         place = self._place(name)
         settings, games = self._settings(place), self._games(place)
-        shown = [
+        listed = [
             {key: row[key] for key in ("number", "starter", "winner")}
             | {"plies": len(row["moves"]), "forfeit": row.get("forfeit", "")}
             for row in games[start : start + rows]
         ]
         standing = rate_of(games).to_json() if games else None
-        return {"name": name, **settings, "played": len(games), "start": start, "rows": shown, "standing": standing}
+        return {"name": name, **settings, "played": len(games), "start": start, "rows": listed, "standing": standing}
 
     def replay(self, name: str, number: int, ply: int) -> dict[str, Any]:
         """A position of a game, and all its moves.

@@ -97,7 +97,7 @@ def game(
     moves: Annotated[str, Query(max_length=LONGEST)] = "",
 ) -> Response:
     """A position of a game."""
-    return _shown(request, state, account, _table(game, agent, seconds, me, moves))
+    return _page(request, state, account, _table(game, agent, seconds, me, moves))
 
 
 @router.post("/game")
@@ -118,12 +118,12 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     if not wants_part(request):
         return RedirectResponse(address, 303)
     after = _table(table.game, table.agent, table.seconds, table.me, joined(moves))
-    response = await run_in_threadpool(_shown, request, state, account, after)
+    response = await run_in_threadpool(_page, request, state, account, after)
     response.headers["HX-Push-Url"] = address
     return response
 
 
-def _shown(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
+def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen = state.arena.position(table.game, table.moves)
     own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"

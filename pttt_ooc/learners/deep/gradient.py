@@ -43,11 +43,11 @@ class PolicySettings(DeepSettings):
 def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
     """Generalised advantage estimates of all decisions, from infosets' values; only the end of a game has a payoff."""
     found = np.zeros(len(values))
-    for here in plays.backward():
-        after = plays.after[here]
+    for decisions in plays.backward():
+        after = plays.after[decisions]
         goes_on = after >= 0
-        ahead = np.where(goes_on, values[after], plays.payoffs[here])
-        found[here] = ahead - values[here] + np.where(goes_on, trace * found[after], 0)
+        targets = np.where(goes_on, values[after], plays.payoffs[decisions])
+        found[decisions] = targets - values[decisions] + np.where(goes_on, trace * found[after], 0)
     return found
 
 

@@ -111,15 +111,15 @@ def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: A
     length = jnp.sqrt(sum(jnp.sum(jnp.square(part)) for part in slope.values()))
     shrink = jnp.minimum(1.0, LONGEST / (length + 1e-12))
     steps = moments["steps"] + 1
-    changed, kept = {}, {"steps": steps}
+    changed, state = {}, {"steps": steps}
     for name, part in slope.items():
         part = part * shrink
         first = 0.9 * moments[f"first/{name}"] + 0.1 * part
         second = 0.999 * moments[f"second/{name}"] + 0.001 * jnp.square(part)
         size = rate / (1 - 0.9**steps)
         changed[name] = network[name] - size * first / (jnp.sqrt(second / (1 - 0.999**steps)) + 1e-5)
-        kept |= {f"first/{name}": first, f"second/{name}": second}
-    return changed, kept
+        state |= {f"first/{name}": first, f"second/{name}": second}
+    return changed, state
 
 
 def trainer(loss: Any) -> Any:

@@ -66,12 +66,12 @@ def rewards_of(plays: Plays, costs: Floats, eta: float) -> tuple[Floats, Floats]
 def traces(plays: Plays, rewards: Floats, values: Floats, ratios: Floats) -> Floats:
     """The targets of v-trace for all decisions."""
     rho, found = np.minimum(ratios, 1), np.zeros(len(values))
-    for here in plays.backward():
-        after = plays.after[here]
+    for decisions in plays.backward():
+        after = plays.after[decisions]
         goes_on = after >= 0
         ahead = np.where(goes_on, values[after], 0)
         more = np.where(goes_on, found[after] - ahead, 0)
-        found[here] = values[here] + rho[here] * (rewards[here] + ahead - values[here] + more)
+        found[decisions] = values[decisions] + rho[decisions] * (rewards[decisions] + ahead - values[decisions] + more)
     return found
 
 

@@ -83,18 +83,18 @@ async def mistakes(
     submission: Annotated[Submission, Depends(_own_submission)],
 ) -> Response:
     """The parts of a submission's exploitability."""
-    shown: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
+    context: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
     try:
         answer = await _ask(grader, explorer, account, submission)
     except _MissingError as missing:
-        return _render(request, account, missing=str(missing), **shown)
+        return _render(request, account, missing=str(missing), **context)
     except RefusedError as error:
-        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **context)
         page.status_code = 503
         return page
     if "preparing" in answer:
-        return _render(request, account, waiting=answer["preparing"], **shown)
-    return await run_in_threadpool(_answered, request, account, explorer, answer, f"s{submission.id}", shown)
+        return _render(request, account, waiting=answer["preparing"], **context)
+    return await run_in_threadpool(_answered, request, account, explorer, answer, f"s{submission.id}", context)
 
 
 @programs.get(
@@ -138,24 +138,24 @@ async def _ask(grader: Grader, explorer: Explorer, account: Account | None, subm
     return await explorer.client.ask("mistakes", player=submission.player, game_value=list(value.interval), **names)
 
 
-def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
     template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
     nothing = {"waiting": None, "missing": None, "failed": None}
-    return render(request, f"explore/{template}", account, **{**nothing, **shown})
+    return render(request, f"explore/{template}", account, **{**nothing, **context})
 
 
 def _answered(
-    request: Request, account: Account | None, explorer: Explorer, answer: Message, own: str, shown: dict[str, Any]
+    request: Request, account: Account | None, explorer: Explorer, answer: Message, own: str, context: dict[str, Any]
 ) -> HTMLResponse:
     names = ("own_mistakes", "openings")
-    players = {"own_mistakes": shown["me"], "openings": 1 - shown["me"]}
+    players = {"own_mistakes": context["me"], "openings": 1 - context["me"]}
     return _render(
         request,
         account,
-        **shown,
+        **context,
         told=answer,
         bar=_bar(answer),
-        rows=[_row(answer, one, own, shown["me"]) for one in _worst(answer)],
+        rows=[_row(answer, one, own, context["me"]) for one in _worst(answer)],
         opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
