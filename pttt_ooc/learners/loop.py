@@ -61,13 +61,13 @@ class Loop:
     def __init__(
         self,
         learner: Learner[Any],
-        ground: LearningGame,
+        game: LearningGame,
         ends: Ends,
         checkpoints: Checkpoints | None = None,
         log: Path | None = None,
         on_row: Callable[[Row], None] = lambda row: None,
     ) -> None:
-        self.learner, self.ground, self.ends = learner, ground, ends
+        self.learner, self.game, self.ends = learner, game, ends
         self.checkpoints, self.log, self.on_row = checkpoints, log, on_row
         self.rows: list[Row] = []
         self.seconds = self.wall_seconds = 0.0
@@ -136,14 +136,14 @@ class Loop:
                 size = max(size // 2, 1)
 
     def _evaluate(self) -> None:
-        found = self.ground.evaluator(*self.learner.strategy())
+        found = self.game.evaluator(*self.learner.strategy())
         row = {**asdict(self.learner.counts), "seconds": self.seconds, "wall_seconds": self.wall_seconds}
         row["iteration"] = row.pop("iterations")
         row |= {"value": found.value, "best_response_0": found.best_response_0}
         row |= {"best_response_1": found.best_response_1, "nashconv": found.nashconv}
         last = self.learner.last()
         if last is not None:
-            row["last_nashconv"] = self.ground.evaluator(*last).nashconv
+            row["last_nashconv"] = self.game.evaluator(*last).nashconv
         self.rows = [r for r in self.rows if r["iteration"] < row["iteration"]] + [row]
         if self.log:
             atomic_write_text(self.log, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))

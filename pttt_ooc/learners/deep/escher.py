@@ -107,4 +107,4 @@ class DeepEscher(DeepLearner[EscherSettings]):
 
     def strategy(self) -> Pair:
         """The average."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["average"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["average"]))

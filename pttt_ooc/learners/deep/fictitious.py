@@ -90,4 +90,4 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
 
     def strategy(self) -> Pair:
         """The average."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["average"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["average"]))

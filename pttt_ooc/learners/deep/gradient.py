@@ -101,7 +101,7 @@ class PolicyGradient(DeepLearner[PolicySettings]):
 
     def strategy(self) -> Pair:
         """The network's policy."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["policy"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["policy"]))
 
 
 class MirrorSettings(PolicySettings):

@@ -73,9 +73,9 @@ class Sight:
 
         return policies
 
-    def pair(self, ground: LearningGame, policies: Policies) -> Pair:
+    def pair(self, game: LearningGame, policies: Policies) -> Pair:
         """The strategies of a policy at all infosets, block by block."""
-        first, second = (ground.strategy(p, self.probabilities(p, policies)) for p in (0, 1))
+        first, second = (game.strategy(p, self.probabilities(p, policies)) for p in (0, 1))
         return first, second
 
     def probabilities(self, player: int, policies: Policies) -> NDArray[np.float32]:

@@ -39,13 +39,13 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
 
     settings_model = LearnedOracleSettings
 
-    def start(self, ground: LearningGame, settings: LearnedOracleSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: LearnedOracleSettings, seed: int) -> None:
         """Start with responses to uniform play."""
-        super().start(ground, settings, seed)
-        self.settings, self.seed, self.sight = settings, seed, Sight(ground.index)
+        super().start(game, settings, seed)
+        self.settings, self.seed, self.sight = settings, seed, Sight(game.index)
 
     def _responses(self) -> list[Floats]:
-        mixtures = [self.ground.strategy(p, weights).probabilities for p, weights in enumerate(self._mixed_sequences())]
+        mixtures = [self.game.strategy(p, weights).probabilities for p, weights in enumerate(self._mixed_sequences())]
         return [self._response(p, mixtures[1 - p]) for p in (0, 1)]
 
     def _response(self, player: int, opponent: Floats) -> Floats:
@@ -80,6 +80,6 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
             if (k + 1) % chosen.refresh == 0:
                 slow = values
         found = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
-        response = found.astype(self.ground.dtype)
-        self.ground.symmetrise(player, response)
+        response = found.astype(self.game.dtype)
+        self.game.symmetrise(player, response)
         return response

@@ -149,4 +149,4 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
 
     def strategy(self) -> Pair:
         """The slow network's policy."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["slow"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["slow"]))
