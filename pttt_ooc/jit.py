@@ -98,7 +98,7 @@ def _compiled(function: Callable[..., Any], in_tree: bool = False, **options: bo
 
     settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # nobody calls kernels from C
     dispatcher: Any = numba.njit(**settings)(function)
-    if dispatcher is not function:  # it is, if numba is told to compile nothing
+    if dispatcher is not function:  # it is, if numba is set to compile nothing
         dispatcher._cache = _cache_class(in_tree)(function)  # as `cache=True` does, with our names of files
         DIRECTORIES.add(Path(dispatcher._cache.cache_path))
     return dispatcher

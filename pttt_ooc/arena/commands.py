@@ -102,7 +102,7 @@ def match(
 ) -> None:
     """Let two agents play many games, and test who is stronger.
 
-    With --output, the same command goes on after an interruption.
+    With --output, the same command continues after an interruption.
     """
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches.runner import run
@@ -152,7 +152,7 @@ def experiment(
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure claims again: play the matches and round robins that a configuration lists, and say which claims hold."""
+    """Check claims: play the matches and round robins that a configuration lists, and say which claims hold."""
     from pttt_ooc.arena import experiments, round_robin
     from pttt_ooc.arena.settings import RoundRobin
     from pttt_ooc.disk.resources import cores

@@ -158,7 +158,7 @@ def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
     if experiment.test == "time":
         mine = _ratio(one)
         same = theirs.ratio is None or 0.5 < mine / theirs.ratio < 2
-        return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; another ratio than theirs'}"
+        return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; the ratio differs'}"
     if experiment.test == "equal":
         holds = rate.chi_square[1] > SIGNIFICANT
     elif experiment.test == "not better":
@@ -178,7 +178,7 @@ def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
 
 
 def _of_halves(points: int, games: int) -> Rate:
-    """A rate with this score in half points."""
+    """The rate of a score that is given in half points."""
     return Rate(points // 2, points % 2, games - points // 2 - points % 2)
 
 

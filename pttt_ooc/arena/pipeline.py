@@ -1,6 +1,6 @@
 """The arena in the workflow: the sources of its results, and the jobs.
 
-The Snakefile imports this module, so it imports nothing that takes long.
+The Snakefile imports this module, so it imports nothing that is slow to import.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAMES_IN = "games"
 """The folder of the matches; each version of an experiment has a folder of its own in it."""
 
 _TOLD = ("claim", "theirs", "note", "test", "games")
-"""Keys that the games do not depend on; the number of games may grow."""
+"""Keys on which the games do not depend; the number of games may grow."""
 
 
 def product(name: str, settings: Experiment | RoundRobin) -> str:

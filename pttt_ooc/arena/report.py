@@ -38,7 +38,7 @@ def write(results: Sequence[Path], page: Path) -> None:
 
 
 def series_figure(one: Mapping[str, Any]) -> Figure:
-    """The score over the number in which the matches of a series differ, with intervals; or the time of a move."""
+    """The score with its interval, or the time of a move, over the number in which the matches of a series differ."""
     with style():
         figure = new_figure(6, 3.4)
         axes = figure.add_subplot()

@@ -36,8 +36,8 @@ def conduct(
 
     Returns
     -------
-    What the file holds: the standings, the strongest agent first.  `points` are on the scale of Elo, with mean zero,
-    and `error` is half the width of their interval of 95%.
+    The content of the file: the standings, the strongest agent first.  `points` are on the scale of Elo, with mean
+    zero, and `error` is half the width of their interval of 95%.
     """
     matches = {
         (one, other): Match(

@@ -85,7 +85,7 @@ class Learner(ABC, Generic[Chosen]):
 
     @property
     def settled(self) -> bool:
-        """Whether more iterations change nothing."""
+        """Whether more iterations would change nothing."""
         return False
 
     @abstractmethod

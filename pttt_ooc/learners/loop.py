@@ -49,7 +49,7 @@ class Loop:
     Parameters
     ----------
     learner
-        Started.
+        A learner that has been started.
     checkpoints
         Where its states are saved and restored from; None: nowhere.
     log

@@ -20,7 +20,7 @@ AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "state
 TIMES = (1, 10, 60, 600, 3600)  # seconds at which the table shows the gap, if a run was that long
 _COLOURS = ("accent", "warm", "muted", "shade", "ink")
 _STYLES = ("-", "--", ":", "-.")
-LOWEST = 1e-6  # the lower end of the figure: a run that reaches an exact equilibrium leaves it
+LOWEST = 1e-6  # the lower end of the figure; the gap of an exact equilibrium is below it
 FIGURE = "comparison.svg"
 PAGE = "comparison.html"
 

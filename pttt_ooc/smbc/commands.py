@@ -59,7 +59,9 @@ def solve(
     ] = None,
     discount_alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
     discount_beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
-    discount_gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    discount_gamma: Annotated[
+        float | None, typer.Option(help="Iteration t has the weight t^gamma in the average.")
+    ] = None,
     alternate_updates: Annotated[
         bool,
         typer.Option(
@@ -72,7 +74,7 @@ def solve(
     small_move_epsilon_decay: Annotated[
         float, typer.Option(help="The fraction of the bonus that each iteration removes.")
     ] = 0,
-    fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
+    fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds continue until the board is full.")] = False,
     max_iterations: Annotated[int, typer.Option(help="The most iterations of each round.")] = 100_000,
     threads: ThreadsOption = None,
 ) -> None:
@@ -151,7 +153,7 @@ def simulate(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Play matches of the solution against itself, and compare how they end with the exact values."""
+    """Play matches of the solution against itself, and compare the results with the exact values."""
     from pttt_ooc.smbc import simulation
     from pttt_ooc.smbc.solve import load
 

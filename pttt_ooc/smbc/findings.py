@@ -25,9 +25,9 @@ def best_responses(solution: MatchSolution) -> dict[str, Any]:
     """Values and best responses of a match and of each of its rounds, as JSON values.
 
     The losses of the whole match are listed by scores, role of the exploited player, and goal of the responder: how
-    often the scores come up against the best response, times the loss in this round to a responder with this goal.
-    Losses by the exploited player's goal would have both signs, as it is hidden from the responder.  Their sum is
-    exactly what both best responses gain (Kakade and Langford 2002, lemma 6.1).
+    often the scores occur against the best response, times the loss in this round to a responder with this goal. Losses
+    by the exploited player's goal would have both signs, as it is hidden from the responder.  Their sum is exactly what
+    both best responses gain (Kakade and Langford 2002, lemma 6.1).
     """
     n, tree = solution.settings.winning_score, solution.tree
     values = profile_values(tree, n, solution.profiles)

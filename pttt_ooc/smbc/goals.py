@@ -1,9 +1,9 @@
 """Values of a round by the goals of both players, in one equilibrium and in all of them.
 
 The table of one equilibrium has nine entries; the sums of its rows and columns are the values for a player who knows
-only the own goal.  In an equilibrium the sum of a row is the payoff of the first player's best response with this goal
-against the second player's optimal plan, so linear programs over these plans find its range in all equilibria; the same
-holds for columns.  Entries depend on both plans: their ranges are bounded by those of rows and columns, and by the
+only their own goal.  In an equilibrium the sum of a row is the payoff of the first player's best response with this
+goal against the second player's optimal plan, so linear programs over these plans find its range in all equilibria; the
+same holds for columns.  Entries depend on both plans: their ranges are bounded by those of rows and columns, and by the
 entries that are always 0 in a single round: both players score or neither does.
 """
 

@@ -60,8 +60,8 @@ class Seen:
     reach
         Of each player with the given goal: the product of the probabilities of own moves.
     best_values
-        The value of each player who knows only the own goal and continues with the best response; None if the opponent
-        never reaches the position.
+        The value of each player, who knows only their own goal and continues with the best response; None if the
+        opponent never reaches the position.
     moves
         Of the player who is to move; empty if the round is decided.
     """

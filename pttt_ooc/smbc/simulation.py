@@ -16,7 +16,7 @@ from pttt_ooc.smbc.solve import MatchSolution, name_of
 
 @dataclass(frozen=True)
 class Simulated:
-    """Results of simulated matches in which some scores came up.
+    """Results of simulated matches in which some scores occurred.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Simulated:
 
 
 def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, Simulated]:
-    """Play matches from 0-0; results for all scores that came up, in the order of the solution."""
+    """Play matches from 0-0; results for all scores that occurred, in the order of the solution."""
     n, tree = solution.settings.winning_score, solution.tree
     strategies = np.empty((n, n, tree.nodes, 3))
     for scores, profile in solution.profiles.items():

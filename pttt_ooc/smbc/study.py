@@ -75,7 +75,7 @@ def mixing(tree: RoundTree, profile: RoundProfile) -> tuple[int, int]:
 
 
 def most_likely(tree: RoundTree, profile: RoundProfile) -> RoundProfile:
-    """Pure strategies that always make the most likely move, the first of several."""
+    """Pure strategies that always make the most likely move; of several, the first."""
     return _pure(tree, profile.strategy)
 
 

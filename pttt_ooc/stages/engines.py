@@ -47,7 +47,7 @@ def arrays_for(
 ) -> Tree:
     """Allocate the arrays for an engine's work within a memory budget.
 
-    The engine gets at most as many threads as the budget holds; a message on stderr tells if there are fewer.
+    The engine gets at most as many threads as the budget holds; a message on stderr says if there are fewer.
 
     Parameters
     ----------

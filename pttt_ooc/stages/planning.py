@@ -59,9 +59,9 @@ class StagePlan:
     smallest_mb
         The smallest sufficient memory budget.
     memory_mb
-        Anonymous memory that it will use, about.
+        Approximate anonymous memory that it will use.
     disk_mb
-        Disk space of its products and of the state that it resumes from, about.
+        Approximate disk space of its products and of the state that it resumes from.
     while_running_mb
         Additional disk space while it runs.
     mapped_mb
@@ -96,7 +96,7 @@ class Plan:
     order_tables
         Number of entries in the tables of the index stage.
     work
-        Additions for one gradient of both players, about; its time is proportional to them.
+        Approximate number of additions for one gradient of both players; its time is proportional to it.
     stages
         By name.
     """
@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def most_disk_mb(self) -> float:
-        """The largest disk space at any time, about."""
+        """The approximate largest disk space at any time."""
         total, most = 0.0, 0.0
         for each in self.stages.values():
             total += each.disk_mb

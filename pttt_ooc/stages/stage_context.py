@@ -100,7 +100,7 @@ def workspace_of(
 ) -> Workspace[Tree]:
     """A stage's arrays and threads within its budget; their number and memory are added to the manifest's facts.
 
-    A message on stderr and in the `log` tells if there are fewer than `threads`.
+    A message on stderr and in the `log` says if there are fewer than `threads`.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Effort:
 
 
 class Agent(ABC):
-    """A player of one game: its options are the fields of a frozen dataclass, and have a text.
+    """A player of one game; its options are the fields of a frozen dataclass, and can be written as a text.
 
     A subclass is a dataclass whose fields are its options; :func:`pttt_ooc.arena.agents.catalogue.agent` makes agents
     from texts such as ``alphabeta:heur=3,depth=2``.
@@ -55,7 +55,7 @@ class Agent(ABC):
         self.rng = generator(0)
 
     def begin(self, *seed: int) -> None:
-        """Start a new game, and forget the one before.  The same seeds give the same moves, unless a clock decides."""
+        """Start a new game, and forget the last one.  The same seeds give the same moves, unless a clock decides."""
         self.rng = generator(*seed)
 
     @abstractmethod
@@ -154,4 +154,4 @@ def text_of(agent: Any) -> str:
 
 
 hidden = field(init=False, repr=False, compare=False)
-"""A field of an agent that is no option."""
+"""A field of an agent that is not an option."""

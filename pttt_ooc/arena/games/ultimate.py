@@ -11,7 +11,8 @@ from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.errors import did_you_mean
 
 OPTIONS = {"open": rules.OPEN, "most": rules.MOST}
-"""`open`: won small boards stay open until they are full.  `most`: without a line, who has won more boards wins."""
+"""`open`: won small boards stay open until they are full.  `most`: without a line, the player with more won boards
+wins."""
 
 
 class Ultimate(Game):

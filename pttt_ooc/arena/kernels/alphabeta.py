@@ -1,8 +1,8 @@
 """Alpha-beta as strong programs do it, for any rules with heuristics: :func:`search_kernel` makes the kernel.
 
 Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
-history; principal variation search; late moves are searched less deep at first; at the leaves, moves that win something
-are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
+history; principal variation search; late moves are first searched to a smaller depth; at the leaves, moves that win
+something are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pttt_ooc.jit import bare_kernel, piece
 WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
 ONE, ROOT = np.int64(1), np.int64(0)  # not literals: a recursive kernel must have one signature
 _QUIET_PLIES = np.int64(8)  # the most that quiescence follows
-_LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are searched less deep at first
+_LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are first searched to a smaller depth
 
 
 class Work(NamedTuple):
-    """The memory of a search: few arrays, because each call passes all of them on.
+    """The memory of a search; it has few arrays, because each call passes all of them.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def _quiescence(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def quiet(work, level, left, alpha, beta, heuristic, control):
-        """The value after the moves that win something, or without them, as the player likes."""
+        """The value after the moves that win something, or without any of them, whichever is better for the player."""
         row = level * at.row
         state = work.memory[row : row + at.moves]
         if stops(control):
@@ -187,7 +187,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
 
     @bare_kernel
     def order(work, level, number, first):
-        """Put before each move of a level, in the higher bits, its place in the order."""
+        """Write the rank of each move of a level in the order of search into the higher bits of the move."""
         row = level * at.row
         history = at.history + work.memory[row + PLAYER] * rules.MOVES
         one, other = work.memory[row + at.killers], work.memory[row + at.killers + 1]
@@ -217,7 +217,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
 
     @bare_kernel
     def refuted(work, level, move, depth):
-        """Remember a move that was too good."""
+        """Record a move that caused a cut-off, in the killers and the history."""
         row = level * at.row
         work.memory[at.history + work.memory[row + PLAYER] * rules.MOVES + move] += depth * depth
         if work.memory[row + at.killers] != move:
@@ -294,7 +294,7 @@ def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def prepare(work, draw):
-        """Write the notes of the root, forget killers, and let the history fade."""
+        """Write the notes of the root, clear the killers, and reduce the numbers of the history."""
         state = work.memory[: at.moves]
         values.note(state, work.weights)
         rules.legal(state, work.memory[at.moves : at.killers])
@@ -318,7 +318,7 @@ def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
             work.memory[at.best] = -1
             value = search(work, ROOT, depth, -INFINITY, INFINITY, heuristic, control)
             if work.memory[at.best] >= 0:
-                answer = work.memory[at.best]  # of an unfinished search too: the old answer was looked at first
+                answer = work.memory[at.best]  # also from an unfinished search: it began with the old answer
             if control[STOPPED] != 0:
                 break
             control[REACHED], control[VALUE] = depth, value

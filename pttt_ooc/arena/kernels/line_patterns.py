@@ -26,7 +26,7 @@ PATTERNS = 4**LENGTH
 """Patterns are numbers with a digit for each square: 0 free, 1 own, 2 the opponent's, 3 outside of the board."""
 
 CONSTANT = 0
-"""The pattern of a window with nothing in it, whose weight is a constant of the sum."""
+"""The pattern of an empty window; its weight is a constant in the sum."""
 
 NEAR = 2
 """Moves further than this from all marks are not considered, unless there are no others."""

@@ -71,7 +71,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
 
     @bare_kernel
     def slot(learnt, key):
-        """Where a key is, or the free slot for it; -1 if there is none near."""
+        """The slot of a key, or the free slot for it; -1 if there is none nearby."""
         mask = len(learnt.keys) - 1
         for step in range(64):
             place = (key + step) & mask

@@ -47,7 +47,7 @@ def train(
 
     chosen = by_name(_text(form, board_size, need, limiter))
     directory = policies / chosen.text.replace(":", "-")
-    opponent = 2 - int(start)  # the player that the bot is
+    opponent = 2 - int(start)  # the player whose moves the bot makes
     if train == "y":
         training = Training(chosen, directory, seed)
         training.run(iterations, Rates(explore=explore_rate, step=step_size, draw=draw_reward))

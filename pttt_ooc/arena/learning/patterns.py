@@ -52,7 +52,7 @@ def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
 
 
 def load(path: Path, game: Game) -> NDArray[np.float64]:
-    """Read weights, which serve every board with the same length of a row.
+    """Read weights; they fit every board with the same length of a row.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """The file of a policy: a table of values for one player of one game.
 
 A file is a line that names the format, a line of JSON, and two arrays: the keys, int64, strictly ascending, and the
-values, float32.  The JSON line tells the game, the player, the number of iterations and of entries, and a digest of the
-Zobrist numbers that the keys are made of.  Nothing of a file is executed, and no array is made before the size of the
+values, float32.  The JSON line has the game, the player, the numbers of iterations and of entries, and a digest of the
+Zobrist numbers that the keys are made of.  Nothing in a file is executed, and no array is made before the size of the
 file has been checked.
 """
 

@@ -23,7 +23,7 @@ _CHUNK = 10_000  # games between two looks at an interrupt
 
 @dataclass(frozen=True)
 class Rates:
-    """How the tables learn; the defaults are the report's.
+    """The settings of learning; the defaults are those of the report.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Training:
     directory
         Of the policies, which are loaded if they are there; None: begin anew, and save nothing.
     seed
-        Of the random moves; a training that goes on from a policy takes the policy's iterations as another.
+        Of the random moves; a training that continues from a policy uses its number of iterations as another seed.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The evaluation of Ultimate tic-tac-toe that is learnt: its training and its file."""
+"""The learnt evaluation of Ultimate tic-tac-toe: its training and its file."""
 
 from __future__ import annotations
 

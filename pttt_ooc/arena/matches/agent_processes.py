@@ -78,7 +78,7 @@ class LocalAgent:
             raise ForfeitError(f"it failed: {type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 class AgentProcess:

@@ -1,4 +1,4 @@
-"""The program of an agent's own process: it answers the referee's questions, a line of JSON each, until they end."""
+"""The program of an agent's own process: it answers the referee's questions, one line of JSON each."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ OPENINGS = 2
 """The seed of openings, which is neither agent's."""
 
 DRAW = 2
-"""As a winner: nobody."""
+"""The winner of a drawn game."""
 
 
 @dataclass

@@ -9,11 +9,13 @@ from pttt_ooc.service.wire import BusyError, Client, Message, RefusedError
 
 
 class NoAnswerError(PtttError):
-    """Something does not exist, or the rules forbid it."""
+    """The answerer refused a question: something does not exist, or the rules forbid it."""
 
 
 class AskedArena:
-    """Asks the answerer, for threads of an asynchronous application; NoAnswerError where there is no answer."""
+    """The questions to the answerer, for threads of an asynchronous application; NoAnswerError if there is no
+    answer.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client

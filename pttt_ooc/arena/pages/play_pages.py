@@ -41,7 +41,7 @@ class AgentGame:
     seconds
         The agent's time to think.
     me
-        The player that the person is.
+        The number of the person's player.
     """
 
     game: str

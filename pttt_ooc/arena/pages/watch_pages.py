@@ -72,7 +72,7 @@ async def step(request: Request, state: UsedState, shell: UsedShell) -> Response
 async def events(
     request: Request, state: UsedState, game: Text, one: Text, other: Text, seconds: Text, moves: Moves = ""
 ) -> Response:
-    """The game from a position on, as events: each is the piece of the page for one move."""
+    """The game from a position on, as events: each has the part of the page for one move."""
     chosen = {"game": game, **_checked(one, other, seconds)}
     made = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
     if state.watched >= WATCHED:
@@ -82,7 +82,7 @@ async def events(
 
 
 class _Watched(StreamingResponse):
-    """Events of a watched game; it counts from the end of the handler on, before the first event."""
+    """The events of a watched game; the game counts as watched as soon as the handler returns."""
 
     def __init__(self, state: ArenaState, events: AsyncIterator[str]) -> None:
         super().__init__(events, media_type="text/event-stream")

@@ -1,11 +1,11 @@
 """ESCHER with networks: regrets without importance sampling.
 
-In each iteration each player has games in which they move uniformly and the opponent follows the policy: regret
-matching on the regrets of a network.  A second network learns the expected values ``q`` of actions from these games:
-the payoff, or the expected value of the player's next infoset under the policy.  Regrets
-``q(a) - sum of policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted;
-so it learns the mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average
-strategy.  As in :func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
+In each iteration, games are played for each player, in which this player moves uniformly and the opponent follows the
+policy: regret matching on the regrets of a network.  A second network learns the expected values ``q`` of actions from
+these games: the payoff, or the expected value of the player's next infoset under the policy.  Regrets ``q(a) - sum of
+policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted; so it learns the
+mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average strategy.  As in
+:func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Neural fictitious self-play (NFSP): learned best responses, and a network that imitates their average.
 
 One network has the values of actions against the opponent's average, and learns by Q-learning from the newest
-decisions.  Another imitates all decisions of best responses, from a fair sample of them.  Each player of each game
-follows the first network, greedily with some exploration, with the chance ``anticipation``, and else the second.
+decisions.  Another imitates all decisions of best responses, from a fair sample of them.  In each game, each player
+follows the first network with probability ``anticipation``, greedily with some exploration, and otherwise the second.
 """
 
 from __future__ import annotations

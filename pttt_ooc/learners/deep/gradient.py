@@ -10,7 +10,7 @@ PPO (Schulman et al. 2017) has ``kl`` 0.  MMD (Sokota et al. 2023, section 5) ha
 uniform magnet.  Advantages are those of generalised advantage estimation (Schulman et al. 2016), over a player's own
 decisions.  The step size and the entropy's weight fall as ``1 / sqrt(1 + t / anneal)``.
 
-The defaults are settings that are good on this game (Rudolph et al. 2025, arXiv 2502.08938).
+The defaults are good settings for this game (Rudolph et al. 2025, arXiv 2502.08938).
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def evaluate(network: Parameters, codes: Any, players: Any) -> Any:
 
 
 def outputs(network: Parameters, codes: NDArray[Any], players: NDArray[Any]) -> NDArray[np.float32]:
-    """The same for any length; arrays are padded to a power of two, as each length is compiled once."""
+    """The same for any length; arrays are padded to a power of two, because each length is compiled once."""
     size = len(codes)
     more = max(64, 1 << max(size - 1, 1).bit_length()) - size
     padded = np.pad(codes, ((0, more), (0, 0))), np.pad(players.astype(np.int8), (0, more))

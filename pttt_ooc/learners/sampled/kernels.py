@@ -42,7 +42,7 @@ class Rules(NamedTuple):
     children : uint32 (V, A, 2, 4)
         For each action and outcome (0 failed, 1 placed): the next view, the rank of its first order with that attempt
         last, the start of its renamed ranks, and the symmetry that maps the next board to that view.  Zeros if the
-        player moves no more.
+        player has no more moves.
     renamed : uint16 or wider (any,)
         Renamed ranks; the last ones are 0, 1, 2, ..., for children with the ranks of their parents.
     inverse, product : uint8 (G, S), (G, G)
@@ -171,7 +171,8 @@ def play_at_random(rules, games, random, found):
     Parameters
     ----------
     found
-        int64 (4,): added to: attempts, wins of player 0, wins of player 1, and the numbers of all movers' nodes.
+        int64 (4,): four sums are added: attempts, wins of player 0, wins of player 1, and the numbers of all movers'
+        nodes.
     """
     zero, one, half = np.uint64(0), np.uint64(1), np.uint64(32)
     first, count, nodes, attempts = np.uint64(rules.first), random[0], zero, 0
@@ -361,9 +362,9 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
     weight
         Of added regrets and strategies.
     counted
-        int64, shape (1,): to it are added the visited histories.
+        int64, shape (1,): the number of visited histories is added.
     """
-    # Numba's cache does not keep recursive functions, so the way back is in `scratch`.
+    # Numba's cache does not keep recursive functions, so `scratch` serves as the stack.
     turns, policies, values = scratch.turns, scratch.policies, scratch.values
     begin(rules, scratch.places[0])
     depth, arrived, value = 0, True, 0.0
