@@ -125,7 +125,7 @@ class SolveConfig(Section):
     )
     gamma: Weight | None = Field(
         default=None,
-        description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default.",
+        description="Iteration t has the weight t^gamma in the average strategy; null: the algorithm's default.",
     )
     asymmetry: Weight | None = Field(
         default=None,

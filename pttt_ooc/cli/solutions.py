@@ -108,7 +108,7 @@ class SolveOptions(NamedTuple):
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None
     beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None
-    gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None
+    gamma: Annotated[float | None, typer.Option(help="Iteration t has the weight t^gamma in the average.")] = None
     asymmetry: Annotated[float | None, typer.Option(help="sap... divide predictions by 1 + this.")] = None
     horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... change these three.")] = None
     restart_average: Annotated[

@@ -13,9 +13,7 @@ class NoAnswerError(PtttError):
 
 
 class AskedArena:
-    """The questions to the answerer, for threads of an asynchronous application; NoAnswerError if there is no
-    answer.
-    """
+    """Asks the answerer, for threads of an asynchronous application; NoAnswerError if there is no answer."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
