@@ -61,8 +61,8 @@ def show(
 ) -> None:
     """Show what a strategy does at an infoset.
 
-    The board is shown as the player sees it: its own marks, the marks of the opponent that it has found, and on all
-    other squares the probability of an attempt.
+    The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
+    all other squares the probability of an attempt.
     """
     check_game(game)
     from pttt_ooc.questions.infoset_parser import checked

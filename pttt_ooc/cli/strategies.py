@@ -117,7 +117,7 @@ def evaluate(
     """Evaluate two strategies exactly.
 
     The results are the value for player 0, the values of both players' best responses, their sum (NashConv), and each
-    player's exploitability: how far its worst case is below the value of the game.
+    player's exploitability: how far their worst case is below the value of the game.
     """
     check_game(game)
     import numpy as np

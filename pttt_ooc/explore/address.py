@@ -79,7 +79,7 @@ class Address:
 
     @property
     def replies(self) -> tuple[bool, bool]:
-        """Whether each player plays its best response."""
+        """Whether each player plays their best response."""
         return self.plays[0] == BEST, self.plays[1] == BEST
 
     @property

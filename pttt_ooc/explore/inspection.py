@@ -120,7 +120,7 @@ def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
 async def _answers(explorer: Explorer, found: Look) -> Sequence[Message]:
     address = found.address
     pairs = [_records(found.pair, address.replies)]
-    if found.beside is not None:  # the player follows it, even if it plays a best response otherwise
+    if found.beside is not None:  # the player follows it, even if they play a best response otherwise
         pairs.append(
             _records((found.beside, found.pair[1]), (False, address.replies[1]))
             if address.player == 0

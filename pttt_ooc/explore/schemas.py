@@ -122,7 +122,7 @@ class ExploreOut(BaseModel):
     infoset: str
     strategies: tuple[str, str] = Field(description="Keys of player 0's and of player 1's strategy.")
     iteration: int | None = Field(description="Of the run that they come from; null: its last one.")
-    plays: tuple[str, str] = Field(description="Of each player: average (its strategy), or best (its best response).")
+    plays: tuple[str, str] = Field(description="Of each player: average (their strategy), or best (a best response).")
     merged: bool = Field(description="Whether the infoset is told together with its mirror images.")
     images: list[str] = Field(description="What is told together: the infoset, or all its mirror images.")
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")

@@ -23,10 +23,10 @@ from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.show.pictures import attempts_of
 
 HELP = (
-    "Type an attempt to go on: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. Or "
-    "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets the "
-    "opponent play its best response, or its strategy again, r the player itself, m tells the infoset together with "
-    "its mirror images, or apart again, q ends, ? shows this."
+    "Type an attempt to continue: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. Or "
+    "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets "
+    "the opponent play the best response, or the strategy again, r does the same for the player, m merges the infoset "
+    "with its mirror images, or separates them again, q ends, ? shows this."
 )
 _ITERATIONS = "i lists the iterations whose strategies were kept; i 19 goes to the strategies after iteration 19."
 _BOARDS = 8
@@ -126,7 +126,7 @@ class Walk:
         self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
 
     def _turn(self, player: int) -> None:
-        """Switch a player between its best response and its strategy."""
+        """Switch a player between their best response and their strategy."""
         self._replying ^= {player}
         self.pair = self._followed.with_reply(*self._replying) if self._replying else self._followed
         self._tell_pair()

@@ -151,7 +151,7 @@ class UpdateStep(NamedTuple):
 
 @bare_kernel
 def update(shape, player, payoffs, bonus, tables, step):
-    """A player's counterfactual values against the opponent's reach, its sums of regrets, and its next strategy.
+    """A player's counterfactual values against the opponent's reach, their sums of regrets, and their next strategy.
 
     The loops over goals are unrolled, which makes them twice as fast.
 

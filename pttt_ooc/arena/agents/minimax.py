@@ -101,7 +101,7 @@ class Minimax(_SearchAgent):
 
 @dataclass
 class Expectimax(_SearchAgent):
-    """Assumes that the opponent draws its moves uniformly."""
+    """Assumes that the opponent draws moves uniformly."""
 
     name = "expectimax"
     method = minimax.EXPECTIMAX

@@ -76,7 +76,7 @@ class Extreme(Game):
             place = 3 * (row % 3) + column % 3
             both = rules.closed(state, 0) & rules.closed(state, 1)
             state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
-            state[rules.BONUS] = big_boards[big][row][column] == flag  # the player itself has moved last
+            state[rules.BONUS] = big_boards[big][row][column] == flag  # the same player has moved last
         state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
         state[KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
         return state

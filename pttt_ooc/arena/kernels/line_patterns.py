@@ -62,7 +62,7 @@ class PatternKernels(NamedTuple):
         changed.  `results`: int64, shape (4,): counts by the word RESULT are added.
     windows
         ``windows(state, move, player, before, after)``: write the patterns of the windows through a free square, as a
-        player sees them, before and after its own mark or its opponent's (the player to move makes it); int64, shape
+        player sees them, before and after an own mark or an opponent's (the player to move makes it); int64, shape
         (4 * LENGTH,) each.
     """
 
