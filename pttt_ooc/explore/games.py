@@ -170,7 +170,7 @@ class Games:
         """A finished game; a PlayError if it is not the person's, or is not over."""
         row = self.store.row(owner, id)
         if row.result is None:
-            raise PlayError("This game is not over; it is told what happened when it is.")
+            raise PlayError("This game is not over; what happened is shown when it is.")
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
         return FinishedGame(_seat(row, history), history, opponent)

@@ -126,7 +126,7 @@ class AttemptOut(BaseModel):
 
 
 class GameOut(BaseModel):
-    """What you may know of a game of yours: nothing else of a game under way is told to anybody."""
+    """What you may know of your game: nothing else of a game under way is sent to anybody."""
 
     id: str
     game: str

@@ -123,8 +123,10 @@ class ExploreOut(BaseModel):
     strategies: tuple[str, str] = Field(description="Keys of player 0's and of player 1's strategy.")
     iteration: int | None = Field(description="Of the run that they come from; null: its last one.")
     plays: tuple[str, str] = Field(description="Of each player: average (their strategy), or best (a best response).")
-    merged: bool = Field(description="Whether the infoset is told together with its mirror images.")
-    images: list[str] = Field(description="What is told together: the infoset, or all its mirror images.")
+    merged: bool = Field(description="Whether the infoset is merged with its mirror images.")
+    images: list[str] = Field(
+        description="The infosets that the numbers describe: this one, or also its mirror images."
+    )
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")
     value: float = Field(description="Of the whole game for player 0.")
     best_responses: tuple[float, float] = Field(description="What each player's best response gets.")

@@ -23,8 +23,8 @@ from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.show.pictures import attempts_of
 
 HELP = (
-    "Type an attempt to continue: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. Or "
-    "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets "
+    "Type an attempt to continue: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. "
+    "Or type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets "
     "the opponent play the best response, or the strategy again, r does the same for the player, m merges the infoset "
     "with its mirror images, or separates them again, q ends, ? shows this."
 )
