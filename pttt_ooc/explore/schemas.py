@@ -125,7 +125,7 @@ class ExploreOut(BaseModel):
     plays: tuple[str, str] = Field(description="Of each player: average (their strategy), or best (a best response).")
     merged: bool = Field(description="Whether the infoset is merged with its mirror images.")
     images: list[str] = Field(
-        description="The infosets that the numbers describe: this one, or also its mirror images."
+        description="What the numbers describe: the infoset, or all its mirror images."
     )
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")
     value: float = Field(description="Of the whole game for player 0.")
