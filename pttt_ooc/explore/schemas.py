@@ -69,8 +69,8 @@ class NumbersOut(BaseModel):
     legal: list[int]
     probabilities: Row
     value: float | None
-    action_values: Row = Field(description="If the player goes on with the strategy after the attempt.")
-    best_value: float | None = Field(description="If the player goes on with the best response.")
+    action_values: Row = Field(description="If the player continues with the strategy after the attempt.")
+    best_value: float | None = Field(description="If the player continues with the best response.")
     best_action_values: Row
     regrets: Row = Field(description="Counterfactual.")
     fails: Row = Field(description="Probability that the attempt fails.")
