@@ -190,9 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     rows = read(file)
     for variant in options.variants:
-        found = [row for row in rows if row["variant"] == variant]
-        if found:
-            print(f"{variant:36} {found[-1]['iteration']:6d} iterations  {found[-1]['nashconv']:.2e}")
+        chosen = [row for row in rows if row["variant"] == variant]
+        if chosen:
+            print(f"{variant:36} {chosen[-1]['iteration']:6d} iterations  {chosen[-1]['nashconv']:.2e}")
     if options.picture:
         metadata = {"Date": None} if options.picture.suffix == ".svg" else {}
         with context(["default", STYLE]):

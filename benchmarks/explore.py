@@ -41,10 +41,10 @@ class Served:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None and self.process.stderr is not None
         line = self.process.stdout.readline()
-        found = re.match(r"(\S+) is at (http://\S+);", line)
-        if found is None:
+        match = re.match(r"(\S+) is at (http://\S+);", line)
+        if match is None:
             sys.exit(self.process.stderr.read())
-        self.game, self.address = found[1], urlsplit(found[2]).netloc
+        self.game, self.address = match[1], urlsplit(match[2]).netloc
         self.pids: dict[str, int] = {}
         threading.Thread(target=self._read_log, daemon=True).start()
 

@@ -80,11 +80,11 @@ def twin_of(positions: int) -> BotProgram:
 
 def opening(number: int, plies: int) -> list[Cell]:
     """Moves by lot, the same for both games of a pair."""
-    generator, referee, found = random.Random(number), Referee(), list[Cell]()
-    while len(found) < plies:
-        found.append(generator.choice(referee.valid_cells()))
-        referee.play(found[-1])
-    return found
+    generator, referee, cells = random.Random(number), Referee(), list[Cell]()
+    while len(cells) < plies:
+        cells.append(generator.choice(referee.valid_cells()))
+        referee.play(cells[-1])
+    return cells
 
 
 def play(number: int, options: argparse.Namespace) -> dict[str, Any]:

@@ -282,9 +282,9 @@ class Killer:
         self.tally.resumed += before > 0 and board["opened"] == before
 
     def _check_end(self) -> None:
-        found = result(self.work)
-        names = self.expected.result.keys() | found.keys()
-        if wrong := sorted(name for name in names if self.expected.result.get(name) != found.get(name)):
+        digests = result(self.work)
+        names = self.expected.result.keys() | digests.keys()
+        if wrong := sorted(name for name in names if self.expected.result.get(name) != digests.get(name)):
             raise FaultError(f"After {self.tally.killed} kills these have other bits: {', '.join(wrong)}.")
         self.tally.finished += 1
 

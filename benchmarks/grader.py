@@ -162,27 +162,27 @@ def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
     the seconds in which the killed web server was being replaced.
     """
     files = Files()
-    made = [files.make(number) for number in range(uploads)]
+    uploaded = [files.make(number) for number in range(uploads)]
     with tempfile.TemporaryDirectory(prefix="grader-load-") as name:
         grader = Grader(Path(name), team_count)
         try:
-            return measured(grader, made, flight, kill, pause)
+            return measured(grader, uploaded, flight, kill, pause)
         finally:
             grader.stop()
 
 
-def measured(grader, made, flight, kill=False, pause=0.05):
+def measured(grader, uploaded, flight, kill=False, pause=0.05):
     """Put files of :class:`Files` as load on a grader that has a ``port`` and ``tokens``; returns as :func:`run`."""
     context = multiprocessing.get_context("spawn")
     stopping, queue = context.Event(), context.Queue()
     reader = context.Process(target=read_pages, args=(grader.port, "/", stopping, pause, queue), daemon=True)
     reader.start()
     begun, sent, outage = time.perf_counter(), 0, (0.0, 0.0)
-    lock, killed = threading.Lock(), {"worker": len(made) // 3, "web": 2 * len(made) // 3}
+    lock, killed = threading.Lock(), {"worker": len(uploaded) // 3, "web": 2 * len(uploaded) // 3}
 
     def send(number):
         nonlocal sent, outage
-        player, content, _ = made[number]
+        player, content, _ = uploaded[number]
         found = upload(grader.port, grader.tokens[number % len(grader.tokens)], player, content)
         with lock:
             sent += 1
@@ -196,22 +196,22 @@ def measured(grader, made, flight, kill=False, pause=0.05):
         return found
 
     with ThreadPoolExecutor(flight) as pool:
-        numbers = list(pool.map(send, range(len(made))))
+        numbers = list(pool.map(send, range(len(uploaded))))
     upload_seconds = time.perf_counter() - begun
-    found = verdicts(grader.port, len(made))
+    found = verdicts(grader.port, len(uploaded))
     seconds = time.perf_counter() - begun
     stopping.set()
     times, failures = queue.get(timeout=PATIENCE)
     reader.join()
     steady = np.array([spent for at, spent in times if not outage[0] <= at <= outage[1]]) * 1000
-    wrong = sum(not is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, made, strict=True))
+    wrong = sum(not is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, uploaded, strict=True))
     return {
-        "uploads": len(made),
-        "lost": len(set(range(len(made))) - {i for i, n in enumerate(numbers) if n in found}),
+        "uploads": len(uploaded),
+        "lost": len(set(range(len(uploaded))) - {i for i, n in enumerate(numbers) if n in found}),
         "wrong": wrong,
         "upload_seconds": round(upload_seconds, 1),
         "seconds": round(seconds, 1),
-        "verdicts_per_second": round(len(made) / seconds, 1),
+        "verdicts_per_second": round(len(uploaded) / seconds, 1),
         "reads": len(times),
         "reads_failed_in_the_outage": failures,
         "median_ms": round(float(np.median(steady)), 1),

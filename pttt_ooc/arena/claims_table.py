@@ -22,10 +22,10 @@ def read_results(directory: Path) -> list[dict[str, Any]]:
     ArenaError
         There are none.
     """
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(directory.glob(f"*/{RESULT}"))]
-    if not found:
+    results = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(directory.glob(f"*/{RESULT}"))]
+    if not results:
         raise ArenaError(f"{directory} has no results of experiments; pttt arena experiment makes them.")
-    return found
+    return results
 
 
 def claims(results: list[dict[str, Any]]) -> str:

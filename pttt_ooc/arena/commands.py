@@ -124,22 +124,22 @@ def match(
     if sys.stderr.isatty():
         print(file=sys.stderr)
     rate = rate_of(done)
-    found = wanted.to_json() | {"games": len(done)} | rate.to_json()
-    found["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
+    record = wanted.to_json() | {"games": len(done)} | rate.to_json()
+    record["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
     if test is not None:
-        found["pairs"], found["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
+        record["pairs"], record["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(record))
         return
     low, high = rate.interval
     print(f"{wanted.agents[0]} scores {rate.rate:.2%} against {wanted.agents[1]} in {rate.games} games of {game}.")
     print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
     print(f"Binomial test: {p_text(rate.log10_p)}.")
-    for text, lost in zip(wanted.agents, found["forfeits"], strict=True):
+    for text, lost in zip(wanted.agents, record["forfeits"], strict=True):
         if lost:
             print(f"{text} forfeited {lost} games; the log says why.")
     if test is not None:
-        print(f"Sequential test between {test.low:g} and {test.high:g}: {found['verdict'] or 'undecided'}.")
+        print(f"Sequential test between {test.low:g} and {test.high:g}: {record['verdict'] or 'undecided'}.")
 
 
 def experiment(
@@ -228,10 +228,10 @@ def replay(
     if not settings.exists():
         raise ArenaError(f"{directory} is not the directory of a match: it has no match.json.")
     facts = json.loads(settings.read_text(encoding="utf-8"))
-    found = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
-    if not found:
+    rows = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
+    if not rows:
         raise ArenaError(f"{directory} has no game {number}.")
-    row, rules = found[0], by_name(facts["game"])
+    row, rules = rows[0], by_name(facts["game"])
     for state, move in zip(log.replay(facts["game"], row), [*row["moves"], None], strict=False):
         print(rules.show(state))
         if move is not None:

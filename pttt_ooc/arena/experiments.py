@@ -34,10 +34,10 @@ def read(file: Path) -> dict[str, Experiment | RoundRobin]:
         The file has no experiments.
     """
     content = read_yaml(file) or {}
-    found = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").all
-    if not found:
+    experiments = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").all
+    if not experiments:
         raise ArenaError(f"{file} has no experiments: they are in its section arena, under the key experiments.")
-    return found
+    return experiments
 
 
 def chosen(experiments: dict[str, Experiment | RoundRobin], names: list[str]) -> dict[str, Experiment | RoundRobin]:
@@ -149,11 +149,11 @@ def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], open
     return record
 
 
-def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
+def verdict(experiment: Experiment, results: list[dict[str, Any]]) -> str:
     """Whether the claim holds, in words."""
     if experiment.test == "none" or experiment.values is not None:
         return "see the curve"
-    one, theirs = found[0], experiment.theirs
+    one, theirs = results[0], experiment.theirs
     rate = Rate(one["wins"], one["draws"], one["losses"])
     if experiment.test == "time":
         mine = _ratio(one)

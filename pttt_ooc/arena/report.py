@@ -66,8 +66,8 @@ def series_figure(one: Mapping[str, Any]) -> Figure:
 
 def varied(agents: Sequence[str]) -> str:
     """The name of the option in which the matches of a series differ."""
-    found = _VARIED.search(",".join(agents))
-    return found.group(1) if found else "{}"
+    match = _VARIED.search(",".join(agents))
+    return match.group(1) if match else "{}"
 
 
 def times_figure(timed: Sequence[Mapping[str, Any]]) -> Figure:

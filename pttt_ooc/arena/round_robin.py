@@ -52,12 +52,12 @@ def conduct(
         scores[one, other], scores[other, one] = rate.score, rate.games - rate.score
         played[one, other] = played[other, one] = rate.games
         tell(f"{name}: {match.agents[0]} scores {rate.rate:.2%} against {match.agents[1]}")
-    found, folder = ratings(scores), place.relative_to(directory)
+    strengths, folder = ratings(scores), place.relative_to(directory)
     rows: list[dict[str, Any]] = [
         {
             "agent": text,
-            "points": float(found.points[own]),
-            "error": float(found.errors[own]),
+            "points": float(strengths.points[own]),
+            "error": float(strengths.errors[own]),
             "score": float(scores[own].sum() / played[own].sum()),
             "games": int(played[own].sum()),
             "against": [

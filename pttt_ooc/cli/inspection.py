@@ -146,11 +146,11 @@ def compare(
     opponent = [] if against is None else [named_strategy(against, 1 - named[0].player)]
     named, rules = _of_one_game([*named, *opponent], game)
     first, second, *others = _read(named, rules, data, threads)
-    found = compared(first, second, others[0] if others else None, top)
+    comparison = compared(first, second, others[0] if others else None, top)
     if as_json:
-        print(json.dumps({"inputs": [a, b], "against": against, **found.as_record()}))
+        print(json.dumps({"inputs": [a, b], "against": against, **comparison.as_record()}))
         return
-    display.comparison(found, (a, b), against)
+    display.comparison(comparison, (a, b), against)
 
 
 def mistakes(
@@ -204,11 +204,11 @@ def mistakes(
             strategy_reader.load_strategy(one, engine.index, data, part, directory)
             for one, part in zip(named, own_arrays, strict=True)
         ]
-        found = find_mistakes(read[0], read[1], engine, value, top, arrays)
+        result = find_mistakes(read[0], read[1], engine, value, top, arrays)
     if as_json:
-        print(json.dumps({"strategy": strategy, "equilibrium": name, **found.as_record()}))
+        print(json.dumps({"strategy": strategy, "equilibrium": name, **result.as_record()}))
         return
-    display.mistakes(found, strategy, name)
+    display.mistakes(result, strategy, name)
 
 
 def _named(

@@ -46,16 +46,16 @@ def plan(
     content = load_file(config)[0].model_dump(mode="json") if config else {}
     options = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
     content.update({key: value for key, value in options.items() if value is not None})
-    found = planned(check_config(content, "The options"), threads or cores())
+    projected = planned(check_config(content, "The options"), threads or cores())
     measured = None
     if times:
         from pttt_ooc.stages.rates import times_of
 
-        measured = times_of(found)
+        measured = times_of(projected)
     if as_json:
-        print(json.dumps(_record(found, measured)))
+        print(json.dumps(_record(projected, measured)))
     else:
-        _show(found, measured)
+        _show(projected, measured)
 
 
 def why(

@@ -178,11 +178,11 @@ def fsck(
     """
     from pttt_ooc.stages.fsck import check
 
-    found = check(directory)
-    for problem in found.problems:
+    findings = check(directory)
+    for problem in findings.problems:
         print(problem, file=sys.stderr)
-    print(found.summary)
-    if found.problems:
+    print(findings.summary)
+    if findings.problems:
         raise typer.Exit(1)
 
 
@@ -197,10 +197,10 @@ def verify_run(
     """
     from pttt_ooc.stages.verification import run_digest
 
-    found = run_digest(directory)
-    if digest is not None and digest.strip().lower() != found:
-        raise StoreError(f"{directory} is another run: its digest is {found}, not {on_one_line(digest)}.")
-    print(found if digest is None else f"{directory} is the run {found}.")
+    computed = run_digest(directory)
+    if digest is not None and digest.strip().lower() != computed:
+        raise StoreError(f"{directory} is another run: its digest is {computed}, not {on_one_line(digest)}.")
+    print(computed if digest is None else f"{directory} is the run {computed}.")
 
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:

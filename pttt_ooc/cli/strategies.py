@@ -146,6 +146,6 @@ def evaluate(
 
         # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
         strategies = list(in_order(loaded, (0, 1), engine.threads))
-        found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
-        result = strategy_reader.with_value(found, interval, known)
+        evaluation = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
+        result = strategy_reader.with_value(evaluation, interval, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

@@ -194,9 +194,9 @@ def _restore_upload(
 
 def _check_database(file: Path) -> None:
     with closing(sqlite3.connect(file)) as database:
-        found = database.execute("PRAGMA quick_check").fetchone()[0]
-    if found != "ok":
-        raise ValueError(f"{file.name}: {found}")
+        message = database.execute("PRAGMA quick_check").fetchone()[0]
+    if message != "ok":
+        raise ValueError(f"{file.name}: {message}")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:

@@ -203,8 +203,8 @@ class Games:
             owner, row.opponent, row.opponent_name, row.digest, row.player, row.result
         ):
             counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
-        found = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
-        return sorted(found, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
+        tallies = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
+        return sorted(tallies, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
 
     def _history(self, row: StrategyGame) -> History:
         return replay(self.game, [int(digit) for digit in row.attempts])

@@ -92,17 +92,17 @@ async def look(explorer: Explorer, account: Account | None, requested: Address) 
     pair = latest[0].after(iteration), latest[1].after(iteration)
     other = chosen(offered, requested.beside, requested.player) if requested.beside else None
     address = replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
-    found = Look(offered, address, latest, pair, other)
+    result = Look(offered, address, latest, pair, other)
     try:
-        answers = await _answers(explorer, found)
+        answers = await _answers(explorer, result)
     except RefusedError as error:
         if "nearest" not in error.details:
-            return replace(found, failed=str(error))
+            return replace(result, failed=str(error))
         nearest = error.details["nearest"]
-        return replace(found, impossible=str(error), nearest=None if nearest is None else address.to(at=nearest))
-    found = replace(found, address=replace(address, at=answers[0]["infoset"]))
+        return replace(result, impossible=str(error), nearest=None if nearest is None else address.to(at=nearest))
+    result = replace(result, address=replace(address, at=answers[0]["infoset"]))
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
-    return replace(found, waiting=waiting[0]) if waiting else replace(found, answers=answers)
+    return replace(result, waiting=waiting[0]) if waiting else replace(result, answers=answers)
 
 
 def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
@@ -117,14 +117,14 @@ def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
     return iteration
 
 
-async def _answers(explorer: Explorer, found: Look) -> Sequence[Message]:
-    address = found.address
-    pairs = [_records(found.pair, address.replies)]
-    if found.beside is not None:  # the player follows it, even if they play a best response otherwise
+async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
+    address = result.address
+    pairs = [_records(result.pair, address.replies)]
+    if result.beside is not None:  # the player follows it, even if they play a best response otherwise
         pairs.append(
-            _records((found.beside, found.pair[1]), (False, address.replies[1]))
+            _records((result.beside, result.pair[1]), (False, address.replies[1]))
             if address.player == 0
-            else _records((found.pair[0], found.beside), (address.replies[0], False))
+            else _records((result.pair[0], result.beside), (address.replies[0], False))
         )
     facts: dict[str, Any] = {"player": address.player, "infoset": address.at, "square": address.square}
     facts["merged"] = address.symmetry == MERGED

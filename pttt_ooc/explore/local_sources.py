@@ -39,10 +39,10 @@ def _players(name: str) -> tuple[int, ...]:
     if Path(name).suffix.lower() not in (".zip", ".npy"):
         return (0, 1)
     shape, _ = tensor_header(Path(name))
-    found = tuple(player for player in (0, 1) if games_of_shape(shape, player))
-    if not found:
+    players = tuple(player for player in (0, 1) if games_of_shape(shape, player))
+    if not players:
         raise StrategyFileError(f"{name}: A tensor of shape {shape} is no strategy of any game.")
-    return found
+    return players
 
 
 def _source(number: int, name: str, players: tuple[int, ...]) -> Source:

@@ -31,23 +31,23 @@ _IMPOSSIBLE, _FAILED = 404, 503
 @router.get("/explore")
 async def explore(request: Request, explorer: UsedExplorer, account: Signed, asked: Asked) -> Response:
     """One infoset."""
-    found = await look(explorer, account, asked)
-    page = await run_in_threadpool(_shown, request, account, explorer.game, found)
-    if found.impossible or found.failed:
-        page.status_code = _IMPOSSIBLE if found.impossible else _FAILED
+    view = await look(explorer, account, asked)
+    page = await run_in_threadpool(_shown, request, account, explorer.game, view)
+    if view.impossible or view.failed:
+        page.status_code = _IMPOSSIBLE if view.impossible else _FAILED
     return page
 
 
-def _shown(request: Request, account: Account | None, game: Game, found: Look) -> HTMLResponse:
-    address = found.address
-    context: Shown = {"offered": found.offered, "pair": found.pair, "other_source": found.beside, "game": game}
-    context |= {"address": address, "impossible": found.impossible, "nearest": found.nearest}
-    context |= {"failed": found.failed, "waiting": found.waiting}
-    context["run"] = run_of((found.latest[address.player], found.latest[address.opponent]), address)
-    if not (found.impossible or found.failed):
+def _shown(request: Request, account: Account | None, game: Game, view: Look) -> HTMLResponse:
+    address = view.address
+    context: Shown = {"offered": view.offered, "pair": view.pair, "other_source": view.beside, "game": game}
+    context |= {"address": address, "impossible": view.impossible, "nearest": view.nearest}
+    context |= {"failed": view.failed, "waiting": view.waiting}
+    context["run"] = run_of((view.latest[address.player], view.latest[address.opponent]), address)
+    if not (view.impossible or view.failed):
         context |= _place(game, address)
-    if found.answers:
-        context |= _answered(game, address, found.answers)
+    if view.answers:
+        context |= _answered(game, address, view.answers)
     return _render(request, account, **context)
 
 

@@ -107,8 +107,8 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
         [strategy, equilibrium], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("losses at all infosets", 0.3)
         value = (game_value[0], game_value[1])
-        found = find_mistakes(strategy, equilibrium, engine, value, _TOP, arrays)
-    atomic_write_text(place, json.dumps(found.as_record()))
+        mistakes = find_mistakes(strategy, equilibrium, engine, value, _TOP, arrays)
+    atomic_write_text(place, json.dumps(mistakes.as_record()))
 
 
 def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
@@ -117,8 +117,8 @@ def compare(place: Path, game: str, indices: Path, names: list[str], player: int
     with _engine(game, indices, named) as (engine, _):
         [a, b, opponent], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("differences at all infosets", 0.3)
-        found = find_differences(a, b, opponent, engine, _TOP, arrays)
-    atomic_write_text(place, json.dumps(asdict(found)))
+        differences = find_differences(a, b, opponent, engine, _TOP, arrays)
+    atomic_write_text(place, json.dumps(asdict(differences)))
 
 
 @contextmanager

@@ -149,8 +149,8 @@ class Profiles:
         key = self._name("questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():
-            found: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
-            return found
+            record: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
+            return record
         return {"preparing": self.jobs.want(key, self._preparer(what, file, options))}
 
     def _preparer(self, what: str, place: Path, options: Record) -> list[str]:

@@ -124,9 +124,7 @@ class ExploreOut(BaseModel):
     iteration: int | None = Field(description="Of the run that they come from; null: its last one.")
     plays: tuple[str, str] = Field(description="Of each player: average (their strategy), or best (a best response).")
     merged: bool = Field(description="Whether the infoset is merged with its mirror images.")
-    images: list[str] = Field(
-        description="What the numbers describe: the infoset, or all its mirror images."
-    )
+    images: list[str] = Field(description="What the numbers describe: the infoset, or all its mirror images.")
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")
     value: float = Field(description="Of the whole game for player 0.")
     best_responses: tuple[float, float] = Field(description="What each player's best response gets.")
@@ -137,9 +135,9 @@ class ExploreOut(BaseModel):
     offered: list[StrategyOut] = Field(description="All strategies that you may look at.")
 
     @classmethod
-    def of(cls, game: str, found: Look) -> ExploreOut:
+    def of(cls, game: str, view: Look) -> ExploreOut:
         """A look that has answers."""
-        answer, address = found.answers[0], found.address
+        answer, address = view.answers[0], view.address
         return cls(
             game=game,
             player=address.player,
@@ -153,10 +151,10 @@ class ExploreOut(BaseModel):
             value=answer["facts"]["value"],
             best_responses=answer["facts"]["best_responses"],
             numbers=NumbersOut(**_known(NumbersOut, answer["numbers"])),
-            beside=NumbersOut(**_known(NumbersOut, found.answers[1]["numbers"])) if found.beside else None,
+            beside=NumbersOut(**_known(NumbersOut, view.answers[1]["numbers"])) if view.beside else None,
             beliefs=_beliefs(answer["beliefs"]),
             outcomes=[OutcomeOut(**way) for way in answer["ways"]],
-            offered=[StrategyOut.of(source) for source in found.offered],
+            offered=[StrategyOut.of(source) for source in view.offered],
         )
 
 

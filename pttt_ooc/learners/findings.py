@@ -85,10 +85,10 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
 def _slopes(runs: Runs) -> list[str]:
     """Which gaps still fall, and which are constant."""
     slopes = {name: exponent(rows) for name, (_, rows) in runs.items()}
-    known = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
-    steep = [name for slope, name in known if slope < -STEEP]
-    falling = [f"{name} {slope:.1f}" for slope, name in known if -STEEP <= slope <= -STILL]
-    still = [name for slope, name in known if slope > -STILL]
+    sorted_slopes = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
+    steep = [name for slope, name in sorted_slopes if slope < -STEEP]
+    falling = [f"{name} {slope:.1f}" for slope, name in sorted_slopes if -STEEP <= slope <= -STILL]
+    still = [name for slope, name in sorted_slopes if slope > -STILL]
     found = []
     if steep:
         found.append(f"The gap fell at once to its last value: {listed(steep)}.")
@@ -104,10 +104,10 @@ def _slopes(runs: Runs) -> list[str]:
 
 def _averages(lasts: Mapping[str, Row]) -> list[str]:
     """The gaps of averages and of last iterates."""
-    known = {name: row for name, row in lasts.items() if "last_nashconv" in row}
-    if not known:
+    both = {name: row for name, row in lasts.items() if "last_nashconv" in row}
+    if not both:
         return []
-    parts = [f"{name} {row['nashconv'] / 2:.2g} against {row['last_nashconv'] / 2:.2g}" for name, row in known.items()]
+    parts = [f"{name} {row['nashconv'] / 2:.2g} against {row['last_nashconv'] / 2:.2g}" for name, row in both.items()]
     return [f"The average against the last iterate: {', '.join(parts)}."]
 
 

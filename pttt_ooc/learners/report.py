@@ -37,8 +37,8 @@ def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
 
 def times_of(runs: Runs) -> list[int]:
     """The last three of :data:`TIMES` at which a run has a gap; none if all runs ended earlier."""
-    known = [t for t in TIMES if any(half_gap_at(rows, t) is not None for _, rows in runs.values())]
-    return known[-3:]
+    times = [t for t in TIMES if any(half_gap_at(rows, t) is not None for _, rows in runs.values())]
+    return times[-3:]
 
 
 def table_of(runs: Runs) -> list[dict[str, Any]]:

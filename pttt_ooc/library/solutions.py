@@ -217,11 +217,16 @@ def solve(
     options = {"target_nashconv": target_nashconv, **settings}
     config, symmetry = checked_settings(algorithm, options), checked_symmetry(game, symmetry)
     if directory is None:
-        made = start_solver(game, algorithm, config, symmetry, on_progress)
-        found = made.run()
-        strategies = (Strategy.of(found.strategies[0].whole()), Strategy.of(found.strategies[1].whole()))
-        facts = {"algorithm": _name(algorithm), "symmetry": symmetry, **found.rows[-1], "stopped_by": found.stopped_by}
-        return Solution(game, facts, found.rows, lambda: strategies)
+        solver = start_solver(game, algorithm, config, symmetry, on_progress)
+        result = solver.run()
+        strategies = (Strategy.of(result.strategies[0].whole()), Strategy.of(result.strategies[1].whole()))
+        facts = {
+            "algorithm": _name(algorithm),
+            "symmetry": symmetry,
+            **result.rows[-1],
+            "stopped_by": result.stopped_by,
+        }
+        return Solution(game, facts, result.rows, lambda: strategies)
     if isinstance(algorithm, Rule):
         raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry
@@ -247,9 +252,9 @@ def _solve_in(
     facts = {"rules": rules, "symmetry": symmetry, "algorithm": config.algorithm, "precision": config.precision}
     name = fingerprint({**facts, "parameters": stage.parameters(config)})
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
-    found = solver.solve(engine, config, place / "work" / name, name, on_progress)
-    atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in found.rows))
-    timeless = {key: value for key, value in found.rows[-1].items() if "second" not in key}
+    result = solver.solve(engine, config, place / "work" / name, name, on_progress)
+    atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in result.rows))
+    timeless = {key: value for key, value in result.rows[-1].items() if "second" not in key}
     attrs = {"algorithm": config.algorithm, "parameters": stage.parameters(config), "rules": rules, **timeless}
     with fresh_store(place / SOLUTION) as store:
-        write_solution(store, found.strategies, attrs)
+        write_solution(store, result.strategies, attrs)

@@ -238,7 +238,7 @@ def _value_in(metadata: Mapping[str, Any]) -> Interval | None:
     return None
 
 
-def with_value(found: Evaluation, interval: Interval | None, known: Interval | None) -> Evaluation:
+def with_value(result: Evaluation, interval: Interval | None, known: Interval | None) -> Evaluation:
     """An evaluation, measured against the value of the game.
 
     Parameters
@@ -255,13 +255,16 @@ def with_value(found: Evaluation, interval: Interval | None, known: Interval | N
         If `known` contradicts the best responses.
     """
     if interval is not None:
-        return found.against(interval)
-    proved = -found.best_response_1, max(found.best_response_0, -found.best_response_1)  # equal at an equilibrium
+        return result.against(interval)
+    proved = (
+        -result.best_response_1,
+        max(result.best_response_0, -result.best_response_1),
+    )  # equal at an equilibrium
     if known is None:
-        return replace(found.against(None), game_value=proved)
+        return replace(result.against(None), game_value=proved)
     if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
         raise StrategyFileError(
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return found.against(intersected(proved, known))
+    return result.against(intersected(proved, known))

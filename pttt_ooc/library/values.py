@@ -85,12 +85,12 @@ def evaluate(
     (0.550123, 0.666667)
     """
     both, engine = _together(strategy0, strategy1)
-    found = evaluation.evaluate(both[0], both[1], engine)
+    evaluated = evaluation.evaluate(both[0], both[1], engine)
     interval = (game_value, game_value) if isinstance(game_value, int | float) else game_value
     if interval is not None and not -1 <= interval[0] <= interval[1] <= 1:
         raise ConfigError(f"The value of a game is from -1 to 1, not {game_value}.")
     game = both[0].game
-    return with_value(found, interval, known_value(game, (), data_directory()) if is_named(game) else None)
+    return with_value(evaluated, interval, known_value(game, (), data_directory()) if is_named(game) else None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,8 +141,8 @@ def best_response(strategy: core.Strategy) -> Response:
     Best response, which gets -0.200000: Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
     """
     (one,), engine = _together(strategy)
-    found = responding.best_response(one, engine)
-    return Response(engine.index, found.player, found.strategy().probabilities, found.value)
+    reply = responding.best_response(one, engine)
+    return Response(engine.index, reply.player, reply.strategy().probabilities, reply.value)
 
 
 # ---------------------------------------------------------------------------------------------

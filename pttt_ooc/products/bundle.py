@@ -86,8 +86,8 @@ def open_bundle(
     """
     with replacing(path) as temporary, _hdf5_errors(path), h5py.File(temporary, "w", libver=("v108", "latest")) as f:
         _describe(f, index, facts)
-        made = [PlayerPart(f.create_group(f"player{p}"), index, p, infosets[p], np.dtype(dtype)) for p in (0, 1)]
-        yield made[0], made[1]
+        parts = [PlayerPart(f.create_group(f"player{p}"), index, p, infosets[p], np.dtype(dtype)) for p in (0, 1)]
+        yield parts[0], parts[1]
 
 
 @contextmanager

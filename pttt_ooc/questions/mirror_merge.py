@@ -82,9 +82,9 @@ def merged(
     weights = _weights([found[of_symmetry[g]] for g in group])
     together = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
     count = len(images) if symmetric else 1
-    seen = list(found.values())
-    reach, joint = count * sum(n.own_reach for n in seen), count * sum(n.joint_reach for n in seen)
-    regrets = _mean([count * len(seen) * found[of_symmetry[g]].regrets for g in group], group, np.ones(len(group)))
+    facts = list(found.values())
+    reach, joint = count * sum(n.own_reach for n in facts), count * sum(n.joint_reach for n in facts)
+    regrets = _mean([count * len(facts) * found[of_symmetry[g]].regrets for g in group], group, np.ones(len(group)))
     believed = {
         text: beliefs(profile.index, profile.strategies[1 - player], player, text, boards=_ALL) for text in found
     }
@@ -96,9 +96,9 @@ def merged(
         replace(
             together,
             own_reach=reach,
-            opponent_reach=joint / reach if reach else sum(n.opponent_reach for n in seen) / len(seen),
+            opponent_reach=joint / reach if reach else sum(n.opponent_reach for n in facts) / len(facts),
             regrets=regrets,
-            arbitrary=all(n.arbitrary for n in seen),
+            arbitrary=all(n.arbitrary for n in facts),
         ),
         _beliefs(believed[own], [believed[of_symmetry[g]] for g in group], group, weights, boards),
         () if chosen is None else _outcomes(profile, player, own, chosen, group, weights),
@@ -116,15 +116,15 @@ def _classes(legal: Sequence[int], keeps: Sequence[Squares]) -> tuple[tuple[int,
     return tuple(sorted({tuple(sorted({g[square] for g in keeps})) for square in legal}))
 
 
-def _weights(found: Sequence[Numbers]) -> SquareArray:
+def _weights(facts: Sequence[Numbers]) -> SquareArray:
     """Weights of the images: joint reach; if that is zero, the opponent's reach; if that is zero, equal weights."""
     kinds: tuple[Callable[[Numbers], float], ...] = (lambda n: n.joint_reach, lambda n: n.opponent_reach)
     for kind in kinds:
-        weights = np.array([kind(n) for n in found])
+        weights = np.array([kind(n) for n in facts])
         if weights.sum() > 0:
             break
     else:
-        weights = np.ones(len(found))
+        weights = np.ones(len(facts))
     mean: SquareArray = weights / weights.sum()
     return mean
 

@@ -246,9 +246,9 @@ def _working(engine: Engine) -> _Working:
     return _Working(virtual_array(longest, np.float64), reach_arrays(engine.index.players, np.float64))
 
 
-def _facts(index: Index, found: Evaluation) -> Mapping[str, Any]:
+def _facts(index: Index, evaluation: Evaluation) -> Mapping[str, Any]:
     names = ("value", "best_response_0", "best_response_1", "seconds")
-    return {"game": index.game.name, "symmetry": index.symmetry, **{name: getattr(found, name) for name in names}}
+    return {"game": index.game.name, "symmetry": index.symmetry, **{name: getattr(evaluation, name) for name in names}}
 
 
 def _compute(

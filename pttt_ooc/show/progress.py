@@ -39,8 +39,8 @@ def seconds_left(events: list[Event], target: float, max_iterations: int, max_se
     and the lower bound is 0.
     """
     last, middle = events[-1], events[len(events) // 2]
-    made, spent = last["iteration"] - middle["iteration"], last["elapsed_seconds"] - middle["elapsed_seconds"]
-    pace = spent / made if made else last["elapsed_seconds"] / last["iteration"]
+    made_since, spent = last["iteration"] - middle["iteration"], last["elapsed_seconds"] - middle["elapsed_seconds"]
+    pace = spent / made_since if made_since else last["elapsed_seconds"] / last["iteration"]
     latest: float = max(0.0, min(max_seconds - last["elapsed_seconds"], (max_iterations - last["iteration"]) * pace))
     if target <= 0:
         return latest, latest

@@ -122,10 +122,10 @@ def signed(number: float) -> str:
 def _sentences(ranges: Equilibria) -> list[str]:
     """Sentences about all equilibria."""
 
-    def sentence(what: str, found: Range) -> str:
-        if found.most - found.least < TOLD:
-            return f"{what} the round is worth {signed((found.least + found.most) / 2)}."
-        return f"{what} the round is worth from {signed(found.least)} to {signed(found.most)}."
+    def sentence(what: str, interval: Range) -> str:
+        if interval.most - interval.least < TOLD:
+            return f"{what} the round is worth {signed((interval.least + interval.most) / 2)}."
+        return f"{what} the round is worth from {signed(interval.least)} to {signed(interval.most)}."
 
     lines = [sentence(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
     lines += [

@@ -59,12 +59,12 @@ def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, S
     return simulated
 
 
-def as_json(found: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
+def as_json(results: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
     """The results as JSON values."""
     return {
-        "matches": found[0, 0].matches,
+        "matches": results[0, 0].matches,
         "seed": seed,
-        "rounds_in_a_match": sum(each.rounds for each in found.values()) / found[0, 0].matches,
+        "rounds_in_a_match": sum(each.rounds for each in results.values()) / results[0, 0].matches,
         "scores": {
             name_of(scores): {
                 "matches": each.matches,
@@ -72,6 +72,6 @@ def as_json(found: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
                 "expected": each.expected,
                 "standard_errors": each.standard_errors,
             }
-            for scores, each in found.items()
+            for scores, each in results.items()
         },
     }

@@ -379,10 +379,10 @@ class Solver:
             probabilities = np.empty(i.sequences, np.float32)
             for n in range(i.slices):
                 part = i.sequences_of(n)
-                wanted = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
+                total = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
-                    wanted += self.solver_state.numbers("predictions", player, n)
-                arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
+                    total += self.solver_state.numbers("predictions", player, n)
+                arrays = (part.start, np.maximum(total, 0), probabilities[part])
                 self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
             found.append(Strategy(self.engine.index, player, probabilities))

@@ -32,6 +32,6 @@ def agent(text: str) -> Agent:
             raise ArenaError(f"The agent '{text}' {fault}: write it as in alphabeta:heur=3,depth=2.")
         options[key] = value
     module, _, kind = AGENTS[name].partition(".")
-    made = getattr(import_module(f"pttt_ooc.arena.agents.{module}"), kind)
-    result: Agent = made(**read_options(made, name, options))
+    agent_class = getattr(import_module(f"pttt_ooc.arena.agents.{module}"), kind)
+    result: Agent = agent_class(**read_options(agent_class, name, options))
     return result

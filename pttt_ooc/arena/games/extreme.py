@@ -87,9 +87,9 @@ class Extreme(Game):
 
     def read_move(self, text: str) -> int:
         """A move from its number or as ``BIG.ROW.COLUMN``."""
-        found = re.fullmatch(r"\s*([01])\.([0-8])\.([0-8])\s*", text)
-        if found:
-            return 81 * int(found[1]) + 9 * int(found[2]) + int(found[3])
+        match = re.fullmatch(r"\s*([01])\.([0-8])\.([0-8])\s*", text)
+        if match:
+            return 81 * int(match[1]) + 9 * int(match[2]) + int(match[3])
         return super().read_move(text)
 
     def why_not(self, state: State, move: int) -> str:

@@ -60,8 +60,8 @@ class Ultimate(Game):
 
     def read_move(self, text: str) -> int:
         """A move from its number or as ``BOARD.CELL``."""
-        found = re.fullmatch(r"\s*([0-8])\.([0-8])\s*", text)
-        return 9 * int(found[1]) + int(found[2]) if found else super().read_move(text)
+        match = re.fullmatch(r"\s*([0-8])\.([0-8])\s*", text)
+        return 9 * int(match[1]) + int(match[2]) if match else super().read_move(text)
 
     def why_not(self, state: State, move: int) -> str:
         """Why a move is not legal, as the end of a sentence."""

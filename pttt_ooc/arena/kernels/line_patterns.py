@@ -84,8 +84,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
             down, right = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
             code = 0
             for n in range(1 - LENGTH, LENGTH):
-                found = rules.cell(state, row + n * down, column + n * right)
-                digit = found if found == 0 or found == 3 else 1 if found == own else 2
+                content = rules.cell(state, row + n * down, column + n * right)
+                digit = content if content == 0 or content == 3 else 1 if content == own else 2
                 code = (code * 4 + digit) % PATTERNS
                 if n >= 0:
                     place = direction * LENGTH + n
@@ -107,8 +107,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
         row, column = rules.place(state, move)
         for r in range(row - NEAR, row + NEAR + 1):
             for c in range(column - NEAR, column + NEAR + 1):
-                found = rules.cell(state, r, c)
-                if found == 1 or found == 2:
+                content = rules.cell(state, r, c)
+                if content == 1 or content == 2:
                     return True
         return False
 

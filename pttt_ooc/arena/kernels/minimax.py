@@ -185,8 +185,10 @@ def _root(rules: ModuleType, values: ModuleType) -> Any:
                     alpha, beta = floor, INFINITY
                 else:
                     alpha, beta = -INFINITY, -floor
-                found = alpha_beta(states, moves, BELOW_ROOT, plies - 1, alpha, beta, heuristic, control, kind, memory)
-                value = float(found if same else -found)
+                reached = alpha_beta(
+                    states, moves, BELOW_ROOT, plies - 1, alpha, beta, heuristic, control, kind, memory
+                )
+                value = float(reached if same else -reached)
             if control[STOPPED] != 0:
                 return -1, 0.0
             if value > best:

@@ -137,23 +137,23 @@ def active(state, found):
 def total(state, weights):
     """The sum of the weights of a position, for the player to move."""
     player = state[PLAYER]
-    found, classes = 0.0, 0
+    weight_sum, classes = 0.0, 0
     for board in range(9):
         entry = entry_of(state, board, player)
-        found += weights[_SLOT[board, entry]]
+        weight_sum += weights[_SLOT[board, entry]]
         classes |= _CLASS[entry] << (5 * board)
         if board == state[TARGET]:
-            found += weights[_AT_TARGET + _SLOT[board, entry]]
+            weight_sum += weights[_AT_TARGET + _SLOT[board, entry]]
     for line in range(8):
         a = classes >> (5 * _LINE_BOARDS[line, 0]) & 31
         b = classes >> (5 * _LINE_BOARDS[line, 1]) & 31
         c = classes >> (5 * _LINE_BOARDS[line, 2]) & 31
         if a > c:
             a, c = c, a
-        found += weights[_AT_LINES + ((_LINE_KIND[line] * CLASSES + a) * CLASSES + b) * CLASSES + c]
+        weight_sum += weights[_AT_LINES + ((_LINE_KIND[line] * CLASSES + a) * CLASSES + b) * CLASSES + c]
     if state[TARGET] == 9:
-        found += weights[_ANYWHERE]
-    return found
+        weight_sum += weights[_ANYWHERE]
+    return weight_sum
 
 
 NOTES = 6

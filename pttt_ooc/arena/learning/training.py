@@ -104,14 +104,14 @@ class Training:
 
     def __init__(self, game: Game, directory: Path | None = None, seed: int = 0) -> None:
         self.game, self.directory = game, directory
-        found = [self._loaded(player) for player in (0, 1)]
-        if found[0].iterations != found[1].iterations:
+        loaded = [self._loaded(player) for player in (0, 1)]
+        if loaded[0].iterations != loaded[1].iterations:
             raise ArenaError(
                 f"The two policies in {directory} are not of the same training: remove them to train anew."
             )
-        self.tables = [GrowingTable(policy, game.rules.LENGTH) for policy in found]
+        self.tables = [GrowingTable(policy, game.rules.LENGTH) for policy in loaded]
         self.results = np.zeros(4, dtype=np.int64)
-        self.rng = generator(seed, found[0].iterations)
+        self.rng = generator(seed, loaded[0].iterations)
         self.kernels: Any = learning(game.rules)
 
     def _loaded(self, player: int) -> policies.Policy:

@@ -114,7 +114,7 @@ class AgentProcess:
         if "forfeit" in reply:
             raise ForfeitError(reply["forfeit"])
         try:
-            found = Answer(
+            chosen = Answer(
                 int(reply["move"]),
                 float(reply["wall"]),
                 float(reply["processor"]),
@@ -123,12 +123,12 @@ class AgentProcess:
             )
         except (KeyError, TypeError, ValueError):
             raise ForfeitError("its process answered something that is no move.") from None
-        if not 0 <= found.move < self._game.rules.MOVES:
-            raise ForfeitError(f"its move {str(found.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
-        taken = found.wall if self._clock == "wall" else found.processor
+        if not 0 <= chosen.move < self._game.rules.MOVES:
+            raise ForfeitError(f"its move {str(chosen.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
+        taken = chosen.wall if self._clock == "wall" else chosen.processor
         if self._limit is not None and taken > self._limit:
             raise ForfeitError(f"it took {taken:.3f} s for a move; the limit is {self._limit:g} s.")
-        return found
+        return chosen
 
     def close(self) -> None:
         """End the process and its children."""

@@ -36,9 +36,9 @@ def _reply(player: Agent, question: dict[str, Any]) -> dict[str, Any]:
         if "begin" in question:
             player.begin(*question["begin"])
         elif "state" in question:
-            found = answer(player, np.array(question["state"], dtype=np.int64))
-            found.move = int(found.move)
-            return asdict(found)
+            result = answer(player, np.array(question["state"], dtype=np.int64))
+            result.move = int(result.move)
+            return asdict(result)
     except Exception as error:
         return {"forfeit": f"it failed: {type(error).__name__}: {error}"}
     return {}

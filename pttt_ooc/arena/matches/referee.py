@@ -98,14 +98,14 @@ def play(match: Match, game: Game, seats: Sequence[LocalAgent | AgentProcess], n
     while state[RESULT] == UNFINISHED:
         mover = played.starter ^ int(state[PLAYER])
         try:
-            found = seats[mover].choose(state.copy())
-            if not step(state, found.move):
-                why = game.why_not(state, found.move)
-                raise ForfeitError(f"its move {game.show_move(found.move)} is not legal: {why}.")
+            answer = seats[mover].choose(state.copy())
+            if not step(state, answer.move):
+                why = game.why_not(state, answer.move)
+                raise ForfeitError(f"its move {game.show_move(answer.move)} is not legal: {why}.")
         except ForfeitError as error:
             played.winner, played.forfeit = 1 - mover, str(error)
             return played
-        played.add(found.move, found.wall, found.processor, found.nodes, found.depth)
+        played.add(answer.move, answer.wall, answer.processor, answer.nodes, answer.depth)
     if int(state[RESULT]) in (FIRST, FIRST + 1):
         played.winner = played.starter ^ (int(state[RESULT]) - FIRST)
     return played

@@ -108,8 +108,8 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     me = fields.get("me", "")
     if me not in ("0", "1"):
         raise HTTPException(400, "The form does not say who you are; begin another game.")
-    made = fields.get("moves", "")[:LONGEST]
-    table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), made)
+    text = fields.get("moves", "")[:LONGEST]
+    table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), text)
     chosen = numbers(fields.get("move", ""))
     if len(chosen) != 1:
         raise HTTPException(400, "Choose a square of the board.")

@@ -63,8 +63,8 @@ async def step(request: Request, state: UsedState, shell: UsedShell) -> Response
     fields = await own_form(request, shell)
     state.spend(request)
     chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
-    game, made = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
-    seen = await state.arena.next_position(game, made, [chosen["one"], chosen["other"]], chosen["seconds"])
+    game, moves = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
+    seen = await state.arena.next_position(game, moves, [chosen["one"], chosen["other"]], chosen["seconds"])
     return RedirectResponse("/arena/watch/game" + query(game=game, **chosen, moves=joined(seen["moves"])), 303)
 
 
@@ -74,11 +74,11 @@ async def events(
 ) -> Response:
     """The game from a position on, as events: each has the part of the page for one move."""
     chosen = {"game": game, **_checked(one, other, seconds)}
-    made = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
+    played = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
     if state.watched >= WATCHED:
         raise HTTPException(503, f"{WATCHED} games are being watched, the most that is possible; try again later.")
     state.spend(request)
-    return _Watched(state, _played(request, state, chosen, made))
+    return _Watched(state, _played(request, state, chosen, played))
 
 
 class _Watched(StreamingResponse):
@@ -96,23 +96,23 @@ class _Watched(StreamingResponse):
             self._state.watched -= 1
 
 
-async def _played(request: Request, state: ArenaState, chosen: dict[str, str], made: list[int]) -> AsyncIterator[str]:
+async def _played(request: Request, state: ArenaState, chosen: dict[str, str], moves: list[int]) -> AsyncIterator[str]:
     """Events until the game is over or nobody watches."""
     agents = [chosen["one"], chosen["other"]]
     over = False
     while not over and not await request.is_disconnected():
-        before = len(made)
+        before = len(moves)
         try:
-            seen = await state.arena.next_position(chosen["game"], made, agents, chosen["seconds"])
+            seen = await state.arena.next_position(chosen["game"], moves, agents, chosen["seconds"])
         except NoAnswerError as error:
             yield _event("refused", "", str(error))
             return
-        made, over = seen["moves"], seen["over"]
+        moves, over = seen["moves"], seen["over"]
         context: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
-        if len(made) > before:
-            yield _event("move", joined(made), render_part(request, "arena/watch_part.html", **context))
+        if len(moves) > before:
+            yield _event("move", joined(moves), render_part(request, "arena/watch_part.html", **context))
         await asyncio.sleep(0 if over else MOVE_SECONDS)
-    yield _event("over", joined(made), "")
+    yield _event("over", joined(moves), "")
 
 
 def _event(kind: str, id: str, data: str) -> str:

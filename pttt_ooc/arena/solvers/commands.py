@@ -32,8 +32,8 @@ def solve(
     game = Mnk([board, f"need{need}"])
     state = game.after(game.read_move(text) for text in moves.split(",") if text.strip())
     chosen = values.METHODS if method == "both" else (method,)
-    found = [values.solve(game, state, name, most_nodes=most_nodes) for name in chosen]
-    reached = {solved.value for solved in found if solved.value is not None}
+    solutions = [values.solve(game, state, name, most_nodes=most_nodes) for name in chosen]
+    reached = {solved.value for solved in solutions if solved.value is not None}
     if not reached:
         raise ArenaError(f"The value is still unknown after {most_nodes} nodes; allow more with --most-nodes.")
     if len(reached) > 1:
@@ -42,7 +42,7 @@ def solve(
     result: dict[str, Any] = {"game": game.text, "moves": moves, "value": value}
     result["methods"] = {
         solved.method: {"value": solved.value, "nodes": solved.nodes, "seconds": round(solved.seconds, 3)}
-        for solved in found
+        for solved in solutions
     }
     if game.rows * game.columns <= enumeration.MOST_SQUARES:
         everything = enumeration.walk(game)

@@ -111,8 +111,8 @@ class _Walker:
         if not reached:
             total[0] = 1
         for after, wins in dict((self.least(after), wins) for after, wins in reached).items() if merged else reached:
-            found = {ply: 1} if wins else self.count(after, 1 - player, merged, known)
-            for length, games in found.items():
+            counts = {ply: 1} if wins else self.count(after, 1 - player, merged, known)
+            for length, games in counts.items():
                 total[length] = total.get(length, 0) + games
         known[marks] = dict(sorted(total.items()))
         return known[marks]

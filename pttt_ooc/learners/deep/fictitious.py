@@ -79,14 +79,14 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
 
     def _learn(self, rng: np.random.Generator) -> None:
         chosen, sight = self.settings, self.sight
-        drawn = self.memories["newest"].draw(rng, chosen.batch)
+        rows = self.memories["newest"].draw(rng, chosen.batch)
         values, moments = self.networks["values"], self.moments["values"]
-        found = losses.learn_values(sight, values, moments, self.networks["slow"], drawn, chosen.rate)
-        self.networks["values"], self.moments["values"] = found
+        trained = losses.learn_values(sight, values, moments, self.networks["slow"], rows, chosen.rate)
+        self.networks["values"], self.moments["values"] = trained
         if len(self.memories["sample"]):
             copied = self.memories["sample"].draw(rng, chosen.batch)
-            tried: NDArray[np.float32] = np.eye(sight.squares, dtype=np.float32)[copied["squares"]]
-            self.train("average", losses.fit_policy, chosen.rate, *sight.seen(copied["infosets"]), tried)
+            targets: NDArray[np.float32] = np.eye(sight.squares, dtype=np.float32)[copied["squares"]]
+            self.train("average", losses.fit_policy, chosen.rate, *sight.seen(copied["infosets"]), targets)
 
     def strategy(self) -> Pair:
         """The average."""

@@ -48,16 +48,16 @@ class Plays:
     @property
     def chances(self) -> Floats:
         """The probabilities of the attempted squares, shape (D,)."""
-        found: Floats = self.policies[np.arange(len(self.squares)), self.squares]
-        return found
+        chances: Floats = self.policies[np.arange(len(self.squares)), self.squares]
+        return chances
 
     def backward(self) -> list[Ints]:
         """Sets of decisions; a player's next decision is in the preceding set."""
-        left, found = self.after.copy(), []
-        depth = np.zeros(len(left), np.int64)
-        while (left >= 0).any():
-            depth += left >= 0
-            left = np.where(left >= 0, self.after[left], -1)
+        following, found = self.after.copy(), []
+        depth = np.zeros(len(following), np.int64)
+        while (following >= 0).any():
+            depth += following >= 0
+            following = np.where(following >= 0, self.after[following], -1)
         for k in range(int(depth.max(initial=-1)) + 1):
             found.append(np.flatnonzero(depth == k))
         return found
@@ -78,9 +78,9 @@ def play(sight: Sight, number: int, movers: Movers, rng: np.random.Generator) ->
     last, after, decisions = np.full((number, 2), -1, np.int64), np.zeros(0, np.int64), 0
     ends = np.zeros(number)
     while alive.any():
-        seen, running = games.observe(), np.flatnonzero(alive)
-        movers_here = seen.movers[running]
-        infosets = seen.infosets[running] + movers_here * sight.second
+        observed, running = games.observe(), np.flatnonzero(alive)
+        movers_here = observed.movers[running]
+        infosets = observed.infosets[running] + movers_here * sight.second
         policies = movers(running, infosets).astype(np.float64)
         sums = np.cumsum(policies, axis=1)
         squares = (sums <= rng.random((len(running), 1)) * sums[:, -1:]).sum(axis=1)

@@ -42,27 +42,27 @@ class PolicySettings(DeepSettings):
 
 def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
     """Generalised advantage estimates of all decisions, from infosets' values; only the end of a game has a payoff."""
-    found = np.zeros(len(values))
+    result = np.zeros(len(values))
     for decisions in plays.backward():
         after = plays.after[decisions]
         goes_on = after >= 0
         targets = np.where(goes_on, values[after], plays.payoffs[decisions])
-        found[decisions] = targets - values[decisions] + np.where(goes_on, trace * found[after], 0)
-    return found
+        result[decisions] = targets - values[decisions] + np.where(goes_on, trace * result[after], 0)
+    return result
 
 
 def loss(network: nets.Parameters, batch: Any, entropy: Any, kl: Any, clip: Any) -> Any:
     """The loss that is minimised; see the module."""
     codes, players, squares, policies, gains, returns = batch
-    seen = nets.outputs_of(network, codes, players)
-    logs = nets.log_policy(seen[:, :-1], codes)
+    outputs = nets.outputs_of(network, codes, players)
+    logs = nets.log_policy(outputs[:, :-1], codes)
     now, legal = jnp.exp(logs), codes == 0
     chosen = jnp.arange(len(squares)), squares
     ratio = jnp.exp(logs[chosen] - jnp.log(policies[chosen]))
     gain = jnp.minimum(ratio * gains, jnp.clip(ratio, 1 - clip, 1 + clip) * gains)
     spread = -jnp.sum(jnp.where(legal, now * logs, 0), axis=1)
     played = jnp.where(policies > 0, policies * (jnp.log(jnp.where(policies > 0, policies, 1)) - logs), 0)
-    wrong = jnp.square(seen[:, -1] - returns) / 2
+    wrong = jnp.square(outputs[:, -1] - returns) / 2
     return jnp.mean(wrong - gain - entropy * spread + kl * jnp.sum(played, axis=1))
 
 
@@ -95,9 +95,9 @@ class PolicyGradient(DeepLearner[PolicySettings]):
             order = rng.permutation(len(gains))
             for first in range(0, len(order) - size + 1, size):
                 at = order[first : first + size]
-                seen = sight.seen(plays.infosets[at])
+                inputs = sight.seen(plays.infosets[at])
                 numbers = (a[at].astype(np.float32) for a in (plays.policies, gains, returns))
-                self.train("policy", _step, chosen.rate * shrink, (*seen, plays.squares[at], *numbers), *sizes)
+                self.train("policy", _step, chosen.rate * shrink, (*inputs, plays.squares[at], *numbers), *sizes)
 
     def strategy(self) -> Pair:
         """The network's policy."""

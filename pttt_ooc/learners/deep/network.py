@@ -61,8 +61,8 @@ def outputs_of(network: Parameters, codes: Any, players: Any) -> Any:
         Shape (infosets,).
     """
     squares = codes.shape[1]
-    seen = jax.nn.one_hot(codes, 2 * squares + 1, dtype=jnp.float32).reshape(len(codes), -1)
-    numbers = jnp.concatenate([seen, jax.nn.one_hot(players, 2, dtype=jnp.float32)], axis=1)
+    inputs = jax.nn.one_hot(codes, 2 * squares + 1, dtype=jnp.float32).reshape(len(codes), -1)
+    numbers = jnp.concatenate([inputs, jax.nn.one_hot(players, 2, dtype=jnp.float32)], axis=1)
     last = len(network) // 2 - 1
     for k in range(last + 1):
         numbers = numbers @ network[f"weights/{k}"] + network[f"biases/{k}"]

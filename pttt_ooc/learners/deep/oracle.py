@@ -63,23 +63,23 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
                 games: Ints, infosets: Ints, explored: float = explored, network: nets.Parameters = network
             ) -> Floats:
                 mine = sight.players(infosets) == player
-                found = np.empty((len(infosets), sight.squares))
+                probabilities = np.empty((len(infosets), sight.squares))
                 if mine.any():
-                    found[mine] = losses.greedy(sight, network, infosets[mine], explored)
+                    probabilities[mine] = losses.greedy(sight, network, infosets[mine], explored)
                 if not mine.all():
-                    found[~mine] = sight.rows(1 - player, opponent, infosets[~mine])
-                return found
+                    probabilities[~mine] = sight.rows(1 - player, opponent, infosets[~mine])
+                return probabilities
 
             plays = play(sight, chosen.games, movers, rng)
             self.counts.states += len(plays.infosets) + chosen.games
             own = plays.seats % 2 == player
             memory.add(rng, **{name: column[own] for name, column in losses.steps_of(plays).items()})
             for _ in range(chosen.updates):
-                drawn = memory.draw(rng, chosen.batch)
-                values, moments = losses.learn_values(sight, values, moments, slow, drawn, chosen.rate)
+                rows = memory.draw(rng, chosen.batch)
+                values, moments = losses.learn_values(sight, values, moments, slow, rows, chosen.rate)
             if (k + 1) % chosen.refresh == 0:
                 slow = values
-        found = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
-        response = found.astype(self.game.dtype)
+        probabilities = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
+        response = probabilities.astype(self.game.dtype)
         self.game.symmetrise(player, response)
         return response

@@ -162,7 +162,7 @@ def _pick(weights, actions, random):
 
 
 @bare_kernel
-def play_at_random(rules, games, random, found):
+def play_at_random(rules, games, random, sums):
     """Play games in which both players move uniformly at random.
 
     The history is in local variables of the mover and of the opponent, which are swapped: so the processor starts the
@@ -170,7 +170,7 @@ def play_at_random(rules, games, random, found):
 
     Parameters
     ----------
-    found
+    sums
         int64 (4,): four sums are added: attempts, wins of player 0, wins of player 1, and the numbers of all movers'
         nodes.
     """
@@ -190,7 +190,7 @@ def play_at_random(rules, games, random, found):
             mine |= mark
             won = rules.wins[p, mine]
             if won or mine | theirs == rules.full:
-                found[one + p] += won
+                sums[one + p] += won
                 break
             if rules.stays and mark == zero:
                 continue
@@ -200,8 +200,8 @@ def play_at_random(rules, games, random, found):
             rank, other_rank = other_rank, rank
             symmetry, other_symmetry = other_symmetry, symmetry
     random[0] = count
-    found[0] += attempts
-    found[3] += np.int64(nodes)
+    sums[0] += attempts
+    sums[3] += np.int64(nodes)
 
 
 @bare_kernel

@@ -145,7 +145,7 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
 
 
 def _answered(
-    request: Request, account: Account | None, explorer: Explorer, answer: Message, own: str, context: dict[str, Any]
+    request: Request, account: Account | None, explorer: Explorer, answer: Message, key: str, context: dict[str, Any]
 ) -> HTMLResponse:
     names = ("own_mistakes", "openings")
     players = {"own_mistakes": context["me"], "openings": 1 - context["me"]}
@@ -155,7 +155,7 @@ def _answered(
         **context,
         told=answer,
         bar=_bar(answer),
-        rows=[_row(answer, one, own, context["me"]) for one in _worst(answer)],
+        rows=[_row(answer, one, key, context["me"]) for one in _worst(answer)],
         opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
@@ -177,9 +177,9 @@ def _bar(answer: Message) -> Bar:
     return Bar(_BAR, shares, (("own", 0.0, widths[0]), ("openings", widths[0], widths[1])))
 
 
-def _row(answer: Message, one: Mapping[str, Any], own: str, player: int) -> dict[str, Any]:
+def _row(answer: Message, one: Mapping[str, Any], key: str, player: int) -> dict[str, Any]:
     """One of the worst infosets, with its page, on which the submission meets the solution."""
-    strategies = (own, SOLUTION) if player == 0 else (SOLUTION, own)
+    strategies = (key, SOLUTION) if player == 0 else (SOLUTION, key)
     total = answer["own_mistakes"] + answer["openings"]
     return {
         "infoset": one["infoset"],
