@@ -59,7 +59,7 @@ class Look:
     waiting: Message | None = None
 
 
-async def _asked(
+async def _address(
     player: Annotated[int, Query(ge=0, le=1)] = 0,
     at: Annotated[str, Query(max_length=200)] = "|",
     first: Key = "",
@@ -74,7 +74,7 @@ async def _asked(
     return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square)
 
 
-Asked = Annotated[Address, Depends(_asked)]
+Asked = Annotated[Address, Depends(_address)]
 """An address as typed: keys of strategies may be missing or unknown."""
 
 
@@ -88,7 +88,7 @@ async def look(explorer: Explorer, account: Account | None, requested: Address) 
     """
     offered = await explorer.offered(account)
     latest = chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
-    iteration = _kept(latest, requested.iteration)
+    iteration = _iteration(latest, requested.iteration)
     pair = latest[0].after(iteration), latest[1].after(iteration)
     other = chosen(offered, requested.beside, requested.player) if requested.beside else None
     address = replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
@@ -105,7 +105,7 @@ async def look(explorer: Explorer, account: Account | None, requested: Address) 
     return replace(result, waiting=waiting[0]) if waiting else replace(result, answers=answers)
 
 
-def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
+def _iteration(pair: tuple[Source, Source], iteration: int | None) -> int | None:
     """The chosen iteration; None if the strategies come from no run with snapshots."""
     iterations = sorted({one.iteration for source in pair for one in source.snapshots})
     if iteration is None or not iterations:

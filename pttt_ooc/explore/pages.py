@@ -32,13 +32,13 @@ _IMPOSSIBLE, _FAILED = 404, 503
 async def explore(request: Request, explorer: UsedExplorer, account: Signed, asked: Asked) -> Response:
     """One infoset."""
     view = await look(explorer, account, asked)
-    page = await run_in_threadpool(_shown, request, account, explorer.game, view)
+    page = await run_in_threadpool(_page, request, account, explorer.game, view)
     if view.impossible or view.failed:
         page.status_code = _IMPOSSIBLE if view.impossible else _FAILED
     return page
 
 
-def _shown(request: Request, account: Account | None, game: Game, view: Look) -> HTMLResponse:
+def _page(request: Request, account: Account | None, game: Game, view: Look) -> HTMLResponse:
     address = view.address
     context: Shown = {"offered": view.offered, "pair": view.pair, "other_source": view.beside, "game": game}
     context |= {"address": address, "impossible": view.impossible, "nearest": view.nearest}

@@ -87,7 +87,7 @@ class Profiles:
             del self._open[gone]
         mark = self.directory / key / _WHOLE
         if not mark.exists():
-            return self.jobs.want(key, self._preparer("profile", mark.parent, self._asked(pair)))
+            return self.jobs.want(key, self._preparer("profile", mark.parent, self._options(pair)))
         profile = self._open[key] = self._opened(mark)
         while len(self._open) > OPEN:
             self._open.popitem(last=False)
@@ -100,7 +100,7 @@ class Profiles:
             with suppress(FileNotFoundError):  # it is deleted, but still mapped
                 os.utime(self.directory / key / _WHOLE)
 
-    def _asked(self, pair: Sequence[Record]) -> dict[str, Any]:
+    def _options(self, pair: Sequence[Record]) -> dict[str, Any]:
         best = [player for player, one in enumerate(pair) if one.get("best")]
         followed = [{**one, "best": False} for one in pair]
         base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}

@@ -88,7 +88,7 @@ class TerminalGame:
             seat = self._seat(history, None)
             self.dialogue.say()
             self.dialogue.say(self._known(seat.cells))
-            square = self._asked(seat)
+            square = self._square(seat)
             if square is None:
                 resigned = True
                 continue
@@ -106,7 +106,7 @@ class TerminalGame:
     def _seat(self, history: History, result: int | None, resigned: bool = False) -> Seat:
         return seat_of(history, self.me, "", self.opponent.name, self.opponent.key, result, resigned)
 
-    def _asked(self, seat: Seat) -> int | None:
+    def _square(self, seat: Seat) -> int | None:
         """The square that the person attempts; None if the person resigns."""
         keys = {cell.text: cell.square for cell in seat.cells}
         while True:

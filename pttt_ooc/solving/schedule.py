@@ -106,8 +106,8 @@ def start_sentences(state: ResumableState, config: SolveConfig) -> Iterator[str]
 
 
 def _ends_of(run: Commit, *others: str) -> str:
-    return ", ".join(f"{key}: {_shown(run.extra[key])}" for key in (*ENDS, *others))
+    return ", ".join(f"{key}: {_text(run.extra[key])}" for key in (*ENDS, *others))
 
 
-def _shown(value: float | None) -> str:
+def _text(value: float | None) -> str:
     return "null" if value is None else f"{value:g}"

@@ -33,7 +33,7 @@ class Decisions:
 
     def __init__(self, workflow: Any, ancient: Callable[[str], str]) -> None:
         self._workflow, self._ancient = workflow, ancient
-        self._asked: dict[Path, tuple[Lazy, str]] = {}
+        self._requests: dict[Path, tuple[Lazy, str]] = {}
         self._found: dict[Path, tuple[Mapping[str, StageRequest], Mapping[str, str]]] = {}
         self._printed: set[str] = set()
         self._reserved = ExitStack()  # until the process ends
@@ -41,7 +41,7 @@ class Decisions:
 
     def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""
-        self._asked[Path(directory)] = requests, prefix
+        self._requests[Path(directory)] = requests, prefix
         self.reserve(directory)
 
     def reserve(self, directory: str) -> None:
@@ -62,7 +62,7 @@ class Decisions:
 
     def _reasons(self, place: Path) -> tuple[Mapping[str, StageRequest], Mapping[str, str]]:
         if place not in self._found:
-            workflow, (lazy, prefix) = self._workflow, self._asked[place]
+            workflow, (lazy, prefix) = self._workflow, self._requests[place]
             requests = lazy()
             if not workflow.is_main_process:  # a job follows the run's decisions
                 return requests, dict.fromkeys(requests, "")

@@ -91,7 +91,7 @@ class _Images:
             found[free, number_below(~taken[free], square)] = number_below(~theirs[free], image)
         return found
 
-    def kept(self, probabilities: Floats) -> Floats:
+    def fold(self, probabilities: Floats) -> Floats:
         """The probabilities at the representatives, from probabilities on the index without symmetry."""
         found = np.empty(self.folded.sequences, probabilities.dtype)
         for v in np.flatnonzero(self.whole.decides):
@@ -128,7 +128,7 @@ class Symmetriser:
         images = np.stack([image_of(i.placed, g) << index.game.squares | image_of(i.failed, g) for g in index.group])
         self._keeps = images == images[0]  # by each symmetry, each view
         self._views = np.flatnonzero(i.decides & (self._keeps.sum(axis=0) > 1))
-        self._kept: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
+        self._cache: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
         self._bytes_left = KEPT_BYTES
 
     def __call__(self, probabilities: Floats) -> None:
@@ -152,13 +152,13 @@ class Symmetriser:
             block[:] = total / len(group)
 
     def _ranks(self, view: int, symmetry: int) -> NDArray[np.unsignedinteger[Any]]:
-        if (view, symmetry) in self._kept:
-            return self._kept[view, symmetry]
+        if (view, symmetry) in self._cache:
+            return self._cache[view, symmetry]
         placed, failed, g = int(self._mine.placed[view]), int(self._mine.failed[view]), self.index.group[symmetry]
         found = relabelled_ranks(placed, failed, np.array(g), *self._counts.tables)
         ranks: NDArray[np.unsignedinteger[Any]] = found.astype(rank_dtype(len(found)))
         if ranks.nbytes <= self._bytes_left:
-            self._kept[view, symmetry], self._bytes_left = ranks, self._bytes_left - ranks.nbytes
+            self._cache[view, symmetry], self._bytes_left = ranks, self._bytes_left - ranks.nbytes
         return ranks
 
 
@@ -219,7 +219,7 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6, into: Float
     """
     images = _Images(strategy.index, folded, strategy.player)
     mine = strategy.index.players[strategy.player]
-    probabilities = images.kept(strategy.probabilities)
+    probabilities = images.fold(strategy.probabilities)
     if into is not None:
         into[:] = probabilities
         probabilities = into

@@ -29,12 +29,12 @@ class ArenaState:
     """
 
     arena: AskedArena
-    asked: Throttle = field(default_factory=lambda: Throttle(MOVES_PER_HOUR))
+    moves: Throttle = field(default_factory=lambda: Throttle(MOVES_PER_HOUR))
     watched: int = 0
 
     def spend(self, request: Request) -> None:
         """Count a requested move; 429 if there are too many."""
-        self.asked.check(request, "moves have been asked for")
+        self.moves.check(request, "moves have been asked for")
 
 
 UsedState = Annotated[ArenaState, state_of("arena")]
