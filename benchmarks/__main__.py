@@ -122,12 +122,12 @@ def show(result: dict[str, Any]) -> None:
     for heading in ("seconds", "cpu", "histories/s", "ratio", "floor"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in result["rows"]:
-        shown = [f"{row['seconds']:.4g}", f"{row['cpu_seconds']:.4g}"]
-        shown += _shown(row["histories_per_second"], ".3g"), _shown(row["ratio"], ",.1f"), _shown(row["floor"], ",.1f")
-        table.add_row(row["name"], *shown)
+        cells = [f"{row['seconds']:.4g}", f"{row['cpu_seconds']:.4g}"]
+        cells += _cell(row["histories_per_second"], ".3g"), _cell(row["ratio"], ",.1f"), _cell(row["floor"], ",.1f")
+        table.add_row(row["name"], *cells)
     print(f"{result['game']}, {result['cores']} cores, load {result['load_before']} before the run\n")
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
-    told = {
+    values = {
         "histories": result["histories"],
         "speed": result["memory_bytes_per_second"] / 1e9,
         "visited": result["baseline"]["histories"],
@@ -135,10 +135,10 @@ def show(result: dict[str, Any]) -> None:
         "iterations": result["solve"]["iterations"],
         "reached": " and ".join(f"{part:.1%}" for part in result["solve"]["reached_sequences"]),
     }
-    print("\n" + LEGEND.format(**told))
+    print("\n" + LEGEND.format(**values))
 
 
-def _shown(number: float | None, form: str) -> str:
+def _cell(number: float | None, form: str) -> str:
     return "" if number is None else format(number, form)
 
 

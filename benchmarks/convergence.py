@@ -74,9 +74,9 @@ class Recorder:
         now = time.process_time()
         if "nashconv" in row:
             cpu = float(np.mean(self.spent)) * row["iteration"] if self.spent else None
-            kept = {name: row[name] for name in ("iteration", "seconds", "nashconv")}
+            columns = {name: row[name] for name in ("iteration", "seconds", "nashconv")}
             with self.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"variant": self.variant, **kept, "cpu_seconds": cpu}) + "\n")
+                file.write(json.dumps({"variant": self.variant, **columns, "cpu_seconds": cpu}) + "\n")
         else:
             self.spent.append(now - self.mark)
         self.mark = time.process_time()
@@ -124,12 +124,12 @@ def _note(sentence: str) -> None:
 def draw(rows: Sequence[Row], variants: Sequence[str]) -> Figure:
     """The gap over iterations and over processor seconds, one curve for each variant."""
     found = [row for variant in variants for row in rows if row["variant"] == variant]
-    shown = [row for row in found if row["iteration"] >= FIRST and row["nashconv"] > 0]
+    drawn = [row for row in found if row["iteration"] >= FIRST and row["nashconv"] > 0]
     with context(["default", STYLE]):
         figure = Figure(figsize=(10, 4.6), dpi=150)
         panels = figure.subplots(1, 2, sharey=True)
         for axes, x in zip(panels, ("iteration", "cpu_seconds"), strict=True):
-            _draw_panel(axes, shown, x)
+            _draw_panel(axes, drawn, x)
         lines, names = panels[0].get_legend_handles_labels()
         figure.tight_layout(rect=(0, 0, 0.7, 1))
         figure.legend(lines, names, loc="center left", bbox_to_anchor=(0.71, 0.5), frameon=False, fontsize=9)
@@ -190,9 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     rows = read(file)
     for variant in options.variants:
-        found = [row for row in rows if row["variant"] == variant]
-        if found:
-            print(f"{variant:36} {found[-1]['iteration']:6d} iterations  {found[-1]['nashconv']:.2e}")
+        chosen = [row for row in rows if row["variant"] == variant]
+        if chosen:
+            print(f"{variant:36} {chosen[-1]['iteration']:6d} iterations  {chosen[-1]['nashconv']:.2e}")
     if options.picture:
         metadata = {"Date": None} if options.picture.suffix == ".svg" else {}
         with context(["default", STYLE]):

@@ -1,8 +1,8 @@
 """A course at work: ``python -m benchmarks.course`` lets 60 teams use a grader on the loopback for ten minutes.
 
 Each team looks at a page a second, over a connection that stays open as a browser's does, and submits a strategy a
-minute. Told are the times of answers by kind (half of them, and 99% of them, take at most so long), and the memory of
-the server's processes, shared memory divided among those that share it. All verdicts are compared with what the package
+minute. The results are the times of answers by kind (median and 99th percentile), and the memory of the
+server's processes, shared memory divided among those that share it. All verdicts are compared with what the package
 itself says.
 """
 
@@ -114,7 +114,7 @@ class Memory:
 
 
 def measured(port, tokens, files, pids, seconds=600.0, pause=1.0, every=60.0):
-    """Let teams, one for each token, use the grader at a port; all that is told of it.
+    """Let teams, one for each token, use the grader at a port; return all measurements.
 
     Parameters
     ----------

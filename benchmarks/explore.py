@@ -41,10 +41,10 @@ class Served:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None and self.process.stderr is not None
         line = self.process.stdout.readline()
-        found = re.match(r"(\S+) is at (http://\S+);", line)
-        if found is None:
+        match = re.match(r"(\S+) is at (http://\S+);", line)
+        if match is None:
             sys.exit(self.process.stderr.read())
-        self.game, self.address = found[1], urlsplit(found[2]).netloc
+        self.game, self.address = match[1], urlsplit(match[2]).netloc
         self.pids: dict[str, int] = {}
         threading.Thread(target=self._read_log, daemon=True).start()
 
@@ -98,9 +98,9 @@ def _processor(pid: int) -> float:
 
 def get(address: str, path: str, connection: http.client.HTTPConnection | None = None) -> tuple[int, str]:
     """Status and text of a page."""
-    asked = connection or http.client.HTTPConnection(address, timeout=60)
-    asked.request("GET", quote(path, safe="/?&=%*."), headers={"HX-Request": "true"})
-    answer = asked.getresponse()
+    client = connection or http.client.HTTPConnection(address, timeout=60)
+    client.request("GET", quote(path, safe="/?&=%*."), headers={"HX-Request": "true"})
+    answer = client.getresponse()
     return answer.status, answer.read().decode()
 
 
@@ -162,7 +162,7 @@ def main() -> int:
             person.start()
         for person in people:
             person.join()
-        told = {
+        record = {
             "game": served.game,
             "people": options.people,
             "pause_seconds": options.pause,
@@ -184,7 +184,7 @@ def main() -> int:
         }
     finally:
         served.stop()
-    print(json.dumps(told, indent=2))
+    print(json.dumps(record, indent=2))
     return 1 if wrong else 0
 
 

@@ -80,11 +80,11 @@ def twin_of(positions: int) -> BotProgram:
 
 def opening(number: int, plies: int) -> list[Cell]:
     """Moves by lot, the same for both games of a pair."""
-    generator, referee, found = random.Random(number), Referee(), list[Cell]()
-    while len(found) < plies:
-        found.append(generator.choice(referee.valid_cells()))
-        referee.play(found[-1])
-    return found
+    generator, referee, cells = random.Random(number), Referee(), list[Cell]()
+    while len(cells) < plies:
+        cells.append(generator.choice(referee.valid_cells()))
+        referee.play(cells[-1])
+    return cells
 
 
 def play(number: int, options: argparse.Namespace) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def play(number: int, options: argparse.Namespace) -> dict[str, Any]:
     match = play_match(pair, Conditions(limit), opening=opening(number // 2, options.plies))
     return {
         "game": number,
-        **given(options),
+        **settings_of(options),
         "strong_plays": "xo"[side],
         "result": result(match, side),
         **searched(match.printed[side]),
@@ -104,7 +104,7 @@ def play(number: int, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def given(options: argparse.Namespace) -> dict[str, Any]:
+def settings_of(options: argparse.Namespace) -> dict[str, Any]:
     """What all games of a series have in common."""
     example = {"example": options.example} if options.positions is None else {"positions": options.positions}
     return {"strong": options.strong, **example, "plies_by_lot": options.plies}
@@ -195,14 +195,14 @@ def main() -> None:
         for game in games[: options.check]:
             print(json.dumps(compare(game, options.example)), flush=True)
         return
-    if any({name: game.get(name) for name in given(options)} != given(options) for game in games):
+    if any({name: game.get(name) for name in settings_of(options)} != settings_of(options) for game in games):
         sys.exit(f"{options.log} holds games of another series; name another file.")
     for number in range(len(games), options.games):
         games.append(play(number, options))
         with open(options.log, "a") as file:
             file.write(json.dumps(games[-1]) + "\n")
-        told = ("game", "strong_plays", "result", "message", "plies", "seconds", "depth", "nodes")
-        print(json.dumps({name: games[-1][name] for name in told}), file=sys.stderr, flush=True)
+        names = ("game", "strong_plays", "result", "message", "plies", "seconds", "depth", "nodes")
+        print(json.dumps({name: games[-1][name] for name in names}), file=sys.stderr, flush=True)
     print(json.dumps(summary(games)))
 
 

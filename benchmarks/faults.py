@@ -2,7 +2,7 @@
 
 The solver is the real one, in processes of its own.  They are forked from this one, where everything is imported
 and compiled, so that a start takes milliseconds.  A run without interruptions comes first; it leaves the checksums
-of all arrays after every iteration.  Then a solver is killed with SIGKILL, and started again, until it has come to
+of all arrays after every iteration.  Then a solver is killed with SIGKILL, and started again, until it reaches
 the end.  After each kill the saved state has to be whole, not older than the last save that was over, and of the
 same bits as that iteration of the first run; and the next solver has to go on from there.
 """
@@ -282,9 +282,9 @@ class Killer:
         self.tally.resumed += before > 0 and board["opened"] == before
 
     def _check_end(self) -> None:
-        found = result(self.work)
-        names = self.expected.result.keys() | found.keys()
-        if wrong := sorted(name for name in names if self.expected.result.get(name) != found.get(name)):
+        digests = result(self.work)
+        names = self.expected.result.keys() | digests.keys()
+        if wrong := sorted(name for name in names if self.expected.result.get(name) != digests.get(name)):
             raise FaultError(f"After {self.tally.killed} kills these have other bits: {', '.join(wrong)}.")
         self.tally.finished += 1
 
@@ -293,7 +293,7 @@ class Killer:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self) -> None:
-        """Let a solver come to the end."""
+        """Let a solver run to its end."""
         if self._saved() < self.job.settings.max_iterations:
             self.start(lambda board: run(self.job, self.work, board))
 

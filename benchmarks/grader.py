@@ -140,10 +140,10 @@ def upload(port, token, player, content):
         try:
             connection.request("POST", "/api/submissions", body, headers)
             answer = connection.getresponse()
-            told = json.loads(answer.read())
+            record = json.loads(answer.read())
             if answer.status in (200, 201):
-                return told["submission"]["id"]
-            raise RuntimeError(f"{answer.status}: {told}")
+                return record["submission"]["id"]
+            raise RuntimeError(f"{answer.status}: {record}")
         except (OSError, http.client.HTTPException):
             if time.monotonic() > end:
                 raise
@@ -162,27 +162,27 @@ def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
     the seconds in which the killed web server was being replaced.
     """
     files = Files()
-    made = [files.make(number) for number in range(uploads)]
+    uploaded = [files.make(number) for number in range(uploads)]
     with tempfile.TemporaryDirectory(prefix="grader-load-") as name:
         grader = Grader(Path(name), team_count)
         try:
-            return measured(grader, made, flight, kill, pause)
+            return measured(grader, uploaded, flight, kill, pause)
         finally:
             grader.stop()
 
 
-def measured(grader, made, flight, kill=False, pause=0.05):
+def measured(grader, uploaded, flight, kill=False, pause=0.05):
     """Put files of :class:`Files` as load on a grader that has a ``port`` and ``tokens``; returns as :func:`run`."""
     context = multiprocessing.get_context("spawn")
     stopping, queue = context.Event(), context.Queue()
     reader = context.Process(target=read_pages, args=(grader.port, "/", stopping, pause, queue), daemon=True)
     reader.start()
     begun, sent, outage = time.perf_counter(), 0, (0.0, 0.0)
-    lock, killed = threading.Lock(), {"worker": len(made) // 3, "web": 2 * len(made) // 3}
+    lock, killed = threading.Lock(), {"worker": len(uploaded) // 3, "web": 2 * len(uploaded) // 3}
 
     def send(number):
         nonlocal sent, outage
-        player, content, _ = made[number]
+        player, content, _ = uploaded[number]
         found = upload(grader.port, grader.tokens[number % len(grader.tokens)], player, content)
         with lock:
             sent += 1
@@ -196,22 +196,22 @@ def measured(grader, made, flight, kill=False, pause=0.05):
         return found
 
     with ThreadPoolExecutor(flight) as pool:
-        numbers = list(pool.map(send, range(len(made))))
+        numbers = list(pool.map(send, range(len(uploaded))))
     upload_seconds = time.perf_counter() - begun
-    found = verdicts(grader.port, len(made))
+    found = verdicts(grader.port, len(uploaded))
     seconds = time.perf_counter() - begun
     stopping.set()
     times, failures = queue.get(timeout=PATIENCE)
     reader.join()
     steady = np.array([spent for at, spent in times if not outage[0] <= at <= outage[1]]) * 1000
-    wrong = sum(not is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, made, strict=True))
+    wrong = sum(not is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, uploaded, strict=True))
     return {
-        "uploads": len(made),
-        "lost": len(set(range(len(made))) - {i for i, n in enumerate(numbers) if n in found}),
+        "uploads": len(uploaded),
+        "lost": len(set(range(len(uploaded))) - {i for i, n in enumerate(numbers) if n in found}),
         "wrong": wrong,
         "upload_seconds": round(upload_seconds, 1),
         "seconds": round(seconds, 1),
-        "verdicts_per_second": round(len(made) / seconds, 1),
+        "verdicts_per_second": round(len(uploaded) / seconds, 1),
         "reads": len(times),
         "reads_failed_in_the_outage": failures,
         "median_ms": round(float(np.median(steady)), 1),
@@ -220,13 +220,13 @@ def measured(grader, made, flight, kill=False, pause=0.05):
     }
 
 
-def is_right(told, expected):
+def is_right(submission, expected):
     """Whether a submission has the verdict that :meth:`Files.make` expects."""
-    if told is None:
+    if submission is None:
         return False
     if isinstance(expected, str):
-        return told["status"] == "Rejected" and told["note"].startswith(expected)
-    return told["status"] == "Accepted" and abs(told["exploitability"] - expected) < 1e-9
+        return submission["status"] == "Rejected" and submission["note"].startswith(expected)
+    return submission["status"] == "Accepted" and abs(submission["exploitability"] - expected) < 1e-9
 
 
 def verdicts(port, count):

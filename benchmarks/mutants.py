@@ -73,10 +73,10 @@ _WORDS = ("description", "help", "summary", "title", "metavar")  # arguments tha
 
 
 def _changed(node: Any, **fields: Any) -> Any:
-    made = copy.copy(node)
+    changed = copy.copy(node)
     for name, value in fields.items():
-        setattr(made, name, value)
-    return made
+        setattr(changed, name, value)
+    return changed
 
 
 def _variants(node: ast.AST) -> Iterator[ast.AST | None]:

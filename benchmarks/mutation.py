@@ -194,9 +194,9 @@ class Tree:
         self.place, self._forks = place, ForkServer()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-        kept = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
+        compiled = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
         shutil.rmtree(place, ignore_errors=True)
-        for name in filter(None, [*names, *kept]):
+        for name in filter(None, [*names, *compiled]):
             if (ROOT / name).is_file():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, place / name)
@@ -244,8 +244,8 @@ class Tree:
             )
         if code in (0, 5):  # 5: none is left
             return "", seconds
-        found = re.search(r"^(?:FAILED|ERROR) (tests/\S+::.+?)(?: - .*)?$", log.read_text(errors="replace"), re.M)
-        return found[1] if found and code is not None else str(step), seconds
+        match = re.search(r"^(?:FAILED|ERROR) (tests/\S+::.+?)(?: - .*)?$", log.read_text(errors="replace"), re.M)
+        return match[1] if match and code is not None else str(step), seconds
 
     def is_sound(self, failed: str, step: Step) -> bool:
         """Whether what failed passes without a mutant; tests that do not are left out from then on."""
@@ -253,8 +253,8 @@ class Tree:
             alone = step if failed == str(step) else Step((failed,), step.compiled)
             while (broken := self.failing(alone)[0]) and broken not in self._unsound:
                 self._unsound.add(broken)
-                told = (self.place / "tests.log").read_text(errors="replace")[-3000:]
-                print(f"Without any mutant, this fails: {broken}\n{told}", file=sys.stderr, flush=True)
+                log = (self.place / "tests.log").read_text(errors="replace")[-3000:]
+                print(f"Without any mutant, this fails: {broken}\n{log}", file=sys.stderr, flush=True)
             self._sound |= {failed} - self._unsound
         return failed in self._sound
 
@@ -276,8 +276,8 @@ class Tree:
             return ""
         finally:
             if is_kernel(self.file(mutant.module).read_text(encoding="utf-8")):
-                for made in set(self.place.parent.rglob("*.nb[ic]")) - kernels:
-                    made.unlink()
+                for file in set(self.place.parent.rglob("*.nb[ic]")) - kernels:
+                    file.unlink()
 
 
 def is_kernel(source: str) -> bool:
@@ -415,17 +415,19 @@ def run(options: argparse.Namespace, note: Callable[[str], None]) -> list[dict[s
     ]
 
 
-def summary(found: Sequence[dict[str, Any]]) -> str:
+def summary(results: Sequence[dict[str, Any]]) -> str:
     """Score of each module and in all, then the survivors."""
     reasons, lines, survivors = equivalents(), [], []
-    for room in [*dict.fromkeys(row["module"].partition("/")[0] for row in found), None]:
-        rows = [row for row in found if room in (None, row["module"].partition("/")[0]) and row["name"] not in reasons]
+    for room in [*dict.fromkeys(row["module"].partition("/")[0] for row in results), None]:
+        rows = [
+            row for row in results if room in (None, row["module"].partition("/")[0]) and row["name"] not in reasons
+        ]
         alive = [row for row in rows if not row["killed_by"]]
         survivors += alive if room else []
         share = f"{100 * (1 - len(alive) / len(rows)):.0f}%" if rows else "-"
         lines.append(f"{room or 'all':12}{len(rows) - len(alive):5} of {len(rows):4} killed  {share:>5}")
     listed = [f"{row['module']}.py:{row['start'][0]}: {row['name'].partition(': ')[2]}" for row in survivors]
-    same = sum(row["name"] in reasons for row in found)
+    same = sum(row["name"] in reasons for row in results)
     return "\n".join(
         [*lines, f"{same} without consequence are not counted.", *(["Survivors:"] if listed else []), *listed]
     )

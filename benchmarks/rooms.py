@@ -53,8 +53,8 @@ def rooms(graph: Graph) -> Graph:
     """The rooms that each room imports."""
     found: dict[str, set[str]] = defaultdict(set)
     for name, others in graph.items():
-        here = name.partition(".")[0]
-        found[here] |= {other.partition(".")[0] for other in others} - {here}
+        own = name.partition(".")[0]
+        found[own] |= {other.partition(".")[0] for other in others} - {own}
     return {room: frozenset(others) for room, others in sorted(found.items())}
 
 

@@ -93,6 +93,9 @@ def _either(schema: dict[str, Any]) -> None:
 Name = Annotated[str, BeforeValidator(_game_name), Field(json_schema_extra=_either)]
 Run = Annotated[str, BeforeValidator(_run), Field(json_schema_extra={"pattern": _RUN})]
 Real = Annotated[float, BeforeValidator(number), Field(allow_inf_nan=False)]
+# Within a union or a tuple, a bound comes before the validator: after it, the JSON schema does not have it.
+Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0), BeforeValidator(number)]
+Growth = Annotated[float, Field(allow_inf_nan=False, gt=1), BeforeValidator(number)]
 Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(number)]
 Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1000), BeforeValidator(number)]
 Level = Annotated[int, Field(ge=0, le=9), BeforeValidator(number)]
@@ -122,7 +125,7 @@ class SolveConfig(Section):
     )
     gamma: Weight | None = Field(
         default=None,
-        description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default.",
+        description="Iteration t has the weight t^gamma in the average strategy; null: the algorithm's default.",
     )
     asymmetry: Weight | None = Field(
         default=None,
@@ -132,9 +135,8 @@ class SolveConfig(Section):
         default=1000,
         description="Iterations over which the parameters of hs-dcfr and hs-pcfr+ change; other algorithms ignore it.",
     )
-    restart_average: Real | None = Field(
+    restart_average: Growth | None = Field(
         default=None,
-        gt=1,
         description="The average restarts when the number of iterations has grown by this factor; null: never.",
     )
     updates: Updates = Field(
@@ -152,19 +154,16 @@ class SolveConfig(Section):
         description="Stop after this many minutes, before an iteration that would end later; evaluating and saving "
         "count too.",
     )
-    evaluate_every: Real = Field(
+    evaluate_every: Growth = Field(
         default=1.2,
-        gt=1,
         description="The gap is computed again when the number of iterations has grown by this factor.",
     )
-    commit_seconds: Real | None = Field(
+    commit_seconds: Seconds | None = Field(
         default=None,
-        ge=0,
         description="Seconds between saves of the state; 0: each iteration; null: 30, more for large states.",
     )
-    snapshot_every: Real | None = Field(
+    snapshot_every: Growth | None = Field(
         default=None,
-        gt=1,
         description="Average strategies are saved when the number of iterations has grown by this factor; null: never.",
     )
     snapshots_mb: Real = Field(

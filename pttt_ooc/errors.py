@@ -114,9 +114,9 @@ class PlayError(PtttError):
         self.status = status
 
 
-def did_you_mean(given: object, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """``" (did you mean ...?)"`` with the known name closest to the given one; empty if none is close."""
-    close = difflib.get_close_matches(str(given), list(known), n=1)
+    close = difflib.get_close_matches(str(name), list(known), n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 
 

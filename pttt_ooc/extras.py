@@ -81,6 +81,6 @@ def _sentence(user: str, missing: list[str]) -> str:
 
 def _installer() -> str:
     """The command that installs packages for this Python."""
-    program, here = Path(sys.executable), Path.cwd()
-    shown = shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
-    return f"{shown} -m pip install" if find_spec("pip") else f"uv pip install --python {shown}"
+    program, directory = Path(sys.executable), Path.cwd()
+    path = shlex.quote(str(program.relative_to(directory) if program.is_relative_to(directory) else program))
+    return f"{path} -m pip install" if find_spec("pip") else f"uv pip install --python {path}"

@@ -69,7 +69,7 @@ def _named(text: str) -> frozenset[str]:
     for node in _statements(text):
         if isinstance(node, ast.ImportFrom):
             if node.level:
-                raise ValueError("a relative import: its module cannot be told from the text alone")
+                raise ValueError("a relative import: its module cannot be found from the text alone")
             found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}

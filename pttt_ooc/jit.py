@@ -98,7 +98,7 @@ def _compiled(function: Callable[..., Any], in_tree: bool = False, **options: bo
 
     settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # nobody calls kernels from C
     dispatcher: Any = numba.njit(**settings)(function)
-    if dispatcher is not function:  # it is, if numba is told to compile nothing
+    if dispatcher is not function:  # it is, if numba is set to compile nothing
         dispatcher._cache = _cache_class(in_tree)(function)  # as `cache=True` does, with our names of files
         DIRECTORIES.add(Path(dispatcher._cache.cache_path))
     return dispatcher
@@ -113,32 +113,32 @@ def has_kernels(module: str) -> bool:
     return not imports(module).isdisjoint(f"jit/{name}" for name in DECORATORS)
 
 
-def version(modules: Iterable[str], given: Iterable[str] = ()) -> str:
+def version(modules: Iterable[str], values: Iterable[str] = ()) -> str:
     """A digest of what compiled code depends on: modules and all that they import, Python, libraries, the processor.
 
     Parameters
     ----------
     modules
         Names such as ``sweep/tree``.
-    given
+    values
         What factories gave a kernel.
     """
     total = hashlib.blake2b(digest_size=8)
-    for part in (*_environment(), *map(_digest_of, sorted(modules)), *sorted(given)):
+    for part in (*_environment(), *map(_digest_of, sorted(modules)), *sorted(values)):
         total.update(part.encode() + b"\n")
     return total.hexdigest()
 
 
 def version_of(function: Callable[..., Any]) -> str:
     """Names what a kernel is made of: modules that factories gave it, and a digest of all it is made of."""
-    given = {(name, getattr(value, "__name__", str(value))) for name, value in _given(function, set())}
-    modules = {value for _, value in given if value.startswith(_PREFIX)}
+    values = {(name, getattr(value, "__name__", str(value))) for name, value in _factory_values(function, set())}
+    modules = {value for _, value in values if value.startswith(_PREFIX)}
     inside = {name.removeprefix(_PREFIX).replace(".", "/") for name in modules | {function.__module__}}
     names = sorted(name.rpartition(".")[2] for name in modules)
-    return "-".join([*names, version(inside, map(" = ".join, given))])
+    return "-".join([*names, version(inside, map(" = ".join, values))])
 
 
-def _given(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, Any]]:
+def _factory_values(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, Any]]:
     """Names and values of what a factory gave to a function, and to the functions of factories that it calls."""
     seen.add(function)
     found: set[tuple[str, Any]] = set()
@@ -154,7 +154,7 @@ def _given(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, An
         elif not hasattr(value, "__code__"):
             raise TypeError(f"{function.__qualname__}: a factory gives kernels modules, whole numbers and functions.")
         elif value not in seen:
-            found |= _given(value, seen)
+            found |= _factory_values(value, seen)
     return found
 
 
@@ -183,8 +183,8 @@ def user_cache() -> Path:
     settings: Any = numba.config
     if settings.CACHE_DIR:
         return Path(settings.CACHE_DIR)
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the standard leaves out what is not absolute
-    return (given if given.is_absolute() else Path(os.path.expanduser("~/.cache"))) / "pttt-ooc" / "kernels"
+    directory = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the standard leaves out what is not absolute
+    return (directory if directory.is_absolute() else Path(os.path.expanduser("~/.cache"))) / "pttt-ooc" / "kernels"
 
 
 def make_readable(place: Path) -> None:

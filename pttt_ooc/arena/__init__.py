@@ -1,6 +1,6 @@
 """The arena: games in which both players see everything, agents that play them, and matches.
 
-It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``:
+Of the core it uses only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``:
 compiled code.  ``agents/``: the players.  ``matches/``: many games of two agents.  ``solvers/``: perfect play of
 k-in-a-row on small boards.  ``learning/``: evaluations and tables that are learnt by self-play.  ``pages/``: the pages
 in the browser.

@@ -22,10 +22,10 @@ def read_results(directory: Path) -> list[dict[str, Any]]:
     ArenaError
         There are none.
     """
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(directory.glob(f"*/{RESULT}"))]
-    if not found:
+    results = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(directory.glob(f"*/{RESULT}"))]
+    if not results:
         raise ArenaError(f"{directory} has no results of experiments; pttt arena experiment makes them.")
-    return found
+    return results
 
 
 def claims(results: list[dict[str, Any]]) -> str:
@@ -39,34 +39,32 @@ def claims(results: list[dict[str, Any]]) -> str:
 
 def theirs(one: dict[str, Any]) -> str:
     """The published result."""
-    told = one["theirs"]
-    if told["ratio"] is not None:
-        return f"{told['ratio']:g} : 1"
-    return "" if told["rate"] is None else f"{told['rate']:.2%} (n = {told['games']:,})"
+    claimed = one["theirs"]
+    if claimed["ratio"] is not None:
+        return f"{claimed['ratio']:g} : 1"
+    return "" if claimed["rate"] is None else f"{claimed['rate']:.2%} (n = {claimed['games']:,})"
 
 
 def columns(one: dict[str, Any]) -> dict[str, Any]:
     """The columns of an experiment that is one match: the score with its interval, and the claim's test."""
     match = one["matches"][0]
-    told = {"claim": one["claim"], "theirs": theirs(one), "verdict": one["verdict"], "note": one["note"]}
-    told |= {"games": match["wins"] + match["draws"] + match["losses"]}
+    row = {"claim": one["claim"], "theirs": theirs(one), "verdict": one["verdict"], "note": one["note"]}
+    row |= {"games": match["wins"] + match["draws"] + match["losses"]}
     if one["test"] == "time":
         times = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
-        return told | {"ours": f"{times[0]:.3g} ms : {times[1]:.3g} ms", "interval": "", "test": ""}
+        return row | {"ours": f"{times[0]:.3g} ms : {times[1]:.3g} ms", "interval": "", "test": ""}
     low, high = match["interval"]
     if one["test"] == "equal":
         test = f"χ² = {match['chi_square']:.3g}, p = {match['chi_square_p']:.3g}"
     else:
         test = f"p = {10 ** match['log10_p']:.2g}" if match["log10_p"] > -4 else f"p = 10^{match['log10_p']:.0f}"
-    return told | {"ours": f"{match['rate']:.2%}", "interval": f"{low:.2%} to {high:.2%}", "test": test}
+    return row | {"ours": f"{match['rate']:.2%}", "interval": f"{low:.2%} to {high:.2%}", "test": test}
 
 
 def ours(one: dict[str, Any]) -> str:
     """Our result."""
-    told = columns(one)
-    return (
-        f"{told['ours']} ({told['interval']}; n = {told['games']:,}; {told['test']})" if told["test"] else told["ours"]
-    )
+    row = columns(one)
+    return f"{row['ours']} ({row['interval']}; n = {row['games']:,}; {row['test']})" if row["test"] else row["ours"]
 
 
 def series(one: dict[str, Any]) -> str:
@@ -76,11 +74,11 @@ def series(one: dict[str, Any]) -> str:
         games = match["wins"] + match["draws"] + match["losses"]
         if one["test"] == "time":
             mean = match["mean_of_agent_0"]
-            told = f"{mean['processor_milliseconds']:.3g} | {mean['nodes']:,.0f}"
+            cells = f"{mean['processor_milliseconds']:.3g} | {mean['nodes']:,.0f}"
         else:
             low, high = match["interval"]
-            told = f"{match['rate']:.2%} | {low:.2%} to {high:.2%}"
-        rows += f"| {match['value']} | {told} | {games:,} |\n"
+            cells = f"{match['rate']:.2%} | {low:.2%} to {high:.2%}"
+        rows += f"| {match['value']} | {cells} | {games:,} |\n"
     return (_TIMES if one["test"] == "time" else _SERIES) + rows
 
 

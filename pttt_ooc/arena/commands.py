@@ -102,7 +102,7 @@ def match(
 ) -> None:
     """Let two agents play many games, and test who is stronger.
 
-    With --output, the same command goes on after an interruption.
+    With --output, the same command continues after an interruption.
     """
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches.runner import run
@@ -124,22 +124,22 @@ def match(
     if sys.stderr.isatty():
         print(file=sys.stderr)
     rate = rate_of(done)
-    found = wanted.to_json() | {"games": len(done)} | rate.to_json()
-    found["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
+    record = wanted.to_json() | {"games": len(done)} | rate.to_json()
+    record["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
     if test is not None:
-        found["pairs"], found["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
+        record["pairs"], record["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(record))
         return
     low, high = rate.interval
     print(f"{wanted.agents[0]} scores {rate.rate:.2%} against {wanted.agents[1]} in {rate.games} games of {game}.")
     print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
     print(f"Binomial test: {p_text(rate.log10_p)}.")
-    for text, lost in zip(wanted.agents, found["forfeits"], strict=True):
+    for text, lost in zip(wanted.agents, record["forfeits"], strict=True):
         if lost:
             print(f"{text} forfeited {lost} games; the log says why.")
     if test is not None:
-        print(f"Sequential test between {test.low:g} and {test.high:g}: {found['verdict'] or 'undecided'}.")
+        print(f"Sequential test between {test.low:g} and {test.high:g}: {record['verdict'] or 'undecided'}.")
 
 
 def experiment(
@@ -152,24 +152,24 @@ def experiment(
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure claims again: play the matches and round robins that a configuration lists, and say which claims hold."""
+    """Check claims: play the matches and round robins that a configuration lists, and say which claims hold."""
     from pttt_ooc.arena import experiments, round_robin
     from pttt_ooc.arena.settings import RoundRobin
     from pttt_ooc.disk.resources import cores
 
     found = []
     for name, one in experiments.chosen(experiments.read(file), names or []).items():
-        asked = one.model_copy(update={"games": min(one.games, games)}) if games else one
+        limited = one.model_copy(update={"games": min(one.games, games)}) if games else one
         tell = _say if sys.stderr.isatty() else _say_nothing
-        if isinstance(asked, RoundRobin):
-            found.append(round_robin.conduct(name, asked, output / name, processes or cores(), tell))
+        if isinstance(limited, RoundRobin):
+            found.append(round_robin.conduct(name, limited, output / name, processes or cores(), tell))
             if not as_json:
                 print(f"{name}:\n{round_robin.table(found[-1])}", end="", flush=True)
             continue
-        found.append(experiments.conduct(name, asked, output / name, processes or cores(), tell))
+        found.append(experiments.conduct(name, limited, output / name, processes or cores(), tell))
         if not as_json:
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
-            print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
+            print(f"{name}: {rates} of {limited.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
     if as_json:
         print(json.dumps({"experiments": found}))
 
@@ -227,18 +227,18 @@ def replay(
     settings = directory / "match.json"
     if not settings.exists():
         raise ArenaError(f"{directory} is not the directory of a match: it has no match.json.")
-    told = json.loads(settings.read_text(encoding="utf-8"))
-    found = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
-    if not found:
+    facts = json.loads(settings.read_text(encoding="utf-8"))
+    rows = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
+    if not rows:
         raise ArenaError(f"{directory} has no game {number}.")
-    row, rules = found[0], by_name(told["game"])
-    for state, move in zip(log.replay(told["game"], row), [*row["moves"], None], strict=False):
+    row, rules = rows[0], by_name(facts["game"])
+    for state, move in zip(log.replay(facts["game"], row), [*row["moves"], None], strict=False):
         print(rules.show(state))
         if move is not None:
-            print(f"\n{told['agents'][row['starter'] ^ int(state[PLAYER])]}: {rules.show_move(move)}\n")
+            print(f"\n{facts['agents'][row['starter'] ^ int(state[PLAYER])]}: {rules.show_move(move)}\n")
     if "forfeit" in row:
-        print(f"{told['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
-    print("A draw." if row["winner"] == 2 else f"{told['agents'][row['winner']]} wins.")
+        print(f"{facts['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
+    print("A draw." if row["winner"] == 2 else f"{facts['agents'][row['winner']]} wins.")
 
 
 def serve(

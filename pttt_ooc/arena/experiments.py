@@ -34,10 +34,10 @@ def read(file: Path) -> dict[str, Experiment | RoundRobin]:
         The file has no experiments.
     """
     content = read_yaml(file) or {}
-    found = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").all
-    if not found:
+    experiments = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").all
+    if not experiments:
         raise ArenaError(f"{file} has no experiments: they are in its section arena, under the key experiments.")
-    return found
+    return experiments
 
 
 def chosen(experiments: dict[str, Experiment | RoundRobin], names: list[str]) -> dict[str, Experiment | RoundRobin]:
@@ -94,14 +94,14 @@ def conduct(
         place = (games_in or directory) / part
         last = -1
 
-        def told(games: list[dict[str, Any]], match: Match = match, part: str = part) -> bool:
+        def progress(games: list[dict[str, Any]], match: Match = match, part: str = part) -> bool:
             nonlocal last
             if (now := 10 * len(games) // match.games) != last:
                 last = now
                 tell(f"{name} {part}: {len(games)} of {match.games} games, {rate_of(games).rate:.2%}")
             return False
 
-        games = run(match, place, processes, told)
+        games = run(match, place, processes, progress)
         effort = {row["number"]: row for row in log.read_lines(place / log.EFFORT)}
         facts = {"value": part, "agents": list(match.agents)} | rate_of(games).to_json()
         facts["first_player"] = first_player(games).to_json()
@@ -129,36 +129,36 @@ def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], open
             mover = game["starter"] ^ (turn % 2)  # in games where the players take turns
             for kind, value in enumerate((1.0, *took)):
                 sums[mover, turn][kind] += value
-    told: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for agent in (0, 1):
         turns = sorted(turn for mover, turn in sums if mover == agent)
         rows = [sums[agent, turn] for turn in turns]
         counts = sum(row[0] for row in rows) or 1.0
         names = ("milliseconds", "processor_milliseconds", "nodes", "depth")
         scales = (1e3, 1e3, 1.0, 1.0)
-        told[f"mean_of_agent_{agent}"] = {
+        record[f"mean_of_agent_{agent}"] = {
             name: sum(row[kind] for row in rows) * scale / counts
             for kind, (name, scale) in enumerate(zip(names, scales, strict=True), start=1)
         }
-        told[f"turns_of_agent_{agent}"] = {
+        record[f"turns_of_agent_{agent}"] = {
             "turn": turns,
             "moves": [row[0] for row in rows],
             "processor_milliseconds": [row[2] * 1e3 / row[0] for row in rows],
             "nodes": [row[3] / row[0] for row in rows],
         }
-    return told
+    return record
 
 
-def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
+def verdict(experiment: Experiment, results: list[dict[str, Any]]) -> str:
     """Whether the claim holds, in words."""
     if experiment.test == "none" or experiment.values is not None:
         return "see the curve"
-    one, theirs = found[0], experiment.theirs
+    one, theirs = results[0], experiment.theirs
     rate = Rate(one["wins"], one["draws"], one["losses"])
     if experiment.test == "time":
         mine = _ratio(one)
         same = theirs.ratio is None or 0.5 < mine / theirs.ratio < 2
-        return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; another ratio than theirs'}"
+        return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; the ratio differs'}"
     if experiment.test == "equal":
         holds = rate.chi_square[1] > SIGNIFICANT
     elif experiment.test == "not better":
@@ -166,17 +166,19 @@ def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
     else:
         above = theirs.rate is None or theirs.rate > 0.5
         holds = rate.p < SIGNIFICANT and (rate.rate > 0.5) == above
-    told = "holds" if holds else "not confirmed"
+    sentence = "holds" if holds else "not confirmed"
     if experiment.test == "equal" and not holds or experiment.test == "not better" and rate.p < SIGNIFICANT:
-        told += f": it is {'better' if rate.rate > 0.5 else 'worse'}"
+        sentence += f": it is {'better' if rate.rate > 0.5 else 'worse'}"
     if theirs.rate is not None and theirs.games is not None:
         p = differ(_of_halves(round(2 * theirs.rate * theirs.games), theirs.games), rate)
-        told += f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"
-    return told
+        sentence += (
+            f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"
+        )
+    return sentence
 
 
 def _of_halves(points: int, games: int) -> Rate:
-    """A rate with this score in half points."""
+    """The rate of a score that is given in half points."""
     return Rate(points // 2, points % 2, games - points // 2 - points % 2)
 
 

@@ -1,6 +1,6 @@
 """The arena in the workflow: the sources of its results, and the jobs.
 
-The Snakefile imports this module, so it imports nothing that takes long.
+The Snakefile imports this module, so it imports nothing that is slow to import.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ GAMES_IN = "games"
 """The folder of the matches; each version of an experiment has a folder of its own in it."""
 
 _TOLD = ("claim", "theirs", "note", "test", "games")
-"""Keys that the games do not depend on; the number of games may grow."""
+"""Keys on which the games do not depend; the number of games may grow."""
 
 
-def product(name: str, asked: Experiment | RoundRobin) -> str:
+def product(name: str, settings: Experiment | RoundRobin) -> str:
     """The result's file, relative to the directory of the arena's results."""
-    return f"{name}/{PRODUCTS[type(asked)]}"
+    return f"{name}/{PRODUCTS[type(settings)]}"
 
 
-def sources(asked: Experiment | RoundRobin) -> str:
+def sources(settings: Experiment | RoundRobin) -> str:
     """A digest of all code that plays an experiment: the game, the agents that it names, matches, statistics."""
-    modules = {CONDUCT[type(asked)], "arena/matches/agent_program"}
-    modules |= {f"arena/games/{asked.game.partition(':')[0]}"} & {f"arena/games/{game}" for game in GAMES}
-    for text in asked.agents:
+    modules = {CONDUCT[type(settings)], "arena/matches/agent_program"}
+    modules |= {f"arena/games/{settings.game.partition(':')[0]}"} & {f"arena/games/{game}" for game in GAMES}
+    for text in settings.agents:
         module = AGENTS.get(text.strip().partition(":")[0], "").partition(".")[0]
         modules |= {f"arena/agents/{module}"} if module else set()
-    name = asked.game.partition(":")[0]
+    name = settings.game.partition(":")[0]
     extra = {f"arena/kernels/{name}_values", f"arena/kernels/{name}_learnt"}  # which agents import by these names
     modules |= {module for module in extra if (PACKAGE / f"{module}.py").exists()}
     return code_digest(set().union(*(dependencies(module) for module in modules)))

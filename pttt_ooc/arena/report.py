@@ -38,7 +38,7 @@ def write(results: Sequence[Path], page: Path) -> None:
 
 
 def series_figure(one: Mapping[str, Any]) -> Figure:
-    """The score over the number in which the matches of a series differ, with intervals; or the time of a move."""
+    """The score with its interval, or the time of a move, over the number in which the matches of a series differ."""
     with style():
         figure = new_figure(6, 3.4)
         axes = figure.add_subplot()
@@ -66,8 +66,8 @@ def series_figure(one: Mapping[str, Any]) -> Figure:
 
 def varied(agents: Sequence[str]) -> str:
     """The name of the option in which the matches of a series differ."""
-    found = _VARIED.search(",".join(agents))
-    return found.group(1) if found else "{}"
+    match = _VARIED.search(",".join(agents))
+    return match.group(1) if match else "{}"
 
 
 def times_figure(timed: Sequence[Mapping[str, Any]]) -> Figure:
@@ -78,8 +78,8 @@ def times_figure(timed: Sequence[Mapping[str, Any]]) -> Figure:
         for colour, one in zip(_COLOURS * len(timed), timed, strict=False):
             turns = one["matches"][0]["turns_of_agent_0"]
             points = zip(turns["turn"], turns["processor_milliseconds"], turns["moves"], strict=True)
-            shown = [(turn + 1, time) for turn, time, moves in points if moves >= 10 or moves == max(turns["moves"])]
-            axes.plot(*zip(*shown, strict=True), color=PALETTE[colour], label=one["agents"][0])
+            marks = [(turn + 1, time) for turn, time, moves in points if moves >= 10 or moves == max(turns["moves"])]
+            axes.plot(*zip(*marks, strict=True), color=PALETTE[colour], label=one["agents"][0])
         axes.set(xlabel="number of the move", ylabel="milliseconds", yscale="log")
         axes.legend(frameon=False, fontsize=9)
         figure.tight_layout()

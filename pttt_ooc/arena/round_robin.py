@@ -36,8 +36,8 @@ def conduct(
 
     Returns
     -------
-    What the file holds: the standings, the strongest agent first.  `points` are on the scale of Elo, with mean zero,
-    and `error` is half the width of their interval of 95%.
+    The content of the file: the standings, the strongest agent first.  `points` are on the scale of Elo, with mean
+    zero, and `error` is half the width of their interval of 95%.
     """
     matches = {
         (one, other): Match(
@@ -52,12 +52,12 @@ def conduct(
         scores[one, other], scores[other, one] = rate.score, rate.games - rate.score
         played[one, other] = played[other, one] = rate.games
         tell(f"{name}: {match.agents[0]} scores {rate.rate:.2%} against {match.agents[1]}")
-    found, folder = ratings(scores), place.relative_to(directory)
+    strengths, folder = ratings(scores), place.relative_to(directory)
     rows: list[dict[str, Any]] = [
         {
             "agent": text,
-            "points": float(found.points[own]),
-            "error": float(found.errors[own]),
+            "points": float(strengths.points[own]),
+            "error": float(strengths.errors[own]),
             "score": float(scores[own].sum() / played[own].sum()),
             "games": int(played[own].sum()),
             "against": [
@@ -73,16 +73,16 @@ def conduct(
         for own, text in enumerate(robin.agents)
     ]
     rows.sort(key=lambda row: -row["points"])
-    told = {"name": name, **robin.model_dump(mode="json"), "standings": rows}
-    atomic_write_text(directory / STANDINGS, json.dumps(told, indent=1) + "\n")
-    return told
+    record = {"name": name, **robin.model_dump(mode="json"), "standings": rows}
+    atomic_write_text(directory / STANDINGS, json.dumps(record, indent=1) + "\n")
+    return record
 
 
-def table(told: dict[str, Any]) -> str:
+def table(record: dict[str, Any]) -> str:
     """Standings as a table in Markdown."""
     rows = "".join(
         f"| `{row['agent']}` | {row['points']:+.0f} | {row['points'] - row['error']:+.0f} to "
         f"{row['points'] + row['error']:+.0f} | {row['score']:.1%} | {row['games']:,} |\n"
-        for row in told["standings"]
+        for row in record["standings"]
     )
     return f"| agent | rating | interval of 95% | score | games |\n|---|---|---|---|---|\n{rows}"

@@ -16,7 +16,7 @@ def play_game(game: Game, opponent: Agent, person: int) -> None:
     opponent
         An agent that is seated at the game.
     person
-        The player that the person is, 0 or 1.
+        The number of the person's player, 0 or 1.
     """
     state = game.start()
     while state[RESULT] == UNFINISHED:

@@ -7,8 +7,8 @@ from pathlib import Path
 from pttt_ooc.service.wing import Pages, Wing
 
 
-def pages(directory: Path, kept: Path | None = None) -> Pages:
-    """The pages on the matches below a directory, which is made if it is missing; games of people are not kept."""
+def pages(directory: Path, games_directory: Path | None = None) -> Pages:
+    """The pages on the matches below a directory, which is made if it is missing; people's games are not kept."""
     from pttt_ooc.disk.files import make_directory
 
     make_directory(directory)

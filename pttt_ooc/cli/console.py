@@ -81,6 +81,6 @@ def _refusal(error: typer.BadParameter) -> str:
     from pttt_ooc.config import shown, wanted
 
     if problem["type"] == "value_error":  # one of a list of names
-        given, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
-        return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(given, known)}."
+        value, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
+        return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(value, known)}."
     return f"it is {shown(problem['input'])}, but must be {wanted(problem)}."

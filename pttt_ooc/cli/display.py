@@ -122,7 +122,7 @@ def _views(pairs: Pairs, player: int) -> int:
 # Evaluations and solutions
 
 
-def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
+def evaluation(result: Evaluation, game: str, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
     """Print an evaluation, as a table or as one JSON object.
 
     Parameters
@@ -130,17 +130,17 @@ def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, s
     inputs
         The names of the strategies of player 0 and player 1.
     """
-    asked = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
+    question = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
-        told = asked | asdict(found)
-        print(json.dumps({key: told[key] for key in JSON_KEYS}))
+        record = question | asdict(result)
+        print(json.dumps({key: record[key] for key in JSON_KEYS}))
         return
     names = [("game", game), *((f"P{player}", name) for player, name in enumerate(inputs))]
-    _facts_table(names + _figures(found))
+    _facts_table(names + _figures(result))
 
 
-def _figures(found: Evaluation) -> list[tuple[str, str]]:
-    value = found.game_value
+def _figures(result: Evaluation) -> list[tuple[str, str]]:
+    value = result.game_value
     half = (value[1] - value[0]) / 2 if value else 0.0
 
     def exploitability(number: float | None) -> str:
@@ -149,14 +149,14 @@ def _figures(found: Evaluation) -> list[tuple[str, str]]:
         return f"{number:+.9f}" + (f", give or take {half:.1e}" if half > _EXACT else "")
 
     return [
-        ("value of P0 against P1, for player 0", f"{found.value:+.9f}"),
-        ("best response of player 0, to P1", f"{found.best_response_0:+.9f}"),
-        ("best response of player 1, to P0", f"{found.best_response_1:+.9f}"),
-        ("NashConv, the sum of both", f"{found.nashconv:+.9f}"),
-        ("exploitability of P0", exploitability(found.exploitability_0)),
-        ("exploitability of P1", exploitability(found.exploitability_1)),
+        ("value of P0 against P1, for player 0", f"{result.value:+.9f}"),
+        ("best response of player 0, to P1", f"{result.best_response_0:+.9f}"),
+        ("best response of player 1, to P0", f"{result.best_response_1:+.9f}"),
+        ("NashConv, the sum of both", f"{result.nashconv:+.9f}"),
+        ("exploitability of P0", exploitability(result.exploitability_0)),
+        ("exploitability of P1", exploitability(result.exploitability_1)),
         ("value of the game lies in", span(*value, 9) if value else "unknown; see --game-value"),
-        ("time", duration(found.seconds, 1)),
+        ("time", duration(result.seconds, 1)),
     ]
 
 
@@ -174,7 +174,7 @@ def solution(directory: Path) -> None:
     )
 
 
-def comparison(found: Comparison, names: tuple[str, str], against: str | None) -> None:
+def comparison(result: Comparison, names: tuple[str, str], against: str | None) -> None:
     """Print how two strategies of one player differ.
 
     Parameters
@@ -184,44 +184,44 @@ def comparison(found: Comparison, names: tuple[str, str], against: str | None) -
     against
         The name of the opponent.
     """
-    rows = [("worst case of", found.worst_cases), (f"against {against},", found.values)]
+    rows = [("worst case of", result.worst_cases), (f"against {against},", result.values)]
     values = [
-        (f"{what} {name}, for player {found.player}", f"{value:+.9f}")
+        (f"{what} {name}, for player {result.player}", f"{value:+.9f}")
         for what, pair in rows
         if pair
         for name, value in zip(names, pair, strict=True)
     ]
     _facts_table(
         [
-            ("game", found.game),
+            ("game", result.game),
             *values,
-            ("infosets compared", f"{found.infosets:,}"),
-            ("with other probabilities", f"{found.different:,}"),
-            ("mean distance, weighted by reach", f"{found.mean_distance:.6f}"),
+            ("infosets compared", f"{result.infosets:,}"),
+            ("with other probabilities", f"{result.different:,}"),
+            ("mean distance, weighted by reach", f"{result.mean_distance:.6f}"),
         ]
     )
-    if found.largest:
+    if result.largest:
         print()
-        _print(_distances_table(found, names))
-    if found.losses is not None and found.losses.infosets:
+        _print(_distances_table(result, names))
+    if result.losses is not None and result.losses.infosets:
         print()
-        _print(_losses_table("lost by the first", found.losses))
+        _print(_losses_table("lost by the first", result.losses))
 
 
-def _distances_table(found: Comparison, names: tuple[str, str]) -> Table:
+def _distances_table(result: Comparison, names: tuple[str, str]) -> Table:
     table = _plain("infoset", "weight", "distance", f"reach by {names[0]}", f"by {names[1]}", "most different")
-    for one in found.largest:
+    for one in result.largest:
         square = max(
             range(len(one.probabilities[0])), key=lambda s: abs(one.probabilities[0][s] - one.probabilities[1][s])
         )
         first, second = one.probabilities[0][square], one.probabilities[1][square]
         reach = (f"{one.reach[0]:.4g}", f"{one.reach[1]:.4g}")
-        told = f"square {square}: {first:.4f}, {second:.4f}"
-        table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, told)
+        furthest = f"square {square}: {first:.4f}, {second:.4f}"
+        table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, furthest)
     return table
 
 
-def mistakes(found: Mistakes, name: str, equilibrium: str) -> None:
+def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
     """Print where a strategy loses.
 
     Parameters
@@ -229,25 +229,25 @@ def mistakes(found: Mistakes, name: str, equilibrium: str) -> None:
     name, equilibrium
         The names of the strategy and of the opponent's.
     """
-    me, other = found.player, 1 - found.player
+    me, other = result.player, 1 - result.player
     _facts_table(
         [
-            ("game", found.game),
+            ("game", result.game),
             (f"player {me}", name),
             (f"player {other}", equilibrium),
-            ("exploitability", f"{found.exploitability:+.9f}"),
-            (f"own mistakes, at infosets of player {me}", f"{found.own.total:+.9f}"),
-            (f"openings, at infosets of player {other}", f"{found.openings.total:+.9f}"),
-            ("remainder: the opponent's strategy is no exact equilibrium", f"{found.remainder:+.9f}"),
+            ("exploitability", f"{result.exploitability:+.9f}"),
+            (f"own mistakes, at infosets of player {me}", f"{result.own.total:+.9f}"),
+            (f"openings, at infosets of player {other}", f"{result.openings.total:+.9f}"),
+            ("remainder: the opponent's strategy is no exact equilibrium", f"{result.remainder:+.9f}"),
         ]
     )
     print()
     depths = _plain("own attempts before", "own mistakes", "openings")
-    both = (found.own.by_depth, found.openings.by_depth)
+    both = (result.own.by_depth, result.openings.by_depth)
     for n in range(max(map(len, both))):
         depths.add_row(str(n), *(f"{one[n]:.6f}" if n < len(one) else "-" for one in both))
     _print(depths)
-    for heading, part in (("own mistakes", found.own), ("openings", found.openings)):
+    for heading, part in (("own mistakes", result.own), ("openings", result.openings)):
         if part.infosets:
             print()
             _print(_losses_table(heading, part))

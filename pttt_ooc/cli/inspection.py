@@ -61,22 +61,22 @@ def show(
 ) -> None:
     """Show what a strategy does at an infoset.
 
-    The board is shown as the player sees it: its own marks, the marks of the opponent that it has found, and on all
-    other squares the probability of an attempt.
+    The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
+    all other squares the probability of an attempt.
     """
     check_game(game)
     from pttt_ooc.questions.infoset_parser import checked
     from pttt_ooc.show.boards import attempts_sentence, board_text
     from pttt_ooc.show.pictures import attempts_of
 
-    given, rules = _given([strategy], player, [infosets], game)
-    whose, setup = given[0].player, len(rules.setup[given[0].player])
+    named, rules = _named([strategy], player, [infosets], game)
+    whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = checked(rules, whose, infoset)
-    shown = _read(given, rules, data)[0]
-    probabilities, attempts = shown[infoset].tolist(), attempts_of(infoset)
+    read = _read(named, rules, data)[0]
+    probabilities, attempts = read[infoset].tolist(), attempts_of(infoset)
     if as_json:
-        told = [{"square": s, "placed": placed} for s, placed in attempts]
-        record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": told}
+        steps = [{"square": s, "placed": placed} for s, placed in attempts]
+        record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": steps}
         print(json.dumps({**record, "probabilities": probabilities}))
         return
     print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")
@@ -105,9 +105,9 @@ def best_response(
     check_game(game)
     from pttt_ooc.library.values import best_response as responded
 
-    given, rules = _given([strategy], player, [infosets], game)
-    check_output(output, [given[0].path, infosets], force=force, suffix=".zip")
-    reply = responded(_read(given, rules, data, threads)[0])
+    named, rules = _named([strategy], player, [infosets], game)
+    check_output(output, [named[0].path, infosets], force=force, suffix=".zip")
+    reply = responded(_read(named, rules, data, threads)[0])
     reply.save(output, dtype, compression_level=compression_level)
     if as_json:
         record = {"game": rules.name, "strategy": strategy, "player": reply.player, "value": reply.value}
@@ -142,15 +142,15 @@ def compare(
     from pttt_ooc.library.strategy_names import named_strategy
     from pttt_ooc.library.values import compare as compared
 
-    given, rules = _given([a, b], player, [None, None], game)
-    opponent = [] if against is None else [named_strategy(against, 1 - given[0].player)]
-    given, rules = _of_one_game([*given, *opponent], game)
-    first, second, *others = _read(given, rules, data, threads)
-    found = compared(first, second, others[0] if others else None, top)
+    named, rules = _named([a, b], player, [None, None], game)
+    opponent = [] if against is None else [named_strategy(against, 1 - named[0].player)]
+    named, rules = _of_one_game([*named, *opponent], game)
+    first, second, *others = _read(named, rules, data, threads)
+    comparison = compared(first, second, others[0] if others else None, top)
     if as_json:
-        print(json.dumps({"inputs": [a, b], "against": against, **found.as_record()}))
+        print(json.dumps({"inputs": [a, b], "against": against, **comparison.as_record()}))
         return
-    display.comparison(found, (a, b), against)
+    display.comparison(comparison, (a, b), against)
 
 
 def mistakes(
@@ -189,29 +189,29 @@ def mistakes(
     from pttt_ooc.stages.engines import arrays_for, open_engine
     from pttt_ooc.stages.preparation import prepared
 
-    asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    [own], rules = _given([strategy], player, [infosets], game)
+    interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
+    [own], rules = _named([strategy], player, [infosets], game)
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
-    given, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
-    value = asked or strategy_reader.required_value(rules, given, data)
-    symmetry = strategy_reader.common_symmetry(given)
+    named, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
+    value = interval or strategy_reader.required_value(rules, named, data)
+    symmetry = strategy_reader.common_symmetry(named)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
-        reading = strategy_reader.reading_needs(given, engine.index, data)
+        reading = strategy_reader.reading_needs(named, engine.index, data)
         budget, both = memory_mb or MEMORY_MB, (loss_arrays(engine.index), reading.arrays)
         arrays, own_arrays = arrays_for(engine, "mistakes", reading.fixed, both, budget, directory)
         read = [
             strategy_reader.load_strategy(one, engine.index, data, part, directory)
-            for one, part in zip(given, own_arrays, strict=True)
+            for one, part in zip(named, own_arrays, strict=True)
         ]
-        found = find_mistakes(read[0], read[1], engine, value, top, arrays)
+        result = find_mistakes(read[0], read[1], engine, value, top, arrays)
     if as_json:
-        print(json.dumps({"strategy": strategy, "equilibrium": name, **found.as_record()}))
+        print(json.dumps({"strategy": strategy, "equilibrium": name, **result.as_record()}))
         return
-    display.mistakes(found, strategy, name)
+    display.mistakes(result, strategy, name)
 
 
-def _given(
+def _named(
     names: list[str], player: int | None, infosets: list[Path | None], game: str | None
 ) -> tuple[list[NamedStrategy], Game]:
     """Strategies of one player as they were named, and their game."""
@@ -221,15 +221,15 @@ def _given(
     return _of_one_game([named_strategy(name, whose, order) for name, order in zip(names, infosets, strict=True)], game)
 
 
-def _of_one_game(given: list[NamedStrategy], game: str | None) -> tuple[list[NamedStrategy], Game]:
+def _of_one_game(named: list[NamedStrategy], game: str | None) -> tuple[list[NamedStrategy], Game]:
     from pttt_ooc.library.strategy_names import game_of
 
-    return given, game_of(given, game)
+    return named, game_of(named, game)
 
 
-def _read(given: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+def _read(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.structures import configure
 
     configure(data, threads)
-    return [Strategy.of_named(one, game) for one in given]
+    return [Strategy.of_named(one, game) for one in named]

@@ -44,18 +44,18 @@ def plan(
     from pttt_ooc.stages.planning import planned
 
     content = load_file(config)[0].model_dump(mode="json") if config else {}
-    given = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
-    content.update({key: value for key, value in given.items() if value is not None})
-    found = planned(check_config(content, "The options"), threads or cores())
+    options = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
+    content.update({key: value for key, value in options.items() if value is not None})
+    projected = planned(check_config(content, "The options"), threads or cores())
     measured = None
     if times:
         from pttt_ooc.stages.rates import times_of
 
-        measured = times_of(found)
+        measured = times_of(projected)
     if as_json:
-        print(json.dumps(_record(found, measured)))
+        print(json.dumps(_record(projected, measured)))
     else:
-        _show(found, measured)
+        _show(projected, measured)
 
 
 def why(
@@ -96,9 +96,9 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
 
 def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
-    told = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
+    facts = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
-    return {**told, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
+    return {**facts, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
 
 
 def _show(plan: Plan, times: PlanTimes | None) -> None:

@@ -58,9 +58,9 @@ def explore(
         from pttt_ooc.explore.local_sources import local_pages
         from pttt_ooc.service.local_server import serve as served
 
-    own, structures = local_pages(strategies, game, data, profiles)
+    strategy_pages, structures = local_pages(strategies, game, data, profiles)
     beside = pages_beside(found_match(secret_goals, structures), arena)
-    served([own, *beside], host, port, "/explore" if browser else None)
+    served([strategy_pages, *beside], host, port, "/explore" if browser else None)
 
 
 def serve(

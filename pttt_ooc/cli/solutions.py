@@ -72,31 +72,31 @@ def export(
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
-    given = [named_strategy(solution, player) for player in (0, 1)]
-    if given[0].kind != "solution":
+    named = [named_strategy(solution, player) for player in (0, 1)]
+    if named[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")
     for order in (infosets0, infosets1):
         if order is not None:
             check_infosets_file(order)
-    check_outputs(output, FILES + [BUNDLE] * bundle, [given[0].path, infosets0, infosets1], force=force)
-    name, threads = game_of(given, game).name, min(cores(), MOST_THREADS)
+    check_outputs(output, FILES + [BUNDLE] * bundle, [named[0].path, infosets0, infosets1], force=force)
+    name, threads = game_of(named, game).name, min(cores(), MOST_THREADS)
     index, scratch = open_index(data, name), results_of(data, name, "none")
-    reading = strategy_reader.reading_needs(given, index, data)
+    reading = strategy_reader.reading_needs(named, index, data)
     needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB
     workspace = needs.within(budget, scratch, threads)
-    if told := workspace.fewer_threads("export", budget, threads):
-        say(told)
+    if message := workspace.fewer_threads("export", budget, threads):
+        say(message)
     arrays, nodes = workspace.allocate()
     rows = (
         strategy_reader.rows_of(index, 0, infosets0, nodes[0]),
         strategy_reader.rows_of(index, 1, infosets1, nodes[1]),
     )
     strategies = (
-        strategy_reader.load_strategy(given[0], index, data, arrays[0]),
-        strategy_reader.load_strategy(given[1], index, data, arrays[1]),
+        strategy_reader.load_strategy(named[0], index, data, arrays[0]),
+        strategy_reader.load_strategy(named[1], index, data, arrays[1]),
     )
     output.mkdir(parents=True, exist_ok=True)
-    facts = {"solution": given[0].metadata} if bundle else None
+    facts = {"solution": named[0].metadata} if bundle else None
     write_export(output, index, strategies, rows, dtype, compression_level, facts, workspace.threads)
     for file in FILES + [BUNDLE] * bundle:
         print(output / file)
@@ -108,7 +108,7 @@ class SolveOptions(NamedTuple):
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None
     beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None
-    gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None
+    gamma: Annotated[float | None, typer.Option(help="Iteration t has the weight t^gamma in the average.")] = None
     asymmetry: Annotated[float | None, typer.Option(help="sap... divide predictions by 1 + this.")] = None
     horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... change these three.")] = None
     restart_average: Annotated[
@@ -178,11 +178,11 @@ def fsck(
     """
     from pttt_ooc.stages.fsck import check
 
-    found = check(directory)
-    for problem in found.problems:
+    findings = check(directory)
+    for problem in findings.problems:
         print(problem, file=sys.stderr)
-    print(found.summary)
-    if found.problems:
+    print(findings.summary)
+    if findings.problems:
         raise typer.Exit(1)
 
 
@@ -197,10 +197,10 @@ def verify_run(
     """
     from pttt_ooc.stages.verification import run_digest
 
-    found = run_digest(directory)
-    if digest is not None and digest.strip().lower() != found:
-        raise StoreError(f"{directory} is another run: its digest is {found}, not {on_one_line(digest)}.")
-    print(found if digest is None else f"{directory} is the run {found}.")
+    computed = run_digest(directory)
+    if digest is not None and digest.strip().lower() != computed:
+        raise StoreError(f"{directory} is another run: its digest is {computed}, not {on_one_line(digest)}.")
+    print(computed if digest is None else f"{directory} is the run {computed}.")
 
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
@@ -211,6 +211,6 @@ def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -
 
     content: dict[str, Any] = load_file(config)[0].model_dump(mode="json") if config else {}
     content.update({key: value for key, value in top.items() if value is not None})
-    given = {key: value for key, value in solve.items() if value is not None}
-    content["solve"] = {**content.get("solve", {}), **given}
+    options = {key: value for key, value in solve.items() if value is not None}
+    content["solve"] = {**content.get("solve", {}), **options}
     return check_config(content, "The options")

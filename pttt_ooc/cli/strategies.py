@@ -88,13 +88,13 @@ def validate(
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
-    given = named_strategy(file, player, infosets)
-    name = game_of([given], game).name
+    named = named_strategy(file, player, infosets)
+    name = game_of([named], game).name
     index = open_index(data, name)
-    reading, scratch = strategy_reader.reading_needs([given], index, data), results_of(data, name, "none")
+    reading, scratch = strategy_reader.reading_needs([named], index, data), results_of(data, name, "none")
     needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays, thread_needs())
     [arrays] = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
-    strategy_reader.load_strategy(given, index, data, arrays, scratch)
+    strategy_reader.load_strategy(named, index, data, arrays, scratch)
     count = int(index.players[player].infosets_by_slice().sum())
     print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
 
@@ -117,7 +117,7 @@ def evaluate(
     """Evaluate two strategies exactly.
 
     The results are the value for player 0, the values of both players' best responses, their sum (NashConv), and each
-    player's exploitability: how far its worst case is below the value of the game.
+    player's exploitability: how far their worst case is below the value of the game.
     """
     check_game(game)
     import numpy as np
@@ -131,21 +131,21 @@ def evaluate(
     from pttt_ooc.stages.preparation import prepared
     from pttt_ooc.sweep.parallel import in_order
 
-    asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    given = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
-    rules = game_of(given, game)
-    known = strategy_reader.known_value(rules, given, data)
+    interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
+    named = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
+    rules = game_of(named, game)
+    known = strategy_reader.known_value(rules, named, data)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
-        reading = strategy_reader.reading_needs(given, engine.index, data, normalised=False)
+        reading = strategy_reader.reading_needs(named, engine.index, data, normalised=False)
         budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
         arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
 
         def loaded(player: int) -> Strategy:
-            return strategy_reader.load_strategy(given[player], engine.index, data, arrays[player], directory)
+            return strategy_reader.load_strategy(named[player], engine.index, data, arrays[player], directory)
 
         # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
         strategies = list(in_order(loaded, (0, 1), engine.threads))
-        found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
-        result = strategy_reader.with_value(found, asked, known)
+        evaluation = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
+        result = strategy_reader.with_value(evaluation, interval, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

@@ -35,7 +35,7 @@ ArenaOption = Annotated[
 ]
 
 
-def pages_beside(match: Path | None, matches: Path | None, kept: Path | None = None) -> list[Pages]:
+def pages_beside(match: Path | None, matches: Path | None, games_directory: Path | None = None) -> list[Pages]:
     """The pages of wings beside others; each wing checks its files before any process starts.
 
     Parameters
@@ -44,7 +44,7 @@ def pages_beside(match: Path | None, matches: Path | None, kept: Path | None = N
         The directory of a solved match with secret goals; None: without.
     matches
         The directory of the arena's matches; None: without.
-    kept
+    games_directory
         The directory of people's games; None: the directories of the wings.
 
     Raises
@@ -54,7 +54,7 @@ def pages_beside(match: Path | None, matches: Path | None, kept: Path | None = N
     """
     wanted = {smbc.WING.name: match, arena.WING.name: matches}
     return [
-        wing.pages(directory, kept)
+        wing.pages(directory, games_directory)
         for wing in WINGS
         if wing.pages is not None and (directory := wanted.get(wing.name)) is not None
     ]

@@ -68,7 +68,7 @@ def history(
 ) -> list[ImprovementOut]:
     """The submissions that were their team's best when they were judged, latest first."""
     with grader.database.reading() as session:
-        found = standings.improvements(session, _team(session, team), limit)
+        steps = standings.improvements(session, _team(session, team), limit)
     return [
         ImprovementOut(
             team=s.team.name,
@@ -78,7 +78,7 @@ def history(
             exploitability=s.exploitability or 0.0,
             before=s.before,
         )
-        for s in found
+        for s in steps
     ]
 
 
@@ -99,10 +99,10 @@ def list_submissions(
 ) -> SubmissionsOut:
     """All submissions, latest first, a page at a time."""
     with grader.database.reading() as session:
-        found = submissions.listed(session, page, size, _team(session, team), status)
+        listed = submissions.listed(session, page, size, _team(session, team), status)
         places = submissions.positions(session)
-    rows = [SubmissionOut.of(s, places.get(s.id)) for s in found.rows]
-    return SubmissionsOut(submissions=rows, page=found.number, pages=found.pages, total=found.total)
+    rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
+    return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)
 
 
 @router.get("/submissions/{number}", summary="A submission", responses={404: {"model": ErrorOut}})
@@ -117,8 +117,8 @@ def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
 async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
     submission, new = await from_program(request, response, grader, strategies(grader), team)
-    found = await run_in_threadpool(one_submission, grader, submission.id)
-    return ReceivedOut(submission=found, duplicate=not new)
+    result = await run_in_threadpool(one_submission, grader, submission.id)
+    return ReceivedOut(submission=result, duplicate=not new)
 
 
 @router.get(
@@ -142,16 +142,16 @@ def file_of(grader: UsedGrader, number: int, team: Team | None) -> FileResponse:
     return FileResponse(grader.storage.upload(found.file), media_type="application/zip", filename=name)
 
 
-def _submission(found: Submission | None, number: int) -> Submission:
-    if found is None:
+def _submission(submission: Submission | None, number: int) -> Submission:
+    if submission is None:
         raise HTTPException(404, f"There is no submission {number}.")
-    return found
+    return submission
 
 
 def _team(session: Session, name: str | None) -> int | None:
     if name is None:
         return None
-    found = teams.find_team(session, name)
-    if found is None:
+    row = teams.find_team(session, name)
+    if row is None:
         raise HTTPException(404, f"There is no team {name}.")
-    return found.id
+    return row.id

@@ -67,11 +67,11 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
                 archive.add(storage.upload(row["file"]), f"uploads/{row['file']}", recursive=False)
             except FileNotFoundError:  # its team was removed meanwhile
                 lost.add(row["id"])
-        kept = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
-        _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in kept).encode())
+        complete = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
+        _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in complete).encode())
         for other in _others(database, storage):
             _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
-    return sum(table == "submissions" for table, _ in kept)
+    return sum(table == "submissions" for table, _ in complete)
 
 
 def _others(database: Database, storage: Storage) -> list[Path]:
@@ -185,18 +185,18 @@ def _restore_upload(
     if not row["file"].removesuffix(".zip").isalnum():
         raise ValueError(f"{row['file']!r} is no name of an upload")
     target = storage.upload(row["file"])
-    with _content(archive, members[f"uploads/{row['file']}"]) as source, open(target, "x+b") as kept:
-        shutil.copyfileobj(source, kept)
-        kept.seek(0)
-        if hashlib.file_digest(kept, upload_hash).hexdigest() != row["digest"]:
+    with _content(archive, members[f"uploads/{row['file']}"]) as source, open(target, "x+b") as copy:
+        shutil.copyfileobj(source, copy)
+        copy.seek(0)
+        if hashlib.file_digest(copy, upload_hash).hexdigest() != row["digest"]:
             raise ValueError(f"the file of submission {row['id']} has changed")
 
 
 def _check_database(file: Path) -> None:
     with closing(sqlite3.connect(file)) as database:
-        found = database.execute("PRAGMA quick_check").fetchone()[0]
-    if found != "ok":
-        raise ValueError(f"{file.name}: {found}")
+        message = database.execute("PRAGMA quick_check").fetchone()[0]
+    if message != "ok":
+        raise ValueError(f"{file.name}: {message}")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:

@@ -94,19 +94,19 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
     from pttt_ooc.products.tensor_reader import tensor_header
 
     with _reached(server):
-        status, told = server.ask("GET", "/api")
-    if status != 200 or not isinstance(told, dict) or not {"game", "shapes", "max_upload_bytes"} <= told.keys():
+        status, facts = server.ask("GET", "/api")
+    if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
         raise GraderError(f"{server.url} answers, but is no grader (status {status}).")
     if file.suffix.lower() != ".zip":
         raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
-    if file.stat().st_size > told["max_upload_bytes"]:
+    if file.stat().st_size > facts["max_upload_bytes"]:
         raise GraderError(
-            f"{file}: The file is larger than {told['max_upload_bytes']:,} bytes, which is the limit there."
+            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, which is the limit there."
         )
-    found, shapes = tensor_header(file)[0], [tuple(shape) for shape in told["shapes"]]
+    found, shapes = tensor_header(file)[0], [tuple(shape) for shape in facts["shapes"]]
     if found != shapes[player]:
         hint = f"; it fits player {1 - player}" if found == shapes[1 - player] else ""
-        expected = f"expected {shapes[player]} for player {player} in {told['game']}{hint}"
+        expected = f"expected {shapes[player]} for player {player} in {facts['game']}{hint}"
         raise StrategyError(f"{file}: Invalid tensor shape: found {found}, {expected}. Nothing was sent.")
 
 
@@ -156,12 +156,12 @@ def _pieces(file: Path, size: int, head: bytes, tail: bytes) -> Iterator[bytes]:
 
 
 def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
-    shown, silent = "", 0
+    last, silent = "", 0
     while True:
         state = _state(submission)
-        if state != shown:
+        if state != last:
             print(state, flush=True)
-            shown = state
+            last = state
         if submission["status"] in ("Accepted", "Rejected"):
             return bool(submission["status"] == "Accepted")
         time.sleep(_ASK_SECONDS)

@@ -119,11 +119,11 @@ def list_teams(data: DataOption = GRADER) -> None:
         from pttt_ooc.course import teams
         from pttt_ooc.course.names import shown
 
-        found = teams.list_teams(database)
-    names = [shown(team.name) for team in found]
+        rows = teams.list_teams(database)
+    names = [shown(team.name) for team in rows]
     width = max(map(len, ["team", *names]))
     print(f"{'team':{width}}  submissions  accepted  since")
-    for name, team in zip(names, found, strict=True):
+    for name, team in zip(names, rows, strict=True):
         since = time.strftime("%Y-%m-%d", time.gmtime(team.created_at))
         print(f"{name:{width}}  {team.submissions:11}  {team.accepted:8}  {since}")
 

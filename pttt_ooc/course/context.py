@@ -69,10 +69,10 @@ class Grader:
         """How many strategies a team may submit."""
         return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team)
 
-    def check_limits(self, team: Team, ahead: int) -> None:
+    def check_limits(self, team: Team, in_flight: int) -> None:
         """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies."""
         with self.database.reading() as session:
-            check_limits(session, Submission, team, self.limits, ahead)
+            check_limits(session, Submission, team, self.limits, in_flight)
 
     def quota(self, session: Session, team: Team) -> Quota:
         """How many strategies the team may submit now."""

@@ -47,7 +47,7 @@ class Database:
     def __init__(self, url: str, game: str) -> None:
         self.engine = _engine(url)
         self._writing = self.engine.execution_options(writes=True)
-        self._shown = repr(self.engine.url)  # without its password
+        self._url = repr(self.engine.url)  # without its password
         try:
             # One process at a time: web server and worker may start at the same moment.
             with self.writing() as session:
@@ -66,16 +66,16 @@ class Database:
             session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
             return
         if known["game"] != game:
-            raise GraderError(f"The database {self._shown} is for {known['game']}, not for {game}.")
+            raise GraderError(f"The database {self._url} is for {known['game']}, not for {game}.")
         form: Any = known.get("format")
-        check_format(form, f"The database {self._shown}")
+        check_format(form, f"The database {self._url}")
         if form != FORMAT:
             self._upgrade(session, form)
 
     def _upgrade(self, session: Session, form: int) -> None:
         if session.connection().dialect.name not in ("sqlite", "postgresql"):  # others commit every change of a table
             raise GraderError(
-                f"The database {self._shown} has format {form}, which cannot be upgraded in place there: make a copy "
+                f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
                 "with the version that wrote it (`pttt grader backup`), and restore that into an empty database."
             )
         rows = upgraded(read_rows(session), form)
@@ -85,7 +85,7 @@ class Database:
         CourseTables.metadata.create_all(connection)
         write_rows(session, rows)
         print(
-            f"The database {self._shown} is upgraded from format {form} to {FORMAT}; everybody has to sign in again.",
+            f"The database {self._url} is upgraded from format {form} to {FORMAT}; everybody has to sign in again.",
             file=sys.stderr,
         )
 
@@ -124,8 +124,10 @@ class Database:
     def _explained(self, error: SQLAlchemyError) -> GraderError:
         what = str(getattr(error, "orig", error)).strip().splitlines()[0]
         if any(words in what.lower() for words in _FULL) or self._has_no_room():
-            return GraderError(f"The database {self._shown} has no room to write: {what}; free some space on its disk.")
-        return GraderError(f"The database {self._shown} cannot be used: {what}.")
+            return GraderError(
+                f"The database {self._url} has no room to write: {what}; free some space on its disk."
+            )
+        return GraderError(f"The database {self._url} cannot be used: {what}.")
 
     def _has_no_room(self) -> bool:
         """Whether SQLite's disk is full, which it also reports as "disk I/O error" or "unable to open"."""

@@ -155,8 +155,8 @@ def _label(level: float) -> str:
 def _levels(low: float, high: float) -> list[float]:
     """Round figures between two powers of ten."""
     factors = (1.0,) if high - low > 2.5 else (1.0, 2.0, 5.0)
-    found = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
-    inside = [v for v in found if low - 1e-9 <= math.log10(v) <= high]
+    levels = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
+    inside = [v for v in levels if low - 1e-9 <= math.log10(v) <= high]
     if len(inside) >= 2:
         return inside
     middle = 10 ** ((low + high) / 2)

@@ -19,8 +19,8 @@ Seen = Annotated[str, Query(max_length=40)]
 UNCHANGED = 204
 
 
-def renewed(request: Request, template: str, team: Team | None, shown: dict[str, Any], seen: str) -> Response:
+def renewed(request: Request, template: str, team: Team | None, context: dict[str, Any], seen: str) -> Response:
     """A part of a page, if its ``stamp`` is no longer the one that was `seen`."""
-    if shown["stamp"] == seen:
+    if context["stamp"] == seen:
         return Response(status_code=UNCHANGED)
-    return render(request, template, team, **{"team": team, **shown})
+    return render(request, template, team, **{"team": team, **context})

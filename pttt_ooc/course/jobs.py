@@ -96,10 +96,10 @@ class Judge:
 
     def _outcome(self, submission: Submission) -> dict[str, Any]:
         number, path = submission.id, self.storage.upload(submission.file)
-        strategy = self.assessor.read(path, submission.player, self._telling(number, models.VALIDATING, 0, 1))
+        strategy = self.assessor.read(path, submission.player, self._reporter(number, models.VALIDATING, 0, 1))
         self._tell(number, models.EVALUATING, 0.0)
         begun = time.perf_counter()
-        assessment = self.assessor.assess(strategy, self._telling(number, models.EVALUATING, 0, 0.8))
+        assessment = self.assessor.assess(strategy, self._reporter(number, models.EVALUATING, 0, 0.8))
         outcome: dict[str, Any] = {
             "status": models.ACCEPTED,
             "exploitability": assessment.exploitability(self.assessor.game_value),
@@ -121,22 +121,22 @@ class Judge:
         self.assessor.keep(submission, assessment.gradient)
         values: dict[int, float] = {}
         others = bests[1 - submission.player]
-        telling = self._telling(submission.id, models.EVALUATING, 0.8, 1)
+        report = self._reporter(submission.id, models.EVALUATING, 0.8, 1)
         for other in others.values():
-            telling(len(values) / len(others))
+            report(len(values) / len(others))
             values[other.id] = self.assessor.value(assessment, other)
         return values
 
-    def _telling(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
+    def _reporter(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
         """A function that stores the progress now and then, and raises Stopped when `stopping` is set."""
-        told = time.monotonic()
+        last = time.monotonic()
 
         def tell(share: float) -> None:
-            nonlocal told
+            nonlocal last
             if self.stopping.is_set():
                 raise Stopped
-            if time.monotonic() - told > _TELL_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - last > _TELL_SECONDS:
+                last = time.monotonic()
                 self._tell(number, status, begin + (end - begin) * share)
 
         return tell

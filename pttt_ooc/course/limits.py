@@ -80,20 +80,20 @@ def hold(session: Session, team: Team) -> None:
     session.execute(select(Team.id).where(Team.id == team.id).with_for_update())
 
 
-def check_limits(session: Session, table: type[Judged], team: Team, limits: Limits, ahead: int = 0) -> None:
-    """Raise a SubmissionError if `team` may not submit now, while `ahead` other files of it are being received."""
-    waiting = _waiting(session, table, team) + ahead
+def check_limits(session: Session, table: type[Judged], team: Team, limits: Limits, in_flight: int = 0) -> None:
+    """Raise a SubmissionError if `team` may not submit now, while `in_flight` other files of it are being received."""
+    waiting = _waiting(session, table, team) + in_flight
     if waiting >= limits.waiting:
-        coming = f" or are being received ({ahead})" if ahead else ""
+        coming = f" or are being received ({in_flight})" if in_flight else ""
         raise SubmissionError(
             f"{waiting} {limits.files} of {team.name} still wait for a verdict{coming}; wait for one of them.", wait=5
         )
     now = time.time()
     times = _recent(session, table, team, limits, now)
-    if times and len(times) + ahead >= limits.hourly:
+    if times and len(times) + in_flight >= limits.hourly:
         wait = times[-1] + HOUR - now
         raise SubmissionError(
-            f"{team.name} has made {len(times) + ahead} {limits.files} within an hour, which is the limit; "
+            f"{team.name} has made {len(times) + in_flight} {limits.files} within an hour, which is the limit; "
             f"the next one can be made in {int(wait // 60) + 1} min.",
             wait=wait,
         )

@@ -42,9 +42,9 @@ class RenderedPart:
     html: Markup
 
 
-def render(request: Request, template: str, team: Team | None, **shown: Any) -> HTMLResponse:
+def render(request: Request, template: str, team: Team | None, **context: Any) -> HTMLResponse:
     """A page of the grader, or a piece of one, for a reader who is signed in as `team`."""
-    return render_page(request, f"grader/{template}", team, team=team, **shown)
+    return render_page(request, f"grader/{template}", team, team=team, **context)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -75,14 +75,14 @@ async def _part(
     request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
 ) -> RenderedPart:
     """A part that depends on the standings and on who is signed in."""
-    shown = grader.cache.peek((template, *key))
-    if shown is None:
-        shown = await run_in_threadpool(grader.cache.get, (template, *key), lambda: _revision(grader), make)
-    made: dict[int | None, str] = shown.setdefault("made", {})
+    cached = grader.cache.peek((template, *key))
+    if cached is None:
+        cached = await run_in_threadpool(grader.cache.get, (template, *key), lambda: _revision(grader), make)
+    made: dict[int | None, str] = cached.setdefault("made", {})
     reader = team.id if team else None
     if reader not in made:
-        made[reader] = await run_in_threadpool(render_part, request, template, team=team, **shown)
-    return RenderedPart(shown["revision"], Markup(made[reader]))
+        made[reader] = await run_in_threadpool(render_part, request, template, team=team, **cached)
+    return RenderedPart(cached["revision"], Markup(made[reader]))
 
 
 def _revision(grader: Grader) -> str:
@@ -224,8 +224,8 @@ def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status
         left = grader.quota(session, team) if team else None
         found = submissions.listed(session, page, team=of, status=status)
         places = submissions.positions(session)
-    shown: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
-    return {**shown, "stamp": stamp, "quota": left}
+    context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
+    return {**context, "stamp": stamp, "quota": left}
 
 
 @router.get("/submissions/{number}")
@@ -319,5 +319,5 @@ def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
     """Rules and formats."""
     with grader.database.reading() as session:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
-    shown: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
-    return render(request, "about.html", team, **shown, uniform=uniform)
+    context: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
+    return render(request, "about.html", team, **context, uniform=uniform)

@@ -54,8 +54,8 @@ class Matrix:
         """Mean value for player 0 along a row or column."""
         of = self.columns if submission.player == 0 else self.rows
         pairs = [(submission, other) if submission.player == 0 else (other, submission) for other in of]
-        found = [v for v in (self.value(*pair) for pair in pairs) if v is not None]
-        return sum(found) / len(found) if found else None
+        values = [v for v in (self.value(*pair) for pair in pairs) if v is not None]
+        return sum(values) / len(values) if values else None
 
 
 def touch(session: Session) -> None:

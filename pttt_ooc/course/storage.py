@@ -159,9 +159,9 @@ class Storage:
 
     def forget_gradients(self, keep: Iterable[str]) -> None:
         """Delete all gradients except the ones with the keys `keep`."""
-        kept = {self._gradient(key) for key in keep}
+        names = {self._gradient(key) for key in keep}
         for root in self.gradients.iterdir():
-            if root not in kept:
+            if root not in names:
                 remove(root)
 
     def _gradient(self, key: str) -> Path:
@@ -182,8 +182,8 @@ class Incoming:
         The sender's name of the file, which names nothing here.
     """
 
-    def __init__(self, storage: Storage, given: str = "") -> None:
-        self._storage, self.given = storage, given
+    def __init__(self, storage: Storage, name: str = "") -> None:
+        self._storage, self.given = storage, name
         self.name = f"{secrets.token_hex(16)}.zip"
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115

@@ -42,7 +42,7 @@ class Work:
         self._lock = threading.Lock()  # of the pulse, as several threads may repeat steps
 
     def repeat(self, step: Callable[[], bool], check: Callable[[], object] = lambda: None) -> None:
-        """Do `step` again and again, at once if it had something to do; what fails is told and tried later.
+        """Do `step` again and again, at once if it had something to do; what fails is logged and tried again later.
 
         Parameters
         ----------

@@ -177,12 +177,12 @@ class Workspace(Generic[Tree]):
     scratch: Path | None
     threads: int = 1
 
-    def fewer_threads(self, what: str, budget_mb: float, asked: int) -> str:
+    def fewer_threads(self, what: str, budget_mb: float, wanted: int) -> str:
         """A sentence for the user if the budget allows fewer threads than asked for; otherwise empty."""
-        if self.threads >= asked:
+        if self.threads >= wanted:
             return ""
         return (
-            f"{budget_mb:g} MB of memory hold {self.threads} of {asked} threads, so {what} uses {self.threads}; "
+            f"{budget_mb:g} MB of memory hold {self.threads} of {wanted} threads, so {what} uses {self.threads}; "
             "raise memory_mb for more."
         )
 

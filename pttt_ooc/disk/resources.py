@@ -64,9 +64,9 @@ def small_threads() -> None:
 
 def anonymous_bytes() -> int:
     """Anonymous memory of this process now; its unique memory if the system does not say."""
-    found = _status("RssAnon")
-    if found is not None:
-        return found
+    status = _status("RssAnon")
+    if status is not None:
+        return status
     import psutil
 
     return int(psutil.Process().memory_full_info().uss)
@@ -74,9 +74,9 @@ def anonymous_bytes() -> int:
 
 def peak_rss_bytes() -> int:
     """Peak resident memory of this process."""
-    found = _status("VmHWM")  # getrusage would include the parent's memory before the exec
-    if found is not None:
-        return found
+    status = _status("VmHWM")  # getrusage would include the parent's memory before the exec
+    if status is not None:
+        return status
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

@@ -68,8 +68,8 @@ class SnapshotRecord:
 
     def text(self) -> str:
         """The record as JSON, with the format version and a checksum of its own content."""
-        last, kept = (self.saved or (Commit(0, 0, {}, {}),))[0], [asdict(commit) for commit in self.saved[1:]]
-        content = {"format_version": FORMAT_VERSION, "fingerprint": self.fingerprint, **asdict(last), "kept": kept}
+        last, earlier = (self.saved or (Commit(0, 0, {}, {}),))[0], [asdict(commit) for commit in self.saved[1:]]
+        content = {"format_version": FORMAT_VERSION, "fingerprint": self.fingerprint, **asdict(last), "kept": earlier}
         return json.dumps({**content, "checksum": _checksum_of(content)}, sort_keys=True, indent=2) + "\n"
 
     @classmethod
@@ -81,9 +81,9 @@ class SnapshotRecord:
         stated = content.pop("checksum", None)
         if stated != _checksum_of(content):
             raise StoreError(f"{file} is damaged: its content does not match its checksum; {advice(path)}.")
-        fingerprint, kept = content.pop("fingerprint"), content.pop("kept", [])
+        fingerprint, earlier = content.pop("fingerprint"), content.pop("kept", [])
         del content["format_version"]
-        saved = [Commit(**one) for one in (content, *kept)]
+        saved = [Commit(**one) for one in (content, *earlier)]
         return cls(fingerprint, tuple(commit for commit in saved if commit.generation))
 
 

@@ -156,9 +156,9 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
     with explained(f"read the array {name}, file {file}"):
         if size and not file.exists():
             raise StoreError(f"The array {name} is damaged: {file} is missing; {advice}.")
-        found = file.stat().st_size if size else 0
-    if found != size:
-        raise StoreError(f"The array {name} is damaged: {file} has {found} bytes instead of {size}; {advice}.")
+        stored = file.stat().st_size if size else 0
+    if stored != size:
+        raise StoreError(f"The array {name} is damaged: {file} has {stored} bytes instead of {size}; {advice}.")
     return file, shape, dtype
 
 
@@ -187,10 +187,10 @@ def _obstacle(description: dict[str, Any], shape: Shape) -> str:
 
 def _description(place: Path, node: str) -> dict[str, Any]:
     """The description of an array or a group in its directory; a ValueError if it describes another node."""
-    found = json.loads((place / _DESCRIPTION).read_text(encoding="utf-8"))
-    if not isinstance(found, dict) or (found.get("zarr_format"), found.get("node_type")) != (3, node):
+    description = json.loads((place / _DESCRIPTION).read_text(encoding="utf-8"))
+    if not isinstance(description, dict) or (description.get("zarr_format"), description.get("node_type")) != (3, node):
         raise ValueError(f"it is of no {node} in Zarr's format 3")
-    return found
+    return description
 
 
 def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:

@@ -54,7 +54,7 @@ class Address:
     @property
     def query(self) -> str:
         """The query string, without defaults."""
-        given = {
+        keys = {
             "player": self.player,
             "at": self.at,
             "first": self.strategies[0],
@@ -65,7 +65,7 @@ class Address:
             **({"iteration": self.iteration} if self.iteration is not None else {}),
             **({"square": self.square} if self.square is not None else {}),
         }
-        return urlencode(given, safe="|*.")
+        return urlencode(keys, safe="|*.")
 
     def to(self, **changes: Any) -> Address:
         """Another page; no square is chosen unless `square` is given."""
@@ -74,12 +74,12 @@ class Address:
     @property
     def differences(self) -> str:
         """The page on where the two strategies differ in value."""
-        given = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
-        return f"{DIFFERENCES}?{urlencode({**given, 'beside': self.beside})}"
+        keys = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
+        return f"{DIFFERENCES}?{urlencode({**keys, 'beside': self.beside})}"
 
     @property
     def replies(self) -> tuple[bool, bool]:
-        """Whether each player plays its best response."""
+        """Whether each player plays their best response."""
         return self.plays[0] == BEST, self.plays[1] == BEST
 
     @property

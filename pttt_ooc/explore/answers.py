@@ -62,23 +62,23 @@ class StrategyAnswers(AnswersByKind):
         """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``."""
         player = question["player"]
         infoset = checked(self.game, player, question["infoset"])
-        found = self.profiles.find(question["pair"])
-        if not isinstance(found, PreparedProfile):
-            return {"infoset": infoset, "preparing": found}
+        pair = self.profiles.find(question["pair"])
+        if not isinstance(pair, PreparedProfile):
+            return {"infoset": infoset, "preparing": pair}
         known = _merged if question.get("merged") else _alone
-        return {"infoset": infoset, "facts": _facts(found), **known(found, player, infoset, question["square"])}
+        return {"infoset": infoset, "facts": _facts(pair), **known(pair, player, infoset, question["square"])}
 
     def _facts(self, question: Message) -> Message:
         """Value and best responses of a ``pair``."""
-        found = self.profiles.find(question["pair"])
-        return {"facts": _facts(found)} if isinstance(found, PreparedProfile) else {"preparing": found}
+        pair = self.profiles.find(question["pair"])
+        return {"facts": _facts(pair)} if isinstance(pair, PreparedProfile) else {"preparing": pair}
 
     def _row(self, question: Message) -> Message:
         """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
-        found = self.profiles.find(question["pair"])
-        if not isinstance(found, PreparedProfile):
-            return {"preparing": found}
-        return {"row": row_at(found.strategies[question["player"]], question["infoset"]).tolist()}
+        pair = self.profiles.find(question["pair"])
+        if not isinstance(pair, PreparedProfile):
+            return {"preparing": pair}
+        return {"row": row_at(pair.strategies[question["player"]], question["infoset"]).tolist()}
 
     def _mistakes(self, question: Message) -> Message:
         """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
@@ -92,38 +92,44 @@ class StrategyAnswers(AnswersByKind):
 
 
 def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
-    told = numbers(profile, player, infoset)
-    ways = following(profile, player, infoset, square) if square in told.legal else ()
+    facts = numbers(profile, player, infoset)
+    ways = following(profile, player, infoset, square) if square in facts.legal else ()
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
-    return _known((infoset,), tuple((legal,) for legal in told.legal), told, believed, ways)
+    return _known((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, ways)
 
 
 def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     """The infoset together with its mirror images."""
     legal = square if square in numbers(profile, player, infoset).legal else None
-    found = merged(profile, player, infoset, legal, _BOARDS)
-    return _known(found.images, found.classes, found.numbers, found.beliefs, found.outcomes)
+    result = merged(profile, player, infoset, legal, _BOARDS)
+    return _known(
+        result.images,
+        result.classes,
+        result.numbers,
+        result.beliefs,
+        result.outcomes,
+    )
 
 
 def _known(
     images: Sequence[str],
     classes: Sequence[Sequence[int]],
-    told: Numbers,
+    facts: Numbers,
     believed: Beliefs,
     ways: Sequence[Outcome],
 ) -> Message:
     return {
         "images": list(images),
         "classes": [list(one) for one in classes],
-        "numbers": numbers_record(told),
+        "numbers": numbers_record(facts),
         "beliefs": beliefs_record(believed),
         "ways": [plain(asdict(one)) for one in ways],
     }
 
 
 def _facts(profile: PreparedProfile) -> Message:
-    found = profile.evaluation
-    return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}
+    evaluation = profile.evaluation
+    return {"value": evaluation.value, "best_responses": [evaluation.best_response_0, evaluation.best_response_1]}
 
 
 @contextmanager

@@ -30,15 +30,17 @@ async def explore(explorer: UsedExplorer, account: Known, asked: Asked) -> Explo
 
     With a token, the accepted submissions of your own team can be looked at too.
     """
-    found = await look(explorer, account, asked)
-    if found.impossible:
-        nearest = found.nearest.at if found.nearest else None
-        return JSONResponse(ImpossibleOut(error=found.impossible, nearest=nearest).model_dump(), 404)
-    if found.failed:
-        return JSONResponse({"error": found.failed}, 503)
-    return waiting(found.waiting) if found.waiting else ExploreOut.of(explorer.game.name, found)
+    view = await look(explorer, account, asked)
+    if view.impossible:
+        nearest = view.nearest.at if view.nearest else None
+        return JSONResponse(ImpossibleOut(error=view.impossible, nearest=nearest).model_dump(), 404)
+    if view.failed:
+        return JSONResponse({"error": view.failed}, 503)
+    return waiting(view.waiting) if view.waiting else ExploreOut.of(explorer.game.name, view)
 
 
-def waiting(told: dict[str, object]) -> Response:
+def waiting(progress: dict[str, object]) -> Response:
     """The answer while something is being prepared."""
-    return JSONResponse(WaitOut(preparing=PreparingOut.model_validate(told)).model_dump(), 202, {"Retry-After": "1"})
+    return JSONResponse(
+        WaitOut(preparing=PreparingOut.model_validate(progress)).model_dump(), 202, {"Retry-After": "1"}
+    )

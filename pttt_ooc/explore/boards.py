@@ -152,8 +152,10 @@ def _corner(game: Game, square: int) -> tuple[int, int]:
 
 
 def _marked(game: Game, square: int, whose: int, player: int) -> BoardSquare:
-    said = "own mark" if whose == player else "mark of the opponent"
-    return BoardSquare(square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {said}")
+    owner = "own mark" if whose == player else "mark of the opponent"
+    return BoardSquare(
+        square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {owner}"
+    )
 
 
 def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> BoardSquare:

@@ -37,29 +37,29 @@ async def differences(
     pair = chosen(offered, first, 0), chosen(offered, second, 1)
     mine, theirs, other = pair[player], pair[1 - player], chosen(offered, beside, player)
     address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key)
-    shown: dict[str, Any] = {"address": address, "mine": mine, "theirs": theirs, "other": other}
+    context: dict[str, Any] = {"address": address, "mine": mine, "theirs": theirs, "other": other}
     strategies = {"a": mine.as_record(), "b": other.as_record(), "opponent": theirs.as_record()}
     try:
-        told = await explorer.client.ask("differences", player=player, **strategies)
+        answer = await explorer.client.ask("differences", player=player, **strategies)
     except RefusedError as error:
-        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **context)
         page.status_code = 503
         return page
-    if "preparing" in told:
-        return await run_in_threadpool(_render, request, account, waiting=told["preparing"], **shown)
-    return await run_in_threadpool(_render, request, account, **shown, **_answered(told, address))
+    if "preparing" in answer:
+        return await run_in_threadpool(_render, request, account, waiting=answer["preparing"], **context)
+    return await run_in_threadpool(_render, request, account, **context, **_answered(answer, address))
 
 
-def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
     template = "parts/differences.html" if wants_part(request) else "differences.html"
-    return render(request, f"explore/{template}", account, **{"waiting": None, "failed": None, **shown})
+    return render(request, f"explore/{template}", account, **{"waiting": None, "failed": None, **context})
 
 
-def _answered(told: Message, address: Address) -> dict[str, Any]:
+def _answered(answer: Message, address: Address) -> dict[str, Any]:
     """Both values, and the infosets where they differ, with the addresses of their pages."""
-    listed = [one for one in told["infosets"] if abs(one["loss"]) > _ROUNDING]
-    values = {"mine": told["best_value"] - told["total"], "other": told["best_value"]}
-    return {"values": values, "total": told["total"], "rows": [_row(one, address) for one in listed]}
+    listed = [one for one in answer["infosets"] if abs(one["loss"]) > _ROUNDING]
+    values = {"mine": answer["best_value"] - answer["total"], "other": answer["best_value"]}
+    return {"values": values, "total": answer["total"], "rows": [_row(one, address) for one in listed]}
 
 
 def _row(one: Mapping[str, Any], address: Address) -> dict[str, Any]:

@@ -170,7 +170,7 @@ class Games:
         """A finished game; a PlayError if it is not the person's, or is not over."""
         row = self.store.row(owner, id)
         if row.result is None:
-            raise PlayError("This game is not over; it is told what happened when it is.")
+            raise PlayError("This game is not over; what happened is shown when it is.")
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
         return FinishedGame(_seat(row, history), history, opponent)
@@ -203,8 +203,8 @@ class Games:
             owner, row.opponent, row.opponent_name, row.digest, row.player, row.result
         ):
             counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
-        found = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
-        return sorted(found, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
+        tallies = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
+        return sorted(tallies, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
 
     def _history(self, row: StrategyGame) -> History:
         return replay(self.game, [int(digit) for digit in row.attempts])
@@ -219,8 +219,8 @@ def _check(seat: Seat, made: int, square: int | None = None) -> None:
     if made > seat.made:
         raise PlayError(f"Attempt {seat.made + 1} of this game comes first; nothing has changed.")
     if square is not None and square not in seat.legal:
-        told = ", ".join(map(str, seat.legal))
-        raise PlayError(f"Square {square} cannot be attempted now; choose one of {told}.", 400)
+        choices = ", ".join(map(str, seat.legal))
+        raise PlayError(f"Square {square} cannot be attempted now; choose one of {choices}.", 400)
 
 
 def _seat(row: StrategyGame, history: History) -> Seat:

@@ -59,7 +59,7 @@ class Look:
     waiting: Message | None = None
 
 
-async def _asked(
+async def _address(
     player: Annotated[int, Query(ge=0, le=1)] = 0,
     at: Annotated[str, Query(max_length=200)] = "|",
     first: Key = "",
@@ -74,11 +74,11 @@ async def _asked(
     return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square)
 
 
-Asked = Annotated[Address, Depends(_asked)]
+Asked = Annotated[Address, Depends(_address)]
 """An address as typed: keys of strategies may be missing or unknown."""
 
 
-async def look(explorer: Explorer, account: Account | None, asked: Address) -> Look:
+async def look(explorer: Explorer, account: Account | None, requested: Address) -> Look:
     """Look at an infoset.
 
     Raises
@@ -87,42 +87,44 @@ async def look(explorer: Explorer, account: Account | None, asked: Address) -> L
         404 if the account may not see such a strategy or iteration.
     """
     offered = await explorer.offered(account)
-    latest = chosen(offered, asked.strategies[0], 0), chosen(offered, asked.strategies[1], 1)
-    iteration = _kept(latest, asked.iteration)
+    latest = chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
+    iteration = _iteration(latest, requested.iteration)
     pair = latest[0].after(iteration), latest[1].after(iteration)
-    other = chosen(offered, asked.beside, asked.player) if asked.beside else None
-    address = replace(asked, strategies=(pair[0].key, pair[1].key), iteration=iteration)
-    found = Look(offered, address, latest, pair, other)
+    other = chosen(offered, requested.beside, requested.player) if requested.beside else None
+    address = replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
+    result = Look(offered, address, latest, pair, other)
     try:
-        answers = await _answers(explorer, found)
+        answers = await _answers(explorer, result)
     except RefusedError as error:
         if "nearest" not in error.details:
-            return replace(found, failed=str(error))
+            return replace(result, failed=str(error))
         nearest = error.details["nearest"]
-        return replace(found, impossible=str(error), nearest=None if nearest is None else address.to(at=nearest))
-    found = replace(found, address=replace(address, at=answers[0]["infoset"]))
+        return replace(result, impossible=str(error), nearest=None if nearest is None else address.to(at=nearest))
+    result = replace(result, address=replace(address, at=answers[0]["infoset"]))
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
-    return replace(found, waiting=waiting[0]) if waiting else replace(found, answers=answers)
+    return replace(result, waiting=waiting[0]) if waiting else replace(result, answers=answers)
 
 
-def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
+def _iteration(pair: tuple[Source, Source], iteration: int | None) -> int | None:
     """The chosen iteration; None if the strategies come from no run with snapshots."""
-    kept = sorted({one.iteration for source in pair for one in source.snapshots})
-    if iteration is None or not kept:
+    iterations = sorted({one.iteration for source in pair for one in source.snapshots})
+    if iteration is None or not iterations:
         return None
-    if iteration not in kept:
-        raise HTTPException(404, f"No strategies were kept after iteration {iteration}; there are {listed(kept)}.")
+    if iteration not in iterations:
+        raise HTTPException(
+            404, f"No strategies were kept after iteration {iteration}; there are {listed(iterations)}."
+        )
     return iteration
 
 
-async def _answers(explorer: Explorer, found: Look) -> Sequence[Message]:
-    address = found.address
-    pairs = [_records(found.pair, address.replies)]
-    if found.beside is not None:  # the player follows it, even if it plays a best response otherwise
+async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
+    address = result.address
+    pairs = [_records(result.pair, address.replies)]
+    if result.beside is not None:  # the player follows it, even if they play a best response otherwise
         pairs.append(
-            _records((found.beside, found.pair[1]), (False, address.replies[1]))
+            _records((result.beside, result.pair[1]), (False, address.replies[1]))
             if address.player == 0
-            else _records((found.pair[0], found.beside), (address.replies[0], False))
+            else _records((result.pair[0], result.beside), (address.replies[0], False))
         )
     facts: dict[str, Any] = {"player": address.player, "infoset": address.at, "square": address.square}
     facts["merged"] = address.symmetry == MERGED

@@ -134,9 +134,9 @@ class Jobs:
         failed = _UNKNOWN
         assert process.stdout is not None
         for line in process.stdout:
-            said = json.loads(line)
-            if "step" in said:
-                job.step, job.share = said["step"], said["share"]
-            failed = "" if said.get("done") else said.get("failed", failed)
+            message = json.loads(line)
+            if "step" in message:
+                job.step, job.share = message["step"], message["share"]
+            failed = "" if message.get("done") else message.get("failed", failed)
         process.wait()
         return failed

@@ -13,19 +13,19 @@ from pttt_ooc.questions.answers import Beliefs, Numbers
 Record = dict[str, Any]
 
 
-def numbers_record(found: Numbers) -> Record:
+def numbers_record(numbers: Numbers) -> Record:
     """The numbers at an infoset."""
-    return {**plain(asdict(found)), "joint_reach": found.joint_reach}
+    return {**plain(asdict(numbers)), "joint_reach": numbers.joint_reach}
 
 
-def beliefs_record(found: Beliefs) -> Record:
+def beliefs_record(beliefs: Beliefs) -> Record:
     """The beliefs at an infoset; a board is the two masks and its probability."""
     return {
-        "marks": plain(found.marks),
-        "empty": plain(found.empty),
-        "boards": [[one.mine, one.theirs, one.probability] for one in found.boards],
-        "attempts": sorted(found.opponent_attempts.items()),
-        "arbitrary": found.arbitrary,
+        "marks": plain(beliefs.marks),
+        "empty": plain(beliefs.empty),
+        "boards": [[one.mine, one.theirs, one.probability] for one in beliefs.boards],
+        "attempts": sorted(beliefs.opponent_attempts.items()),
+        "arbitrary": beliefs.arbitrary,
     }
 
 

@@ -40,22 +40,22 @@ class Pair:
     """
 
     def __init__(self, names: tuple[str, str], game: str | None) -> None:
-        given = [named_strategy(name, player) for player, name in enumerate(names)]
+        named = [named_strategy(name, player) for player, name in enumerate(names)]
         self.names = names
-        self.game: Game = game_of(given, game)
-        first, second = (Strategy.of_named(one, self.game) for one in given)
+        self.game: Game = game_of(named, game)
+        first, second = (Strategy.of_named(one, self.game) for one in named)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
     def with_reply(self, *players: int) -> Pair:
         """The pair with the best responses of `players` instead of their strategies."""
-        made = copy(self)
-        made.__dict__.pop("profile", None)
+        pair = copy(self)
+        pair.__dict__.pop("profile", None)
         strategies, names = list(self.strategies), list(self.names)
         for player in players:
             strategies[player] = best_response(self.strategies[1 - player])
             names[player] = f"best response to {self.names[1 - player]}"
-        made.strategies, made.names = (strategies[0], strategies[1]), (names[0], names[1])
-        return made
+        pair.strategies, pair.names = (strategies[0], strategies[1]), (names[0], names[1])
+        return pair
 
     @cached_property
     def profile(self) -> PreparedProfile:
@@ -63,8 +63,8 @@ class Pair:
         engine = engine_of(self.game, symmetry_of(*self.strategies))
         if not is_big(self.game):
             return PreparedProfile.prepare(*self.strategies, engine)
-        kept = Path(data_directory()) / self.game.name / "explore"
-        return PreparedProfile.prepare(*self.strategies, engine, kept, MEMORY_MB)
+        directory = Path(data_directory()) / self.game.name / "explore"
+        return PreparedProfile.prepare(*self.strategies, engine, directory, MEMORY_MB)
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
@@ -112,14 +112,17 @@ class LocalOpponents:
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
         """The probabilities of all squares at an infoset of the opponent."""
-        found: list[float] = row_at(self._pair.strategies[opponent.player], infoset).tolist()
-        return found
+        row: list[float] = row_at(self._pair.strategies[opponent.player], infoset).tolist()
+        return row
 
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
         """The expected payoffs of the best response and of the other strategy of the pair."""
-        found, me = self._pair.profile.evaluation, 1 - opponent.player
-        best = (found.best_response_0, found.best_response_1)[me]
-        return [Expectation("the best response", best), Expectation(self._pair.names[me], value_for(me, found.value))]
+        exact, me = self._pair.profile.evaluation, 1 - opponent.player
+        best = (exact.best_response_0, exact.best_response_1)[me]
+        return [
+            Expectation("the best response", best),
+            Expectation(self._pair.names[me], value_for(me, exact.value)),
+        ]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""

@@ -27,10 +27,10 @@ def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[So
     PtttError
         If there is no such strategy, or they are for different games.
     """
-    given = [(name, _players(name)) for name in names]
-    read = [named_strategy(name, player) for name, players in given for player in players]
+    named = [(name, _players(name)) for name in names]
+    read = [named_strategy(name, player) for name, players in named for player in players]
     rules = game_of([one for one in read if one.kind != "uniform"], game)
-    sources = [_source(number, name, players) for number, (name, players) in enumerate(given) if name != "uniform"]
+    sources = [_source(number, name, players) for number, (name, players) in enumerate(named) if name != "uniform"]
     return rules, [*sources, uniform()]
 
 
@@ -39,10 +39,10 @@ def _players(name: str) -> tuple[int, ...]:
     if Path(name).suffix.lower() not in (".zip", ".npy"):
         return (0, 1)
     shape, _ = tensor_header(Path(name))
-    found = tuple(player for player in (0, 1) if games_of_shape(shape, player))
-    if not found:
+    players = tuple(player for player in (0, 1) if games_of_shape(shape, player))
+    if not players:
         raise StrategyFileError(f"{name}: A tensor of shape {shape} is no strategy of any game.")
-    return found
+    return players
 
 
 def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
@@ -52,9 +52,9 @@ def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
     return with_run(Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players))
 
 
-def structures_of(given: Path, game: Game, data: Path) -> Path:
+def structures_of(directory: Path, game: Game, data: Path) -> Path:
     """The directory of all games' structures: the one of a solution of the workflow, or else `data`."""
-    path = given.absolute()
+    path = directory.absolute()
     for place in (path, *path.parents):
         if place.parent.name == game.name and place.name in ("full", "none"):
             return place.parent.parent

@@ -31,31 +31,31 @@ _IMPOSSIBLE, _FAILED = 404, 503
 @router.get("/explore")
 async def explore(request: Request, explorer: UsedExplorer, account: Signed, asked: Asked) -> Response:
     """One infoset."""
-    found = await look(explorer, account, asked)
-    page = await run_in_threadpool(_shown, request, account, explorer.game, found)
-    if found.impossible or found.failed:
-        page.status_code = _IMPOSSIBLE if found.impossible else _FAILED
+    view = await look(explorer, account, asked)
+    page = await run_in_threadpool(_page, request, account, explorer.game, view)
+    if view.impossible or view.failed:
+        page.status_code = _IMPOSSIBLE if view.impossible else _FAILED
     return page
 
 
-def _shown(request: Request, account: Account | None, game: Game, found: Look) -> HTMLResponse:
-    address = found.address
-    shown: Shown = {"offered": found.offered, "pair": found.pair, "other_source": found.beside, "game": game}
-    shown |= {"address": address, "impossible": found.impossible, "nearest": found.nearest}
-    shown |= {"failed": found.failed, "waiting": found.waiting}
-    shown["run"] = run_of((found.latest[address.player], found.latest[address.opponent]), address)
-    if not (found.impossible or found.failed):
-        shown |= _place(game, address)
-    if found.answers:
-        shown |= _answered(game, address, found.answers)
-    return _render(request, account, **shown)
+def _page(request: Request, account: Account | None, game: Game, view: Look) -> HTMLResponse:
+    address = view.address
+    context: Shown = {"offered": view.offered, "pair": view.pair, "other_source": view.beside, "game": game}
+    context |= {"address": address, "impossible": view.impossible, "nearest": view.nearest}
+    context |= {"failed": view.failed, "waiting": view.waiting}
+    context["run"] = run_of((view.latest[address.player], view.latest[address.opponent]), address)
+    if not (view.impossible or view.failed):
+        context |= _place(game, address)
+    if view.answers:
+        context |= _answered(game, address, view.answers)
+    return _render(request, account, **context)
 
 
-def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
     """The page, or, for the page's script, only its content."""
     part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
-    return render(request, template, account, **shown, partial=part)
+    return render(request, template, account, **context, partial=part)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -80,16 +80,16 @@ def _place(game: Game, address: Address) -> Shown:
 
 
 def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
-    told, believed = answers[0]["numbers"], answers[0]["beliefs"]
+    facts, believed = answers[0]["numbers"], answers[0]["beliefs"]
     classes: list[list[int]] = answers[0]["classes"]
     first = {square: one[0] for one in classes for square in one}
     ways = sorted(answers[0]["ways"], key=lambda way: not way["placed"])
     return {
-        "numbers": told,
+        "numbers": facts,
         "facts": _facts(address, answers[0]["facts"]),
         "drawn": [_strategy(game, address, answer["numbers"], classes) for answer in answers],
         "rows": [_row(answers, one) for one in classes],
-        "choices": {square: address.to(square=first[square]) for square in told["legal"]},
+        "choices": {square: address.to(square=first[square]) for square in facts["legal"]},
         "square": first.get(address.square) if address.square is not None else None,
         "images": answers[0]["images"],
         "ways": [(way, address.to(at=way["infoset"])) for way in ways],
@@ -102,11 +102,11 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
 
 
 def _strategy(
-    game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]
+    game: Game, address: Address, facts: Message, classes: Sequence[Sequence[int]]
 ) -> list[boards.BoardSquare]:
     """The board of one strategy."""
-    shown, values = told["probabilities"], told["action_values"]
-    return boards.strategy_board(game, address.player, address.at, shown, values, classes)
+    probabilities, values = facts["probabilities"], facts["action_values"]
+    return boards.strategy_board(game, address.player, address.at, probabilities, values, classes)
 
 
 def _facts(address: Address, facts: Message) -> Shown:
@@ -116,8 +116,8 @@ def _facts(address: Address, facts: Message) -> Shown:
 
 def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
     """The numbers of one attempt, or of attempts that mirror each other."""
-    told = answers[0]["numbers"]
+    facts = answers[0]["numbers"]
     names = ("action_values", "best_action_values", "regrets", "fails")
-    row = {name: told[name][squares[0]] for name in names}
+    row = {name: facts[name][squares[0]] for name in names}
     sums = [sum(answer["numbers"]["probabilities"][square] for square in squares) for answer in answers]
     return {"squares": squares, "probabilities": sums[0], "beside": sums[-1], **row}

@@ -34,17 +34,17 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
     )
 
 
-def local_parts(address: str, game: str, sources: str, kept: str) -> list[Part]:
+def local_parts(address: str, game: str, sources: str, games_directory: str) -> list[Part]:
     """The parts Explore and Play, whose answerer is at `address`.
 
     Parameters
     ----------
     sources
         The strategies as JSON.
-    kept
+    games_directory
         The directory of people's games.
     """
     known = TypeAdapter(tuple[Source, ...]).validate_json(sources)
     rules, client = named_game(game), Client(Path(address))
-    games = Games(Path(kept), AskedOpponents(rules, client, lambda: known))
+    games = Games(Path(games_directory), AskedOpponents(rules, client, lambda: known))
     return [part_of(Explorer(rules, client, FixedSources(known))), play.part_of(games)]

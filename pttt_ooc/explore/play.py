@@ -83,7 +83,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
 @router.get("/play/{id}")
 def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
     """A game: the board, or, when it is over, its review."""
-    return _shown(request, playing.games, account, id, step)
+    return _page(request, playing.games, account, id, step)
 
 
 @router.post("/play/{id}/attempts")
@@ -108,7 +108,7 @@ async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, accou
 async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
     """The answer to a form: the new board for the page's script, else a redirect to the page."""
     if wants_part(request):
-        return await run_in_threadpool(_shown, request, games, account, id, None)
+        return await run_in_threadpool(_page, request, games, account, id, None)
     return RedirectResponse(f"/play/{id}", 303)
 
 
@@ -123,7 +123,7 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
     return render(request, template, account, **facts)
 
 
-def _shown(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
+def _page(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
     owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
     whole = "part" if wants_part(request) else "page"

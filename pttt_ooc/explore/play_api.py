@@ -161,9 +161,9 @@ def review(
     """All attempts of a finished game of yours, what each lost, and what could be believed before it."""
     games = playing.games
     played = games.played(owners.known_owner(request, account, "game"), id)
-    told = review_of(games.opponents, played)
-    last = len(told.moves)
-    return ReviewOut.of(played, told, step_of(games.opponents, played, last if step is None else min(step, last)))
+    reviewed = review_of(games.opponents, played)
+    last = len(reviewed.moves)
+    return ReviewOut.of(played, reviewed, step_of(games.opponents, played, last if step is None else min(step, last)))
 
 
 async def _sent(request: Request, model: type[Sent]) -> Sent:

@@ -126,7 +126,7 @@ class AttemptOut(BaseModel):
 
 
 class GameOut(BaseModel):
-    """What you may know of a game of yours: nothing else of a game under way is told to anybody."""
+    """What you may know of your game: nothing else of a game under way is sent to anybody."""
 
     id: str
     game: str
@@ -191,7 +191,7 @@ class StepOut(BaseModel):
     theirs: list[int] = Field(description="Squares with the opponent's marks.")
     believed: list[float] | None = Field(description="Probability of the opponent's mark on each square, if you chose.")
     choices: list[ChoiceOut]
-    probability: float | None = Field(description="With which the opponent chose its attempt.")
+    probability: float | None = Field(description="The probability with which the opponent chose this attempt.")
 
 
 class ReviewOut(BaseModel):

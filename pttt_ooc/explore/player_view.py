@@ -96,8 +96,8 @@ def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[ViewSquare
     found = []
     for square in range(game.squares):
         state = states.get(square, "free")
-        told = f"Square {square}, {words[state]}"
-        found.append(ViewSquare(square, state, key_of(game, square), told, square == latest))
+        text = f"Square {square}, {words[state]}"
+        found.append(ViewSquare(square, state, key_of(game, square), text, square == latest))
     return found
 
 

@@ -66,13 +66,13 @@ def prepare(
     PtttError
         If a strategy cannot be read, or the profile cannot be written or is larger than the budget.
     """
-    given = [named_strategy(name, player) for player, name in enumerate(names)]
-    with _engine(game, indices, given) as (engine, directory):
+    named = [named_strategy(name, player) for player, name in enumerate(names)]
+    with _engine(game, indices, named) as (engine, directory):
         replies = tuple(
             virtual_array(i.sequences if player in best else 0, np.float32)
             for player, i in enumerate(engine.index.players)
         )
-        [first, second], arrays = _read(given, engine, indices, replies)
+        [first, second], arrays = _read(named, engine, indices, replies)
 
         def profile_at(where: Path) -> PreparedProfile:
             needed = 0 if is_whole(where) else size_on_disk((first, second), engine.index)
@@ -102,41 +102,41 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
     PtttError
         If a strategy cannot be read, or the file cannot be written.
     """
-    given = [named_strategy(names[0], player), named_strategy(names[1], 1 - player)]
-    with _engine(game, indices, given) as (engine, _):
-        [strategy, equilibrium], arrays = _read(given, engine, indices, loss_arrays(engine.index))
+    named = [named_strategy(names[0], player), named_strategy(names[1], 1 - player)]
+    with _engine(game, indices, named) as (engine, _):
+        [strategy, equilibrium], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("losses at all infosets", 0.3)
         value = (game_value[0], game_value[1])
-        found = find_mistakes(strategy, equilibrium, engine, value, _TOP, arrays)
-    atomic_write_text(place, json.dumps(found.as_record()))
+        mistakes = find_mistakes(strategy, equilibrium, engine, value, _TOP, arrays)
+    atomic_write_text(place, json.dumps(mistakes.as_record()))
 
 
 def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
     """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
-    given = [named_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
-    with _engine(game, indices, given) as (engine, _):
-        [a, b, opponent], arrays = _read(given, engine, indices, loss_arrays(engine.index))
+    named = [named_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
+    with _engine(game, indices, named) as (engine, _):
+        [a, b, opponent], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("differences at all infosets", 0.3)
-        found = find_differences(a, b, opponent, engine, _TOP, arrays)
-    atomic_write_text(place, json.dumps(asdict(found)))
+        differences = find_differences(a, b, opponent, engine, _TOP, arrays)
+    atomic_write_text(place, json.dumps(asdict(differences)))
 
 
 @contextmanager
-def _engine(game: str, indices: Path, given: list[NamedStrategy]) -> Iterator[tuple[Engine, Path]]:
+def _engine(game: str, indices: Path, named: list[NamedStrategy]) -> Iterator[tuple[Engine, Path]]:
     """An engine for strategies, and the directory of its index, which is built if it is missing."""
     tell("the index of the game", 0.02)
-    symmetry = common_symmetry(given)
+    symmetry = common_symmetry(named)
     directory = prepared(indices, game, symmetry)
     with open_engine(directory, game, symmetry, np.float64, cores()) as engine:
         yield engine, directory
 
 
-def _read(given: list[NamedStrategy], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
+def _read(named: list[NamedStrategy], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
     """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
     tell("reading the strategies", 0.1)
-    reading = reading_needs(given, engine.index, indices)
+    reading = reading_needs(named, engine.index, indices)
     arrays, more = arrays_for(engine, "the work", reading.fixed, (reading.arrays, more), MEMORY_MB, indices)
-    return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
+    return [load_strategy(one, engine.index, indices, own) for one, own in zip(named, arrays, strict=True)], more
 
 
 _WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search, "differences": compare}
@@ -166,9 +166,9 @@ def main() -> None:
 
 
 def _main() -> None:
-    place, asked = Path(sys.argv[1]), json.loads(sys.argv[2])
+    place, order = Path(sys.argv[1]), json.loads(sys.argv[2])
     try:
-        _WORK[asked.pop("what")](place, asked.pop("game"), Path(asked.pop("indices")), **asked)
+        _WORK[order.pop("what")](place, order.pop("game"), Path(order.pop("indices")), **order)
     except PtttError as error:
         _say({"failed": str(error)})
         sys.exit(1)

@@ -87,7 +87,7 @@ class Profiles:
             del self._open[gone]
         mark = self.directory / key / _WHOLE
         if not mark.exists():
-            return self.jobs.want(key, self._preparer("profile", mark.parent, self._asked(pair)))
+            return self.jobs.want(key, self._preparer("profile", mark.parent, self._options(pair)))
         profile = self._open[key] = self._opened(mark)
         while len(self._open) > OPEN:
             self._open.popitem(last=False)
@@ -100,7 +100,7 @@ class Profiles:
             with suppress(FileNotFoundError):  # it is deleted, but still mapped
                 os.utime(self.directory / key / _WHOLE)
 
-    def _asked(self, pair: Sequence[Record]) -> dict[str, Any]:
+    def _options(self, pair: Sequence[Record]) -> dict[str, Any]:
         best = [player for player, one in enumerate(pair) if one.get("best")]
         followed = [{**one, "best": False} for one in pair]
         base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
@@ -144,22 +144,22 @@ class Profiles:
         parts = ["differences", player, *(one["digest"] for one in three)]
         return self._found("differences", parts, {"player": player, "names": [one["name"] for one in three]})
 
-    def _found(self, what: str, parts: Sequence[Any], asked: Record) -> dict[str, Any]:
+    def _found(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
         """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
         key = self._name("questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():
-            found: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
-            return found
-        return {"preparing": self.jobs.want(key, self._preparer(what, file, asked))}
+            record: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
+            return record
+        return {"preparing": self.jobs.want(key, self._preparer(what, file, options))}
 
-    def _preparer(self, what: str, place: Path, asked: Record) -> list[str]:
-        told = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
-        return ["-m", _PREPARER, str(place), json.dumps(told)]
+    def _preparer(self, what: str, place: Path, options: Record) -> list[str]:
+        settings = {"what": what, "game": self.game, "indices": str(self.indices), **options}
+        return ["-m", _PREPARER, str(place), json.dumps(settings)]
 
     def _name(self, module: str, *parts: Any) -> str:
-        told = json.dumps([self.game, _code(module), *parts])
-        return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
+        key = json.dumps([self.game, _code(module), *parts])
+        return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
     def key(self, pair: Sequence[Record]) -> str:
         """The key of a profile, from all that it depends on: the strategies' contents, the game, and the code."""

@@ -208,6 +208,6 @@ def _believed(known: tuple[ViewSquare, ...], beliefs: Record) -> list[BelievedCe
     found = []
     for cell in known:
         probability = beliefs["marks"][cell.square]
-        told = f"Square {cell.square}, the opponent’s mark with probability {probability:.3f}"
-        found.append(BelievedCell(cell.square, cell.state, probability, cell.words if cell.state == "mine" else told))
+        belief = f"Square {cell.square}, the opponent’s mark with probability {probability:.3f}"
+        found.append(BelievedCell(cell.square, cell.state, probability, cell.words if cell.state == "mine" else belief))
     return found

@@ -56,8 +56,8 @@ class StrategyOut(BaseModel):
     @classmethod
     def of(cls, source: Source) -> StrategyOut:
         """A source."""
-        kept = [SnapshotOut(iteration=one.iteration, nashconv=one.gap) for one in source.snapshots]
-        return cls(key=source.key, label=source.label, players=list(source.players), snapshots=kept)
+        snapshots = [SnapshotOut(iteration=one.iteration, nashconv=one.gap) for one in source.snapshots]
+        return cls(key=source.key, label=source.label, players=list(source.players), snapshots=snapshots)
 
 
 class NumbersOut(BaseModel):
@@ -69,8 +69,8 @@ class NumbersOut(BaseModel):
     legal: list[int]
     probabilities: Row
     value: float | None
-    action_values: Row = Field(description="If the player goes on with the strategy after the attempt.")
-    best_value: float | None = Field(description="If the player goes on with the best response.")
+    action_values: Row = Field(description="If the player continues with the strategy after the attempt.")
+    best_value: float | None = Field(description="If the player continues with the best response.")
     best_action_values: Row
     regrets: Row = Field(description="Counterfactual.")
     fails: Row = Field(description="Probability that the attempt fails.")
@@ -122,9 +122,9 @@ class ExploreOut(BaseModel):
     infoset: str
     strategies: tuple[str, str] = Field(description="Keys of player 0's and of player 1's strategy.")
     iteration: int | None = Field(description="Of the run that they come from; null: its last one.")
-    plays: tuple[str, str] = Field(description="Of each player: average (its strategy), or best (its best response).")
-    merged: bool = Field(description="Whether the infoset is told together with its mirror images.")
-    images: list[str] = Field(description="What is told together: the infoset, or all its mirror images.")
+    plays: tuple[str, str] = Field(description="Of each player: average (their strategy), or best (a best response).")
+    merged: bool = Field(description="Whether the infoset is merged with its mirror images.")
+    images: list[str] = Field(description="What the numbers describe: the infoset, or all its mirror images.")
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")
     value: float = Field(description="Of the whole game for player 0.")
     best_responses: tuple[float, float] = Field(description="What each player's best response gets.")
@@ -135,9 +135,9 @@ class ExploreOut(BaseModel):
     offered: list[StrategyOut] = Field(description="All strategies that you may look at.")
 
     @classmethod
-    def of(cls, game: str, found: Look) -> ExploreOut:
+    def of(cls, game: str, view: Look) -> ExploreOut:
         """A look that has answers."""
-        told, address = found.answers[0], found.address
+        answer, address = view.answers[0], view.address
         return cls(
             game=game,
             player=address.player,
@@ -146,15 +146,15 @@ class ExploreOut(BaseModel):
             iteration=address.iteration,
             plays=address.plays,
             merged=address.symmetry == MERGED,
-            images=told["images"],
-            classes=told["classes"],
-            value=told["facts"]["value"],
-            best_responses=told["facts"]["best_responses"],
-            numbers=NumbersOut(**_known(NumbersOut, told["numbers"])),
-            beside=NumbersOut(**_known(NumbersOut, found.answers[1]["numbers"])) if found.beside else None,
-            beliefs=_beliefs(told["beliefs"]),
-            outcomes=[OutcomeOut(**way) for way in told["ways"]],
-            offered=[StrategyOut.of(source) for source in found.offered],
+            images=answer["images"],
+            classes=answer["classes"],
+            value=answer["facts"]["value"],
+            best_responses=answer["facts"]["best_responses"],
+            numbers=NumbersOut(**_known(NumbersOut, answer["numbers"])),
+            beside=NumbersOut(**_known(NumbersOut, view.answers[1]["numbers"])) if view.beside else None,
+            beliefs=_beliefs(answer["beliefs"]),
+            outcomes=[OutcomeOut(**way) for way in answer["ways"]],
+            offered=[StrategyOut.of(source) for source in view.offered],
         )
 
 
@@ -191,8 +191,8 @@ class MistakesOut(BaseModel):
     infosets: list[MistakeOut] = Field(description="The worst of both sums.")
 
     @classmethod
-    def of(cls, submission: int, player: int, told: Message) -> MistakesOut:
+    def of(cls, submission: int, player: int, answer: Message) -> MistakesOut:
         """The answer of the answerer."""
         names = ("exploitability", "own_mistakes", "openings", "remainder", "by_opening", "by_depth")
-        infosets = [MistakeOut(**_known(MistakeOut, one)) for one in told["infosets"]]
-        return cls(submission=submission, player=player, **{name: told[name] for name in names}, infosets=infosets)
+        infosets = [MistakeOut(**_known(MistakeOut, one)) for one in answer["infosets"]]
+        return cls(submission=submission, player=player, **{name: answer[name] for name in names}, infosets=infosets)

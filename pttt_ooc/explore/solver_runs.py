@@ -22,14 +22,14 @@ def with_run(source: Source) -> Source:
     place = Path(source.name)
     try:
         manifest = read_manifest(manifest_of(place, "solve"), "solve")
-        kept: dict[str, Any] | None = manifest["products"].get(SNAPSHOTS)
+        product: dict[str, Any] | None = manifest["products"].get(SNAPSHOTS)
         last = manifest["result"]
         curve = _curve(place / _CURVE)
     except (StoreError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return source  # not a directory of the workflow
-    if not kept:
+    if not product:
         return source
-    earlier = list(_snapshots(place / SNAPSHOTS, kept["digest"], dict(curve), last["iteration"]))
+    earlier = list(_snapshots(place / SNAPSHOTS, product["digest"], dict(curve), last["iteration"]))
     latest = Snapshot(last["iteration"], last["nashconv"], source.name, source.digest)
     return replace(source, snapshots=(*earlier, latest), curve=curve)
 

@@ -23,10 +23,10 @@ from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.show.pictures import attempts_of
 
 HELP = (
-    "Type an attempt to go on: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. Or "
-    "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets the "
-    "opponent play its best response, or its strategy again, r the player itself, m tells the infoset together with "
-    "its mirror images, or apart again, q ends, ? shows this."
+    "Type an attempt to continue: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. "
+    "Or type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets "
+    "the opponent play the best response, or the strategy again, r does the same for the player, m merges the infoset "
+    "with its mirror images, or separates them again, q ends, ? shows this."
 )
 _ITERATIONS = "i lists the iterations whose strategies were kept; i 19 goes to the strategies after iteration 19."
 _BOARDS = 8
@@ -126,20 +126,20 @@ class Walk:
         self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
 
     def _turn(self, player: int) -> None:
-        """Switch a player between its best response and its strategy."""
+        """Switch a player between their best response and their strategy."""
         self._replying ^= {player}
         self.pair = self._followed.with_reply(*self._replying) if self._replying else self._followed
         self._tell_pair()
         self._show()
 
     def _go_to_iteration(self, text: str) -> None:
-        kept = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
-        if not kept:
+        snapshots = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
+        if not snapshots:
             self.dialogue.say("These strategies come from no run that has kept earlier ones.")
-        elif text not in [str(iteration) for iteration, _ in kept]:
+        elif text not in [str(iteration) for iteration, _ in snapshots]:
             if text:
                 self.dialogue.say(f"No strategies were kept after iteration {text}.")
-            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in kept) + ".")
+            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in snapshots) + ".")
         else:
             runs = [self._runs.get(name) for name in self._latest.names]
             names = [
@@ -162,84 +162,84 @@ class Walk:
 
     def _go_to(self, text: str) -> None:
         try:
-            found = checked(self.pair.game, self.player, text)
+            infoset = checked(self.pair.game, self.player, text)
         except ImpossibleInfosetError as error:
             nearest = "" if error.nearest in (None, self.infoset) else f" The nearest infoset is {error.nearest}"
             self.dialogue.say(f"{error}{nearest}")
             return
-        self.infosets[self.player] = found
+        self.infosets[self.player] = infoset
         self._show()
 
     # -----------------------------------------------------------------------------------------
     # Output
 
     def _show(self) -> None:
-        found, classes = self._numbers()
+        facts, classes = self._numbers()
         say, game = self.dialogue.say, self.pair.game
-        told = attempts_sentence(self.infoset, len(game.setup[self.player]))
+        sentence = attempts_sentence(self.infoset, len(game.setup[self.player]))
         say()
-        say(f"Player {self.player} ({MARKS[self.player]}): {told}.")
-        say(self.dialogue.board(game, self._squares(found.probabilities, classes)))
+        say(f"Player {self.player} ({MARKS[self.player]}): {sentence}.")
+        say(self.dialogue.board(game, self._squares(facts.probabilities, classes)))
         if images := mirror_images(game, self.infoset):
             say(f"{'Merged with its mirror images' if self._merged else 'Mirror images'}: {'  '.join(images)}")
         if any(len(one) > 1 for one in classes):
             say("A square with = mirrors another one, which shows the probability of all together.")
         if self._merged and images:
             say("Reach and regrets are sums over the infoset and its mirror images.")
-        say(f"reach: own {_reach(found.own_reach)}, opponent {_reach(found.opponent_reach)}")
-        if found.arbitrary:
+        say(f"reach: own {_reach(facts.own_reach)}, opponent {_reach(facts.opponent_reach)}")
+        if facts.arbitrary:
             say("No game between these strategies comes here: what the strategy does is arbitrary.")
-        say(f"value {_number(found.value)}, with the best response from here on {_number(found.best_value)}")
-        self._show_attempts(found, classes)
+        say(f"value {_number(facts.value)}, with the best response from here on {_number(facts.best_value)}")
+        self._show_attempts(facts, classes)
 
     def _numbers(self) -> tuple[Numbers, Classes]:
         """The numbers at the infoset, or with its mirror images, and the classes of squares that mirror each other."""
         if self._merged:
             both = merged(self.pair.profile, self.player, self.infoset)
             return both.numbers, both.classes
-        found = numbers(self.pair.profile, self.player, self.infoset)
-        return found, [(square,) for square in found.legal]
+        facts = numbers(self.pair.profile, self.player, self.infoset)
+        return facts, [(square,) for square in facts.legal]
 
     def _squares(self, row: SquareArray, classes: Classes) -> list[Square]:
         known = dict(attempts_of(self.infoset))
         sums = {one[0]: _together(row, one) for one in classes}
         most = max((p for p in sums.values() if p == p), default=1.0)
-        found = [self._mark(mine=known[s]) if s in known else Square("") for s in range(self.pair.game.squares)]
+        squares = [self._mark(mine=known[s]) if s in known else Square("") for s in range(self.pair.game.squares)]
         for one in classes:
-            found[one[0]] = Square(probability(sums[one[0]]), style="bold" if sums[one[0]] == most else "")
+            squares[one[0]] = Square(probability(sums[one[0]]), style="bold" if sums[one[0]] == most else "")
             for other in one[1:]:
-                found[other] = Square(f"={one[0]}", style="dim")
-        return found
+                squares[other] = Square(f"={one[0]}", style="dim")
+        return squares
 
     def _mark(self, mine: bool) -> Square:
         return Square(MARKS[self.player if mine else 1 - self.player], style="bold blue" if mine else "bold red")
 
-    def _show_attempts(self, found: Numbers, classes: Classes) -> None:
+    def _show_attempts(self, facts: Numbers, classes: Classes) -> None:
         names = {one: ", ".join(map(str, one)) for one in map(tuple, classes)}
         wide = max(6, *map(len, names.values()))
         self.dialogue.say(f"{'square':>{wide}}  probability     value  then best    regret     fails")
         for one, name in names.items():
             s = one[0]
-            values = (found.action_values[s], found.best_action_values[s], found.regrets[s], found.fails[s])
-            told = "".join(f"{_number(float(value)):>10}" for value in values)
-            self.dialogue.say(f"{name:>{wide}}  {probability(_together(found.probabilities, one)):>11}{told}")
+            values = (facts.action_values[s], facts.best_action_values[s], facts.regrets[s], facts.fails[s])
+            columns = "".join(f"{_number(float(value)):>10}" for value in values)
+            self.dialogue.say(f"{name:>{wide}}  {probability(_together(facts.probabilities, one)):>11}{columns}")
 
     def _show_beliefs(self) -> None:
         profile, say, game = self.pair.profile, self.dialogue.say, self.pair.game
         if self._merged:
-            found = merged(profile, self.player, self.infoset, None, _BOARDS).beliefs
+            held = merged(profile, self.player, self.infoset, None, _BOARDS).beliefs
         else:
-            found = beliefs(profile.index, profile.strategies[1 - self.player], self.player, self.infoset, _BOARDS)
+            held = beliefs(profile.index, profile.strategies[1 - self.player], self.player, self.infoset, _BOARDS)
         say(f"The opponent's mark is there with probability (given {self.infoset}):")
         own = {square for square, placed in attempts_of(self.infoset) if placed}
-        shown = [self._mark(mine=True) if s in own else Square(f"{p:.3f}") for s, p in enumerate(found.marks.tolist())]
-        say(self.dialogue.board(game, shown))
-        if found.arbitrary:
+        marks = [self._mark(mine=True) if s in own else Square(f"{p:.3f}") for s, p in enumerate(held.marks.tolist())]
+        say(self.dialogue.board(game, marks))
+        if held.arbitrary:
             say("No game against this opponent comes here: all possible histories count alike.")
-        attempts = ", ".join(f"{n} with {p:.3f}" for n, p in sorted(found.opponent_attempts.items()))
+        attempts = ", ".join(f"{n} with {p:.3f}" for n, p in sorted(held.opponent_attempts.items()))
         say(f"Attempts of the opponent: {attempts}.")
         say("The likeliest boards:")
-        for board in found.boards:
+        for board in held.boards:
             rows = []
             for s in range(game.squares):
                 mine, theirs = board.mine >> s & 1, board.theirs >> s & 1

@@ -76,8 +76,8 @@ class TerminalGame:
         self.dialogue.say(
             f"Won {tally.wins}, drawn {tally.draws}, lost {tally.losses}; mean {decimals(tally.mean, 3)}{error}."
         )
-        told = [f"{each.who} {decimals(each.value)}" for each in self.opponents.expectations(self.opponent)]
-        self.dialogue.say(f"Exactly expected against {self.opponent.name}: {', '.join(told)}.")
+        expectations = [f"{each.who} {decimals(each.value)}" for each in self.opponents.expectations(self.opponent)]
+        self.dialogue.say(f"Exactly expected against {self.opponent.name}: {', '.join(expectations)}.")
 
     # -----------------------------------------------------------------------------------------
     # A game
@@ -88,7 +88,7 @@ class TerminalGame:
             seat = self._seat(history, None)
             self.dialogue.say()
             self.dialogue.say(self._known(seat.cells))
-            square = self._asked(seat)
+            square = self._square(seat)
             if square is None:
                 resigned = True
                 continue
@@ -106,7 +106,7 @@ class TerminalGame:
     def _seat(self, history: History, result: int | None, resigned: bool = False) -> Seat:
         return seat_of(history, self.me, "", self.opponent.name, self.opponent.key, result, resigned)
 
-    def _asked(self, seat: Seat) -> int | None:
+    def _square(self, seat: Seat) -> int | None:
         """The square that the person attempts; None if the person resigns."""
         keys = {cell.text: cell.square for cell in seat.cells}
         while True:
@@ -128,8 +128,8 @@ class TerminalGame:
         free = ", ".join(cell.text for cell in seat.cells if cell.square in seat.legal)
         if named is not None and named < len(seat.cells):
             return f"You have attempted square {named} already; the keys of the others are {free}."
-        shown = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
-        return f"{shown if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
+        quoted = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
+        return f"{quoted if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
 
     # -----------------------------------------------------------------------------------------
     # Review
@@ -157,8 +157,8 @@ class TerminalGame:
         for move in review.moves:
             who = "you" if move.mine else "opponent"
             lost = f", lost {decimals(move.loss, 4)}" if move.loss is not None else ""
-            told = "placed" if move.placed else "failed"
-            self.dialogue.say(f"{move.number:3}  {MARKS[move.player]} {who:8} square {move.square} {told}{lost}")
+            outcome = "placed" if move.placed else "failed"
+            self.dialogue.say(f"{move.number:3}  {MARKS[move.player]} {who:8} square {move.square} {outcome}{lost}")
 
     def _show(self, step: ReviewStep, last: int) -> None:
         say, game = self.dialogue.say, self.opponents.game
@@ -176,8 +176,11 @@ class TerminalGame:
             say("The end.", "bold")
             return
         who = "You" if step.move.mine else "The opponent"
-        told = "placed" if step.move.placed else "failed"
-        say(f"Attempt {step.number + 1} of {last}. {who} at {step.infoset}: square {step.move.square}, {told}.", "bold")
+        outcome = "placed" if step.move.placed else "failed"
+        say(
+            f"Attempt {step.number + 1} of {last}. {who} at {step.infoset}: square {step.move.square}, {outcome}.",
+            "bold",
+        )
         if step.probability is not None:
             say(f"It does so with probability {decimals(step.probability, 4)} there.")
         for choice in step.choices:

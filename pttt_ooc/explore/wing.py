@@ -28,21 +28,21 @@ def answerer(profiles: Path, game: str, structures: Path) -> Call:
     return "pttt_ooc.explore.answers:answerer", str(profiles), game, str(structures)
 
 
-def pages(sources: Sequence[Source], game: str, kept: Path, structures: Path) -> Pages:
-    """The pages on strategies of one game; prepared strategies and people's games are in the directory `kept`.
+def pages(sources: Sequence[Source], game: str, games_directory: Path, structures: Path) -> Pages:
+    """The pages on strategies of one game; people's games are in `games_directory`, also prepared strategies.
 
     Raises
     ------
     StoreError
         If the database of games cannot be used.
     """
-    games_file(kept)
-    told = json.dumps([asdict(source) for source in sources])
+    games_file(games_directory)
+    listed = json.dumps([asdict(source) for source in sources])
     return Pages(
         name=WING.name,
         what=game,
         title="Phantom Tic-Tac-Toe, explored",
         subtitle=game,
-        parts=("pttt_ooc.explore.part:local_parts", game, told, str(kept)),
-        answerer=answerer(kept, game, structures),
+        parts=("pttt_ooc.explore.part:local_parts", game, listed, str(games_directory)),
+        answerer=answerer(games_directory, game, structures),
     )

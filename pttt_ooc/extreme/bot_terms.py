@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # the web process and the Snakefile import nothing that runs 
     from pttt_ooc.extreme.tournament import TournamentSettings
 
 Counts = Annotated[tuple[Whole, ...], Field(min_length=1, max_length=len(COURSE))]
-Marks = Annotated[tuple[Annotated[Real, Field(ge=0, le=1e6)], ...], Field(min_length=1, max_length=len(COURSE))]
-
+Mark = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e6), BeforeValidator(number)]
+Marks = Annotated[tuple[Mark, ...], Field(min_length=1, max_length=len(COURSE))]
 
 Memory = Annotated[int, Field(ge=64, le=10**6), BeforeValidator(number)]
 

@@ -110,8 +110,8 @@ def converted(source: str) -> str:
     import fissix
     from fissix.pgen2 import driver, parse, tokenize
 
-    # Its tables are made anew, as nothing can be written where they would be kept.
-    driver.load_grammar = partial(fissix.load_grammar, gp="/nowhere", save=False)
+    # Its tables are made anew: no file can be where they would be kept.
+    driver.load_grammar = partial(fissix.load_grammar, gp=os.path.join(__file__, "none"), save=False)
     from fissix import refactor
 
     names = refactor.get_fixers_from_package("fissix.fixes")

@@ -28,11 +28,11 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
     ConfigError
         If the configuration's own run is one of them, or one value of a parameter is given for several update rules.
     """
-    given = next((key for key in _PARAMETERS if getattr(config.solve, key) is not None), None)
-    if sweep.games and given and len(sweep.algorithms) > 1:
+    parameter = next((key for key in _PARAMETERS if getattr(config.solve, key) is not None), None)
+    if sweep.games and parameter and len(sweep.algorithms) > 1:
         raise ConfigError(
-            f"solve.{given} is {getattr(config.solve, given):g}, but sweep.algorithms names several update rules; "
-            "leave it at null, so that each has the value that its authors recommend."
+            f"solve.{parameter} is {getattr(config.solve, parameter):g}, but sweep.algorithms names several update "
+            "rules; leave it at null, so that each has the value that its authors recommend."
         )
     found = {}
     for game, algorithm, precision in product(sweep.games, sweep.algorithms, sweep.precisions):

@@ -121,7 +121,7 @@ def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
         inline_svg(comparison_figure(curves, x), f"{game}-{x}", f"Gaps of {len(runs)} runs of {game} over {x}")
         for x in ("iteration", "seconds")
     ]
-    rows = [{**told, **run.columns()} for told, run in zip(comparison_rows(facts), runs, strict=True)]
+    rows = [{**line, **run.columns()} for line, run in zip(comparison_rows(facts), runs, strict=True)]
     value = (max(row["value_lower"] for row in rows), min(row["value_upper"] for row in rows))
     uniform = runs[0].evaluated["uniform"]["nashconv"]
     return {

@@ -52,8 +52,8 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
         raise ConfigError(f"There is no learner {algorithm!r}{guess(algorithm)}.")
     module, name = ALGORITHMS[algorithm]
     with imports(f"The learner {algorithm}"):
-        found: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
-    return found
+        result: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
+    return result
 
 
 def guess(algorithm: str) -> str:

@@ -65,8 +65,8 @@ def learn(
     named_game(game)
     chosen = dict(_setting(text) for text in settings or [])
     checked_settings(algorithm, chosen, "--set")
-    asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
-    checked = check_section(RunConfig, asked, "The options")
+    run_settings = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
+    checked = check_section(RunConfig, run_settings, "The options")
     run = LearnerRun(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():

@@ -12,7 +12,7 @@ from pttt_ooc.show.numbers import listed
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""
 SHORT = 1.0  # seconds; no power of time is fitted to a shorter run
-STEEP = 4.0  # a gap that falls faster than time to the power of minus this has ended; no power describes it
+STEEP = 4.0  # a gap that falls faster than time to the power of minus this has ended; no power of time describes it
 STILL = 0.1  # a gap that falls more slowly than time to the power of minus this counts as constant
 
 
@@ -72,7 +72,7 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
     if len(runs) > 1:
         shortest = min(row["seconds"] for row in lasts.values())
         found.append(
-            f"At {brief(shortest)} seconds, when all were still at work: {_ranking(runs, 'seconds', shortest)}."
+            f"At {brief(shortest)} seconds, when all were still running: {_ranking(runs, 'seconds', shortest)}."
         )
         fewest = min(row["states"] for row in lasts.values())
         found.append(
@@ -85,28 +85,29 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
 def _slopes(runs: Runs) -> list[str]:
     """Which gaps still fall, and which are constant."""
     slopes = {name: exponent(rows) for name, (_, rows) in runs.items()}
-    known = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
-    steep = [name for slope, name in known if slope < -STEEP]
-    falling = [f"{name} {slope:.1f}" for slope, name in known if -STEEP <= slope <= -STILL]
-    still = [name for slope, name in known if slope > -STILL]
+    sorted_slopes = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
+    steep = [name for slope, name in sorted_slopes if slope < -STEEP]
+    falling = [f"{name} {slope:.1f}" for slope, name in sorted_slopes if -STEEP <= slope <= -STILL]
+    still = [name for slope, name in sorted_slopes if slope > -STILL]
     found = []
     if steep:
-        found.append(f"The gap fell at once to where it ended: {listed(steep)}.")
+        found.append(f"The gap fell at once to its last value: {listed(steep)}.")
     if falling:
         found.append(
-            f"In the last three quarters of its time a run's gap goes with time to the power of: {', '.join(falling)}."
+            "In the last three quarters of a run, its gap is proportional to time to the power of: "
+            f"{', '.join(falling)}."
         )
     if still:
-        found.append(f"The gap no longer falls, or hardly: {listed(still)}.")
+        found.append(f"The gap hardly falls any more: {listed(still)}.")
     return found
 
 
 def _averages(lasts: Mapping[str, Row]) -> list[str]:
     """The gaps of averages and of last iterates."""
-    known = {name: row for name, row in lasts.items() if "last_nashconv" in row}
-    if not known:
+    both = {name: row for name, row in lasts.items() if "last_nashconv" in row}
+    if not both:
         return []
-    parts = [f"{name} {row['nashconv'] / 2:.2g} against {row['last_nashconv'] / 2:.2g}" for name, row in known.items()]
+    parts = [f"{name} {row['nashconv'] / 2:.2g} against {row['last_nashconv'] / 2:.2g}" for name, row in both.items()]
     return [f"The average against the last iterate: {', '.join(parts)}."]
 
 

@@ -70,12 +70,12 @@ class Learner(ABC, Generic[Chosen]):
         self.counts = Counts()
 
     @abstractmethod
-    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+    def start(self, game: LearningGame, settings: Chosen, seed: int) -> None:
         """Prepare the first iteration.
 
         Parameters
         ----------
-        ground
+        game
             The game.
         settings
             An instance of :attr:`settings_model`.
@@ -85,7 +85,7 @@ class Learner(ABC, Generic[Chosen]):
 
     @property
     def settled(self) -> bool:
-        """Whether more iterations change nothing."""
+        """Whether more iterations would change nothing."""
         return False
 
     @abstractmethod

@@ -185,15 +185,15 @@ class LearningGame:
         actions.
         """
         pairs, size = find_pairs(self.game), self.game.squares
-        tried = [pairs.placed[p] | pairs.failed[p] | self.game.setup_mask(p) for p in (0, 1)]
-        legal = [~mask & ((1 << size) - 1) for mask in tried]
+        attempted = [pairs.placed[p] | pairs.failed[p] | self.game.setup_mask(p) for p in (0, 1)]
+        legal = [~mask & ((1 << size) - 1) for mask in attempted]
         keys = [pairs.placed[p] << size | pairs.failed[p] for p in (0, 1)]
-        # The index leaves out views of a player who moves no more, where nobody can win at once.
-        kept = (self.index.orbits[0].find(keys[0]) >= 0) & (self.index.orbits[1].find(keys[1]) >= 0)
+        # The index leaves out views of a player who has no more moves, if nobody can win at once there.
+        exist = (self.index.orbits[0].find(keys[0]) >= 0) & (self.index.orbits[1].find(keys[1]) >= 0)
         timings = []
         for player in (0, 1):
             marked = np.where(pairs.mover == player, legal[player] & -legal[player], legal[1 - player])
-            chosen = replace(pairs, winning_squares=np.where(kept, marked, 0))
+            chosen = replace(pairs, winning_squares=np.where(exist, marked, 0))
             timings.append(build_timing(self.index, chosen, player))
         return Engine(self.index, (timings[0], timings[1]), self.dtype.type, workers=self.engine.workers)
 

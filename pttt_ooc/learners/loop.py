@@ -49,7 +49,7 @@ class Loop:
     Parameters
     ----------
     learner
-        Started.
+        A learner that has been started.
     checkpoints
         Where its states are saved and restored from; None: nowhere.
     log
@@ -61,19 +61,19 @@ class Loop:
     def __init__(
         self,
         learner: Learner[Any],
-        ground: LearningGame,
+        game: LearningGame,
         ends: Ends,
         checkpoints: Checkpoints | None = None,
         log: Path | None = None,
         on_row: Callable[[Row], None] = lambda row: None,
     ) -> None:
-        self.learner, self.ground, self.ends = learner, ground, ends
+        self.learner, self.game, self.ends = learner, game, ends
         self.checkpoints, self.log, self.on_row = checkpoints, log, on_row
         self.rows: list[Row] = []
         self.seconds = self.wall_seconds = 0.0
-        found = checkpoints.latest() if checkpoints else None
-        if found:
-            arrays, values = found
+        saved = checkpoints.latest() if checkpoints else None
+        if saved:
+            arrays, values = saved
             learner.counts = Counts(**values["counts"])
             learner.restore(arrays)
             self.rows, self.seconds, self.wall_seconds = values["rows"], values["seconds"], values["wall_seconds"]
@@ -136,14 +136,14 @@ class Loop:
                 size = max(size // 2, 1)
 
     def _evaluate(self) -> None:
-        found = self.ground.evaluator(*self.learner.strategy())
+        evaluation = self.game.evaluator(*self.learner.strategy())
         row = {**asdict(self.learner.counts), "seconds": self.seconds, "wall_seconds": self.wall_seconds}
         row["iteration"] = row.pop("iterations")
-        row |= {"value": found.value, "best_response_0": found.best_response_0}
-        row |= {"best_response_1": found.best_response_1, "nashconv": found.nashconv}
+        row |= {"value": evaluation.value, "best_response_0": evaluation.best_response_0}
+        row |= {"best_response_1": evaluation.best_response_1, "nashconv": evaluation.nashconv}
         last = self.learner.last()
         if last is not None:
-            row["last_nashconv"] = self.ground.evaluator(*last).nashconv
+            row["last_nashconv"] = self.game.evaluator(*last).nashconv
         self.rows = [r for r in self.rows if r["iteration"] < row["iteration"]] + [row]
         if self.log:
             atomic_write_text(self.log, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))

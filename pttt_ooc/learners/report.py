@@ -20,7 +20,7 @@ AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "state
 TIMES = (1, 10, 60, 600, 3600)  # seconds at which the table shows the gap, if a run was that long
 _COLOURS = ("accent", "warm", "muted", "shade", "ink")
 _STYLES = ("-", "--", ":", "-.")
-LOWEST = 1e-6  # the lower end of the figure: a run that reaches an exact equilibrium leaves it
+LOWEST = 1e-6  # the lower end of the figure; the gap of an exact equilibrium is below it
 FIGURE = "comparison.svg"
 PAGE = "comparison.html"
 
@@ -37,8 +37,8 @@ def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
 
 def times_of(runs: Runs) -> list[int]:
     """The last three of :data:`TIMES` at which a run has a gap; none if all runs ended earlier."""
-    known = [t for t in TIMES if any(half_gap_at(rows, t) is not None for _, rows in runs.values())]
-    return known[-3:]
+    times = [t for t in TIMES if any(half_gap_at(rows, t) is not None for _, rows in runs.values())]
+    return times[-3:]
 
 
 def table_of(runs: Runs) -> list[dict[str, Any]]:
@@ -114,8 +114,8 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         runs[manifest["name"]] = (manifest, rows)
     games = sorted({manifest["game"] for manifest, _ in runs.values()})
     if len(games) != 1:
-        said = f"runs of {' and '.join(games)}" if games else "no run"
-        raise StoreError(f"A comparison is of one game, but there are {said}; name runs of one game.")
+        runs_of = f"runs of {' and '.join(games)}" if games else "no run"
+        raise StoreError(f"A comparison is of one game, but there are {runs_of}; name runs of one game.")
     uniform = next(manifest["uniform_nashconv"] for manifest, _ in runs.values()) / 2
     figure = figure_bytes(figure_of(runs, uniform), "svg")
     page = rendered(

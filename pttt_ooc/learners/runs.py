@@ -99,18 +99,18 @@ def learn(
     """
     settings = checked_settings(run.algorithm, run.settings, f"The settings of the run {run.name}")
     directory, name = directory_of(data, run), run.fingerprint()
-    with open_learning_game(data, run.game, run.symmetry, run.precision, threads) as ground:
+    with open_learning_game(data, run.game, run.symmetry, run.precision, threads) as game:
         work = directory / "work" / name
         with Checkpoints(work, name) as checkpoints:
             learner = learner_class(run.algorithm)()
-            learner.start(ground, settings, run.seed)
-            loop = Loop(learner, ground, ends, checkpoints, work / LOG, on_row)
+            learner.start(game, settings, run.seed)
+            loop = Loop(learner, game, ends, checkpoints, work / LOG, on_row)
             stopped_by = loop.run()
-            _write(run, directory, loop, stopped_by, ground)
+            _write(run, directory, loop, stopped_by, game)
     return directory
 
 
-def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, ground: LearningGame) -> None:
+def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, game: LearningGame) -> None:
     last = loop.rows[-1]
     make_directory(directory)
     (directory / MANIFEST).unlink(missing_ok=True)
@@ -121,8 +121,8 @@ def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, ground
     products = {name: {"digest": digest(directory / name)} for name in ("solution.zarr", LOG)}
     facts = {"name": run.name, **run.described(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
     facts["source"] = learner_class(run.algorithm).source
-    uniform = uniform_strategy(ground.index, 0), uniform_strategy(ground.index, 1)
-    facts["uniform_nashconv"] = ground.evaluator(*uniform).nashconv
+    uniform = uniform_strategy(game.index, 0), uniform_strategy(game.index, 1)
+    facts["uniform_nashconv"] = game.evaluator(*uniform).nashconv
     write_manifest(directory / MANIFEST, STAGE, products=products, versions=versions(), **facts)
 
 

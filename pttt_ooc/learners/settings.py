@@ -25,9 +25,9 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Run = Field(description="Of the run: of its directory, and in the comparison.")
+    name: Run = Field(description="The name of the run, for its directory and in the comparison.")
     algorithm: Algorithm = Field(description="The learner.")
-    settings: dict[str, Any] = Field(default={}, description="Of the learner; what is left out is as in the paper.")
+    settings: dict[str, Any] = Field(default={}, description="Of the learner; missing ones are as in the paper.")
     seed: int = Field(default=0, ge=0, le=2**63, description="Seed of all random numbers.")
     precision: Precision = Field(default="float32", description="Of gradients, plans and policies.")
     max_minutes: Real = Field(

@@ -156,22 +156,22 @@ def _check_board(rows: Any, columns: Any) -> None:
         raise GameError(f"A board has whole numbers of rows and columns, not {rows!r} and {columns!r}.")
 
 
-def _checked(made: Game) -> Game:
+def _checked(rules: Game) -> Game:
     """The game; refuse a name that no directory can have, or that belongs to other rules."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", made.name):
-        raise GameError(f"A game cannot be called {made.name!r}; use letters, digits, dots and dashes.")
-    known = find_game(made.name)
-    if known not in (None, made):
-        raise GameError(f"The name {made.name} belongs to a game with other rules; choose another name.")
-    return known or made
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", rules.name):
+        raise GameError(f"A game cannot be called {rules.name!r}; use letters, digits, dots and dashes.")
+    known = find_game(rules.name)
+    if known not in (None, rules):
+        raise GameError(f"The name {rules.name} belongs to a game with other rules; choose another name.")
+    return known or rules
 
 
-def as_record(made: Game) -> dict[str, Any]:
+def as_record(rules: Game) -> dict[str, Any]:
     """The rules of a game as JSON, to be stored with a solution of a custom game."""
     return {
-        **{"name": made.name, "rows": made.rows, "columns": made.columns, "turn_rule": made.turn_rule},
-        "winning_sets": [list(sets) for sets in made.winning_sets],
-        "setup": [list(squares) for squares in made.setup],
+        **{"name": rules.name, "rows": rules.rows, "columns": rules.columns, "turn_rule": rules.turn_rule},
+        "winning_sets": [list(sets) for sets in rules.winning_sets],
+        "setup": [list(squares) for squares in rules.setup],
     }
 
 

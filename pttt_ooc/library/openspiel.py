@@ -153,8 +153,8 @@ def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], d
         )
 
     def probabilities(infoset: str) -> dict[int, float]:
-        found = policy.action_probabilities(state_at(game, player, infoset), player)
-        return {int(square): float(probability) for square, probability in found.items()}
+        chances = policy.action_probabilities(state_at(game, player, infoset), player)
+        return {int(square): float(probability) for square, probability in chances.items()}
 
     return probabilities
 

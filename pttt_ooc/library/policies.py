@@ -41,10 +41,10 @@ class PolicyTensor:
         return block
 
     def _fill(self, row: NDArray[np.float64], text: str) -> None:
-        given, squares = self._policy(text), self._game.squares
+        answer, squares = self._policy(text), self._game.squares
         try:
-            if isinstance(given, Mapping):
-                for square, probability in given.items():
+            if isinstance(answer, Mapping):
+                for square, probability in answer.items():
                     if not 0 <= square < squares or square != int(square):
                         raise StrategyError(
                             f"The policy gave square {square!r} for infoset {text!r}, but the board has squares 0 to "
@@ -52,20 +52,20 @@ class PolicyTensor:
                         )
                     row[int(square)] = probability
                 return
-            if len(given) == squares:
-                row[:] = given
+            if len(answer) == squares:
+                row[:] = answer
                 return
         except (TypeError, ValueError) as error:
             raise StrategyError(
-                f"The policy gave {_short(given)} for infoset {text!r}; it must give {squares} probabilities, or a "
+                f"The policy gave {_short(answer)} for infoset {text!r}; it must give {squares} probabilities, or a "
                 "mapping from squares to probabilities."
             ) from error
         raise StrategyError(
-            f"The policy gave {len(given)} numbers for infoset {text!r}; it must give {squares} probabilities, one for "
-            "each square, or a mapping from squares to probabilities."
+            f"The policy gave {len(answer)} numbers for infoset {text!r}; it must give {squares} probabilities, one "
+            "for each square, or a mapping from squares to probabilities."
         )
 
 
-def _short(given: Any) -> str:
-    text = repr(given)
+def _short(value: Any) -> str:
+    text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

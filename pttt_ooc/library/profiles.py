@@ -46,17 +46,17 @@ class Profile(core.PreparedProfile):
     """
 
     def __repr__(self) -> str:
-        found = self.evaluation
+        evaluation = self.evaluation
         where = f", in {self.directory}" if self.directory else ""
-        return f"Profile of {self.game.name}: value {found.value:.6f}, NashConv {found.nashconv:.2e}{where}"
+        return f"Profile of {self.game.name}: value {evaluation.value:.6f}, NashConv {evaluation.nashconv:.2e}{where}"
 
     def _repr_html_(self) -> str:
-        found = self.evaluation
+        evaluation = self.evaluation
         rows = [
-            ("value for player 0", f"{found.value:.6f}"),
-            ("best response of player 0", f"{found.best_response_0:.6f}"),
-            ("best response of player 1", f"{found.best_response_1:.6f}"),
-            ("NashConv", f"{found.nashconv:.2e}"),
+            ("value for player 0", f"{evaluation.value:.6f}"),
+            ("best response of player 0", f"{evaluation.best_response_0:.6f}"),
+            ("best response of player 1", f"{evaluation.best_response_1:.6f}"),
+            ("NashConv", f"{evaluation.nashconv:.2e}"),
             ("directory", self.directory or "in memory"),
         ]
         return html_table(f"Profile of {self.game.name}", rows)

@@ -145,16 +145,16 @@ def load(directory: str | Path) -> Solution:
     if not directory.is_dir():
         problem = "it is a file, which Strategy.read may read" if directory.exists() else "there is no such directory"
         raise StoreError(f"{directory} is not the directory of a solution: {problem}.")
-    given = named_strategy(str(directory), 0)
-    facts, symmetry = given.metadata, given.metadata["symmetry"]
+    named = named_strategy(str(directory), 0)
+    facts, symmetry = named.metadata, named.metadata["symmetry"]
     game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
     missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in facts]
     if missing:
-        raise StoreError(f"{given.path} lacks its {missing[0]}: solve the game anew.")
+        raise StoreError(f"{named.path} lacks its {missing[0]}: solve the game anew.")
     remember(game, symmetry, directory)
 
     def strategies() -> tuple[Strategy, Strategy]:
-        first, second = read_solution(given.path, index_of(game, symmetry))
+        first, second = read_solution(named.path, index_of(game, symmetry))
         return Strategy.of(first), Strategy.of(second)
 
     return Solution(game, facts, _rows(directory / LOG), strategies, directory)
@@ -214,14 +214,19 @@ def solve(
         ...
     pttt_ooc.errors.ConfigError: The settings: there is no key max_iteration (did you mean max_iterations?).
     """
-    asked = {"target_nashconv": target_nashconv, **settings}
-    config, symmetry = checked_settings(algorithm, asked), checked_symmetry(game, symmetry)
+    options = {"target_nashconv": target_nashconv, **settings}
+    config, symmetry = checked_settings(algorithm, options), checked_symmetry(game, symmetry)
     if directory is None:
-        made = start_solver(game, algorithm, config, symmetry, on_progress)
-        found = made.run()
-        strategies = (Strategy.of(found.strategies[0].whole()), Strategy.of(found.strategies[1].whole()))
-        facts = {"algorithm": _name(algorithm), "symmetry": symmetry, **found.rows[-1], "stopped_by": found.stopped_by}
-        return Solution(game, facts, found.rows, lambda: strategies)
+        solver = start_solver(game, algorithm, config, symmetry, on_progress)
+        result = solver.run()
+        strategies = (Strategy.of(result.strategies[0].whole()), Strategy.of(result.strategies[1].whole()))
+        facts = {
+            "algorithm": _name(algorithm),
+            "symmetry": symmetry,
+            **result.rows[-1],
+            "stopped_by": result.stopped_by,
+        }
+        return Solution(game, facts, result.rows, lambda: strategies)
     if isinstance(algorithm, Rule):
         raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry
@@ -247,9 +252,9 @@ def _solve_in(
     facts = {"rules": rules, "symmetry": symmetry, "algorithm": config.algorithm, "precision": config.precision}
     name = fingerprint({**facts, "parameters": stage.parameters(config)})
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
-    found = solver.solve(engine, config, place / "work" / name, name, on_progress)
-    atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in found.rows))
-    timeless = {key: value for key, value in found.rows[-1].items() if "second" not in key}
+    result = solver.solve(engine, config, place / "work" / name, name, on_progress)
+    atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in result.rows))
+    timeless = {key: value for key, value in result.rows[-1].items() if "second" not in key}
     attrs = {"algorithm": config.algorithm, "parameters": stage.parameters(config), "rules": rules, **timeless}
     with fresh_store(place / SOLUTION) as store:
-        write_solution(store, found.strategies, attrs)
+        write_solution(store, result.strategies, attrs)

@@ -146,18 +146,18 @@ def _checked_rule(rule: Rule) -> Rule:
     """A custom rule whose coefficients are checked in every iteration."""
 
     def coefficients(t: int, parameters: Parameters) -> Coefficients:
-        found = rule.coefficients(t, parameters)
-        if not isinstance(found, Coefficients):
+        result = rule.coefficients(t, parameters)
+        if not isinstance(result, Coefficients):
             raise ConfigError(
-                f"The rule gave {type(found).__name__} for iteration {t}; it must give pttt.Coefficients."
+                f"The rule gave {type(result).__name__} for iteration {t}; it must give pttt.Coefficients."
             )
-        numbers = (found.discount_positive, found.discount_negative, found.look_ahead)
+        numbers = (result.discount_positive, result.discount_negative, result.look_ahead)
         if not all(isinstance(x, int | float | np.floating) and np.isfinite(x) for x in numbers):
-            raise ConfigError(f"The rule gave {found} for iteration {t}; its numbers must be finite.")
-        if found.predict and not rule.predicts:
+            raise ConfigError(f"The rule gave {result} for iteration {t}; its numbers must be finite.")
+        if result.predict and not rule.predicts:
             raise ConfigError(
                 f"The rule predicts in iteration {t}, but was made without predicts=True: no prediction is kept."
             )
-        return found
+        return result
 
     return replace(rule, coefficients=coefficients)

@@ -110,8 +110,8 @@ class Strategy(core.Strategy):
         """
         index = index_of(game)
         rows = default_rows(index, checked_player(player))
-        asked = PolicyTensor(policy, game, player, rows)
-        return cls(index, player, strategy_from_tensor(index, player, asked, rows, source="The policy"))
+        tensor = PolicyTensor(policy, game, player, rows)
+        return cls(index, player, strategy_from_tensor(index, player, tensor, rows, source="The policy"))
 
     @classmethod
     def from_tensor(cls, game: Game, player: int, tensor: NDArray[Any], infosets: Infosets | None = None) -> Strategy:
@@ -182,29 +182,29 @@ class Strategy(core.Strategy):
             ...
         pttt_ooc.errors.StrategyError: uniform.zip: Invalid tensor shape: ...
         """
-        given = named_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
-        if given.kind == "uniform":
+        named = named_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
+        if named.kind == "uniform":
             raise StrategyFileError(f"{path}: This is no file; use Strategy.uniform for the uniform strategy.")
-        several = games_of_shape(given.shape, given.player)
-        if game is None and given.game is None and len(several) > 1:
-            raise StrategyError(f"{path}: Its shape {given.shape} fits {listed(several, 'or')}; say which by game=.")
+        several = games_of_shape(named.shape, named.player)
+        if game is None and named.game is None and len(several) > 1:
+            raise StrategyError(f"{path}: Its shape {named.shape} fits {listed(several, 'or')}; say which by game=.")
         if game is not None and not is_named(checked_game(game)):
             rules = game
         else:
-            rules = game_of([given], None if game is None else game.name)
-        return cls.of_named(given, rules)
+            rules = game_of([named], None if game is None else game.name)
+        return cls.of_named(named, rules)
 
     @classmethod
-    def of_named(cls, given: NamedStrategy, game: Game) -> Strategy:
+    def of_named(cls, named: NamedStrategy, game: Game) -> Strategy:
         """A named strategy, for a game; for errors see :meth:`read`."""
-        if given.game not in (None, game.name):
-            raise StrategyFileError(f"{given.path}: This is for {given.game}, not for {game.name}.")
-        if given.kind == "uniform":
-            return cls.uniform(game, given.player)
-        symmetry: Symmetry = given.metadata["symmetry"] if given.kind == "solution" else "none"
-        if given.kind == "solution":
-            remember(game, symmetry, Path(given.name))
-        return cls.of(load_strategy(given, index_of(game, symmetry), data_directory()))
+        if named.game not in (None, game.name):
+            raise StrategyFileError(f"{named.path}: This is for {named.game}, not for {game.name}.")
+        if named.kind == "uniform":
+            return cls.uniform(game, named.player)
+        symmetry: Symmetry = named.metadata["symmetry"] if named.kind == "solution" else "none"
+        if named.kind == "solution":
+            remember(game, symmetry, Path(named.name))
+        return cls.of(load_strategy(named, index_of(game, symmetry), data_directory()))
 
     @classmethod
     def from_openspiel(cls, game: Game, player: int, policy: Any) -> Strategy:
@@ -385,8 +385,8 @@ class Strategy(core.Strategy):
         return openspiel.as_policy(self.game, strategies)
 
     def __repr__(self) -> str:
-        kept = ", kept up to symmetry" if self.index.symmetry == "full" else ""
-        return f"Strategy of player {self.player} in {self.game.name}: {len(self):,} infosets{kept}"
+        ending = ", kept up to symmetry" if self.index.symmetry == "full" else ""
+        return f"Strategy of player {self.player} in {self.game.name}: {len(self):,} infosets{ending}"
 
 
 def _checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:

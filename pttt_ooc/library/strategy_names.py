@@ -168,8 +168,8 @@ def _solution_metadata(path: Path) -> dict[str, Any]:
 # The game that strategies are for
 
 
-def game_of(given: Sequence[NamedStrategy], asked: str | None) -> Game:
-    """The game `asked` for; default: the game in the strategies' headers.
+def game_of(strategies: Sequence[NamedStrategy], game_name: str | None) -> Game:
+    """The game named `game_name`; default: the game in the strategies' headers.
 
     A solution and a bundle name their game; the shape of a tensor tells which games it fits.
 
@@ -180,11 +180,11 @@ def game_of(given: Sequence[NamedStrategy], asked: str | None) -> Game:
     StrategyFileError, StrategyError
         If a strategy is for another game or player, or several games are possible.
     """
-    rules = None if asked is None else named_game(asked)
-    for one in given:
+    rules = None if game_name is None else named_game(game_name)
+    for one in strategies:
         if one.game is not None and find_game(one.game) is None:
             raise StrategyFileError(f"{one.path}: This is for the game {one.game!r}, which this program does not know.")
-    named = [one for one in given if one.game is not None]
+    named = [one for one in strategies if one.game is not None]
     for one in named:
         if rules is not None and one.game != rules.name:
             what = "a solution" if one.kind == "solution" else "a pair of strategies"
@@ -193,7 +193,7 @@ def game_of(given: Sequence[NamedStrategy], asked: str | None) -> Game:
             )
         if one.game != named[0].game:
             raise StrategyFileError(f"{named[0].name} is for {named[0].game}, but {one.name} is for {one.game}.")
-    shaped = [one for one in given if one.shape is not None]
+    shaped = [one for one in strategies if one.shape is not None]
     if rules is None and named:
         rules = named_game(str(named[0].game))
     if rules is None and shaped:
@@ -221,8 +221,8 @@ def _game_by_shape(shaped: Sequence[NamedStrategy]) -> Game:
             _refuse_shape(one, "as no game has")
     common = [name for name in possible[0] if all(name in games for games in possible)]
     if not common:
-        told = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
-        raise StrategyError(f"The strategies are for different games: {', but '.join(told)}.")
+        fits = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
+        raise StrategyError(f"The strategies are for different games: {', but '.join(fits)}.")
     if len(common) > 1:
         raise StrategyError(
             f"{shaped[0].name}: The shape {shaped[0].shape} fits {listed(common, 'or')}; say which by --game."

@@ -62,7 +62,7 @@ class ReadingArrays:
 
 
 def reading_needs(
-    given: Sequence[NamedStrategy], target: Index, data: Path, normalised: bool = True
+    named: Sequence[NamedStrategy], target: Index, data: Path, normalised: bool = True
 ) -> MemoryNeeds[tuple[ReadingArrays, ...]]:
     """Memory that :func:`load_strategy` needs for some strategies, each with its own arrays.
 
@@ -71,8 +71,8 @@ def reading_needs(
     normalised
         If false, probabilities stay as they are in the file where that takes no more memory; the engine scales them.
     """
-    fixed, arrays = {"rows being read": len(given) * _ROWS_BYTES}, []
-    for one in given:
+    fixed, arrays = {"rows being read": len(named) * _ROWS_BYTES}, []
+    for one in named:
         in_rows = one.kind in ("tensor", "bundle")
         in_order = one.kind == "bundle" or one.infosets is not None
         own = target if one.kind == "uniform" else _own_index(one, target, data)
@@ -94,7 +94,7 @@ def reading_needs(
 
 
 def load_strategy(
-    given: NamedStrategy, target: Index, data: Path, arrays: ReadingArrays | None = None, scratch: Path | None = None
+    named: NamedStrategy, target: Index, data: Path, arrays: ReadingArrays | None = None, scratch: Path | None = None
 ) -> Strategy:
     """Read a strategy, check it and convert it to the layout of the index `target`.
 
@@ -111,46 +111,46 @@ def load_strategy(
         If it cannot be read, is malformed, or is not symmetric although `target` is.
     """
     if arrays is None:
-        [arrays] = in_memory(reading_needs([given], target, data).arrays)
-    if given.kind == "uniform":
-        return uniform_strategy(target, given.player, into=arrays.probabilities)
-    own = _own_index(given, target, data)
+        [arrays] = in_memory(reading_needs([named], target, data).arrays)
+    if named.kind == "uniform":
+        return uniform_strategy(target, named.player, into=arrays.probabilities)
+    own = _own_index(named, target, data)
     if isinstance(arrays.read, tuple):
-        return _read(given, own, arrays.probabilities, arrays.rows, scratch)
-    strategy = _read(given, own, arrays.read, arrays.rows, scratch)
+        return _read(named, own, arrays.probabilities, arrays.rows, scratch)
+    strategy = _read(named, own, arrays.read, arrays.rows, scratch)
     if target.symmetry == "none":
         return unfold(strategy, target, arrays.probabilities)
     return fold(strategy, target, into=arrays.probabilities)
 
 
-def common_symmetry(given: Sequence[NamedStrategy]) -> Symmetry:
+def common_symmetry(named: Sequence[NamedStrategy]) -> Symmetry:
     """The symmetry of all these strategies, as far as their headers tell."""
-    solutions = [one.metadata["symmetry"] for one in given if one.kind == "solution"]
-    others = {one.kind for one in given} - {"solution", "uniform"}
+    solutions = [one.metadata["symmetry"] for one in named if one.kind == "solution"]
+    others = {one.kind for one in named} - {"solution", "uniform"}
     return "full" if solutions and set(solutions) == {"full"} and not others else "none"
 
 
-def _own_index(given: NamedStrategy, target: Index, data: Path) -> Index:
+def _own_index(named: NamedStrategy, target: Index, data: Path) -> Index:
     """The index in whose layout a strategy is read."""
-    symmetry: Symmetry = given.metadata["symmetry"] if given.kind == "solution" else "none"
+    symmetry: Symmetry = named.metadata["symmetry"] if named.kind == "solution" else "none"
     return target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
 
 
-def _read(given: NamedStrategy, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
-    player, collected = given.player, None if isinstance(rows, tuple) else rows
-    if given.kind == "solution":
-        return read_player(given.path, own, player, into)
-    if given.kind == "bundle":
+def _read(named: NamedStrategy, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
+    player, collected = named.player, None if isinstance(rows, tuple) else rows
+    if named.kind == "solution":
+        return read_player(named.path, own, player, into)
+    if named.kind == "bundle":
         from pttt_ooc.products.bundle import read_bundle_strategy  # HDF5 takes long to import
 
-        return Strategy(own, player, read_bundle_strategy(given.path, own, player, collected, into))
+        return Strategy(own, player, read_bundle_strategy(named.path, own, player, collected, into))
     order: Rows = DefaultRows(own, player)
-    if given.infosets is not None:
-        order = read_infosets(own, player, given.infosets, collected)
-    with open_tensor(given.path, (len(order), own.game.squares), scratch) as tensor:
+    if named.infosets is not None:
+        order = read_infosets(own, player, named.infosets, collected)
+    with open_tensor(named.path, (len(order), own.game.squares), scratch) as tensor:
         # Single precision keeps the file's numbers; scaling would round them.
         scaled = into.dtype == np.float64
-        read = strategy_from_tensor(own, player, tensor, order, source=str(given.path), into=into, normalise=scaled)
+        read = strategy_from_tensor(own, player, tensor, order, source=str(named.path), into=into, normalise=scaled)
     return Strategy(own, player, read)
 
 
@@ -180,26 +180,26 @@ def parse_interval(text: str) -> Interval:
     return numbers[0], numbers[-1]
 
 
-def known_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Interval | None:
+def known_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> Interval | None:
     """The narrowest interval that is known to hold the value of the game.
 
     Sources are the package, the given solutions and bundles, and the solutions of the game in `data`.
     """
-    said = [_value_in(one.metadata) for one in given]
+    intervals = [_value_in(one.metadata) for one in named]
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
-                said.append(_value_in(solution_attrs(results / SOLUTION)))
+                intervals.append(_value_in(solution_attrs(results / SOLUTION)))
     known = reference_value(game)
-    for interval in said:
+    for interval in intervals:
         if interval is not None:
             known = intersected(interval, known)
     return known
 
 
-def required_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Interval:
+def required_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> Interval:
     """Like :func:`known_value`, but raises a ConfigError if nothing is known."""
-    known = known_value(game, given, data)
+    known = known_value(game, named, data)
     if known is None:
         raise ConfigError(f"The value of {game.name} is not known here; give it by --game-value.")
     return known
@@ -217,8 +217,8 @@ def best_solution(game: Game, data: Path) -> Path:
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
-                said = _value_in(solution_attrs(results / SOLUTION))
-                found.append((said[1] - said[0] if said else math.inf, results))
+                interval = _value_in(solution_attrs(results / SOLUTION))
+                found.append((interval[1] - interval[0] if interval else math.inf, results))
     if not found:
         raise StoreError(
             f"There is no solution of {game.name} in {data}; `pttt solve --game {game.name}` makes one, or name a "
@@ -227,10 +227,10 @@ def best_solution(game: Game, data: Path) -> Path:
     return min(found)[1]
 
 
-def _value_in(said: Mapping[str, Any]) -> Interval | None:
+def _value_in(metadata: Mapping[str, Any]) -> Interval | None:
     """The interval in the metadata of a solution, or of a bundle made from one."""
-    solve = said.get("solve")
-    for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
+    solve = metadata.get("solve")
+    for place in (metadata, metadata.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
         if isinstance(place, Mapping):
             low, high = place.get("value_lower"), place.get("value_upper")
             if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
@@ -238,12 +238,12 @@ def _value_in(said: Mapping[str, Any]) -> Interval | None:
     return None
 
 
-def with_value(found: Evaluation, asked: Interval | None, known: Interval | None) -> Evaluation:
+def with_value(result: Evaluation, interval: Interval | None, known: Interval | None) -> Evaluation:
     """An evaluation, measured against the value of the game.
 
     Parameters
     ----------
-    asked
+    interval
         The interval that the user gave, if any.
     known
         From :func:`known_value`.  The two best responses prove another interval, which narrows it.  If only that
@@ -254,14 +254,17 @@ def with_value(found: Evaluation, asked: Interval | None, known: Interval | None
     StrategyFileError
         If `known` contradicts the best responses.
     """
-    if asked is not None:
-        return found.against(asked)
-    proved = -found.best_response_1, max(found.best_response_0, -found.best_response_1)  # equal at an equilibrium
+    if interval is not None:
+        return result.against(interval)
+    proved = (
+        -result.best_response_1,
+        max(result.best_response_0, -result.best_response_1),
+    )  # equal at an equilibrium
     if known is None:
-        return replace(found.against(None), game_value=proved)
+        return replace(result.against(None), game_value=proved)
     if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
         raise StrategyFileError(
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return found.against(intersected(proved, known))
+    return result.against(intersected(proved, known))

@@ -28,26 +28,26 @@ Floats = NDArray[np.floating[Any]]
 
 def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     """Strategies in one layout, and an engine for it; the layout is folded only if all strategies are."""
-    given = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
-    check_one_game(given)
-    if all(one.index.symmetry == "full" for one in given):
-        return given, engine_of(given[0].game, "full")
-    return [one.unfolded for one in given], engine_of(given[0].game, "none")
+    wrapped = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
+    check_one_game(wrapped)
+    if all(one.index.symmetry == "full" for one in wrapped):
+        return wrapped, engine_of(wrapped[0].game, "full")
+    return [one.unfolded for one in wrapped], engine_of(wrapped[0].game, "none")
 
 
-def checked_strategy(given: Any) -> core.Strategy:
+def checked_strategy(value: Any) -> core.Strategy:
     """The argument; a StrategyError if it is no strategy."""
-    if not isinstance(given, core.Strategy):
+    if not isinstance(value, core.Strategy):
         raise StrategyError(
-            f"Expected a strategy, found a {type(given).__name__}; see pttt.Strategy for how to make one."
+            f"Expected a strategy, found a {type(value).__name__}; see pttt.Strategy for how to make one."
         )
-    return given
+    return value
 
 
-def check_one_game(given: Sequence[core.Strategy]) -> None:
+def check_one_game(strategies: Sequence[core.Strategy]) -> None:
     """Raise a StrategyError unless all strategies are for the same game."""
-    first = given[0].index.game
-    for one in given[1:]:
+    first = strategies[0].index.game
+    for one in strategies[1:]:
         if one.index.game != first:
             raise StrategyError(f"One strategy is for {first.name}, but another one is for {one.index.game.name}.")
 
@@ -85,12 +85,12 @@ def evaluate(
     (0.550123, 0.666667)
     """
     both, engine = _together(strategy0, strategy1)
-    found = evaluation.evaluate(both[0], both[1], engine)
-    asked = (game_value, game_value) if isinstance(game_value, int | float) else game_value
-    if asked is not None and not -1 <= asked[0] <= asked[1] <= 1:
+    evaluated = evaluation.evaluate(both[0], both[1], engine)
+    interval = (game_value, game_value) if isinstance(game_value, int | float) else game_value
+    if interval is not None and not -1 <= interval[0] <= interval[1] <= 1:
         raise ConfigError(f"The value of a game is from -1 to 1, not {game_value}.")
     game = both[0].game
-    return with_value(found, asked, known_value(game, (), data_directory()) if is_named(game) else None)
+    return with_value(evaluated, interval, known_value(game, (), data_directory()) if is_named(game) else None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,8 +141,8 @@ def best_response(strategy: core.Strategy) -> Response:
     Best response, which gets -0.200000: Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
     """
     (one,), engine = _together(strategy)
-    found = responding.best_response(one, engine)
-    return Response(engine.index, found.player, found.strategy().probabilities, found.value)
+    reply = responding.best_response(one, engine)
+    return Response(engine.index, reply.player, reply.strategy().probabilities, reply.value)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -249,13 +249,13 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
     >>> [(one.infoset, round(one.weight, 4)) for one in found.largest]
     [('|', 0.8333)]
     """
-    given, engine = _together(a, b, *([] if against is None else [against]))
-    one, other = given[0], given[1]
+    wrapped, engine = _together(a, b, *([] if against is None else [against]))
+    one, other = wrapped[0], wrapped[1]
     if one.player != other.player:
         raise StrategyError(
-            "The first strategy is player {}'s, but the second one is player {}'s.".format(*_players(given))
+            "The first strategy is player {}'s, but the second one is player {}'s.".format(*_players(wrapped))
         )
-    if against is not None and given[2].player == one.player:
+    if against is not None and wrapped[2].player == one.player:
         raise StrategyError(f"The opponent's strategy is player {one.player}'s too; name one of the other player.")
     if not isinstance(top, int) or top < 0:
         raise ConfigError(f"The number of infosets to list is {top!r}, but must be a whole number, at least 0.")
@@ -272,14 +272,14 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
         int((distance > 1e-6).sum()),
         float(weight.sum()) / total,
         (_worst_case(one, engine), _worst_case(other, engine)),
-        None if against is None else (_value(one, given[2], engine), _value(other, given[2], engine)),
+        None if against is None else (_value(one, wrapped[2], engine), _value(other, wrapped[2], engine)),
         tuple(_difference((one, other), reach, distance, weight, node) for node in largest),
-        None if against is None else find_differences(one, other, given[2], engine, top),
+        None if against is None else find_differences(one, other, wrapped[2], engine, top),
     )
 
 
-def _players(given: list[Strategy]) -> list[int]:
-    return [one.player for one in given[:2]]
+def _players(strategies: list[Strategy]) -> list[int]:
+    return [one.player for one in strategies[:2]]
 
 
 def _worst_case(strategy: Strategy, engine: Engine) -> float:

@@ -35,8 +35,8 @@ FORMAT_VERSION = 1
 README = """\
 A pair of strategies for {game}: {rows} x {columns} squares, turn rule "{turn_rule}".
 
-Squares are numbered 0 to {last} row by row from the top left. In turn, each player attempts a square that it
-has not attempted before. If the square is empty, the player's mark is placed; if it is occupied, the attempt
+Squares are numbered 0 to {last} row by row from the top left. In turn, each player attempts a square that they
+have not attempted before. If the square is empty, the player's mark is placed; if it is occupied, the attempt
 fails, which only that player learns. {turns}
 Player 0 moves first; values are player 0's.
 
@@ -86,8 +86,8 @@ def open_bundle(
     """
     with replacing(path) as temporary, _hdf5_errors(path), h5py.File(temporary, "w", libver=("v108", "latest")) as f:
         _describe(f, index, facts)
-        made = [PlayerPart(f.create_group(f"player{p}"), index, p, infosets[p], np.dtype(dtype)) for p in (0, 1)]
-        yield made[0], made[1]
+        parts = [PlayerPart(f.create_group(f"player{p}"), index, p, infosets[p], np.dtype(dtype)) for p in (0, 1)]
+        yield parts[0], parts[1]
 
 
 @contextmanager

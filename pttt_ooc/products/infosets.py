@@ -188,8 +188,8 @@ class DefaultRows:
     @property
     def nbytes(self) -> int:
         """Peak bytes in memory: of a slice and the previous one; the last slice is not kept."""
-        kept = self._sizes[:-1]
-        return 4 * max(map(sum, zip([0, *kept], [*kept, 0], strict=True)))
+        sizes = self._sizes[:-1]
+        return 4 * max(map(sum, zip([0, *sizes], [*sizes, 0], strict=True)))
 
     def blocks(self) -> Iterator[tuple[int, Ints]]:
         """As :func:`row_blocks`."""
@@ -421,8 +421,8 @@ class RowReader:
 
     def _complaint(self, rest: bytes, fault: int, node: int) -> str:
         text = rest.split(b"\n")[0].removesuffix(b"\r").decode(errors="replace")
-        shown = repr(text if len(text) <= 40 else text[:40] + "...")
-        where = f"{self.source}, line {self._count + 1}: {shown}"
+        quoted = repr(text if len(text) <= 40 else text[:40] + "...")
+        where = f"{self.source}, line {self._count + 1}: {quoted}"
         if fault == DOUBLED:
             before = int(np.flatnonzero(self._rows[: self._count] == node)[0])
             return f"{where} is a doubled line, it was already line {before + 1}."

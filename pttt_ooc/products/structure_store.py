@@ -93,13 +93,13 @@ def write_timing(
     """
 
     def mapped(name: str, length: int, dtype: type[np.unsignedinteger[Any]]) -> Array:
-        made[name] = create_array(root, f"timing/{player}/{name}", (length,), dtype)
-        return made[name]
+        arrays[name] = create_array(root, f"timing/{player}/{name}", (length,), dtype)
+        return arrays[name]
 
-    made: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     timing = build_timing(index, pairs, player, mapped, on_progress)
     for name, array in timing.arrays().items():
-        if name not in made:
+        if name not in arrays:
             write_array(root, f"timing/{player}/{name}", array, compress=False)
     write_attrs(root, {"game": index.game.name})
 

@@ -63,7 +63,7 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     held = (mine >> np.arange(game.squares) & 1)[:, None]
     there = np.flatnonzero(by_board)
     likeliest = there[np.lexsort((there, -by_board[there]))][:boards].tolist()
-    made = np.bincount(found.attempts, weights=posterior.weight)
+    counts = np.bincount(found.attempts, weights=posterior.weight)
     return Beliefs(
         player,
         text_of(game, player, attempts),
@@ -71,7 +71,7 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
         marked @ by_board,
         (1 - marked - held) @ by_board,
         tuple(Board(mine, m, float(by_board[m]), posterior.orders(m, orders)) for m in likeliest),
-        MappingProxyType({int(n): float(made[n]) for n in np.flatnonzero(made)}),
+        MappingProxyType({int(n): float(counts[n]) for n in np.flatnonzero(counts)}),
         reached == 0,
     )
 

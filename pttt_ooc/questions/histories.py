@@ -239,13 +239,13 @@ def walk(own, side, probabilities, alike, some):
                 break
             depth -= 1
             continue
-        here = mine[made[depth]]
+        placed_so_far = mine[made[depth]]
         if rest[depth] < 0:
-            needed = _needed(own, made[depth], here, marks[depth])
+            needed = _needed(own, made[depth], placed_so_far, marks[depth])
             rest[depth] = 0
-            if needed >= 0 and here | marks[depth] != full:
+            if needed >= 0 and placed_so_far | marks[depth] != full:
                 # A mark where the player will place one contradicts the infoset.
-                rest[depth] = full & ~(marks[depth] | failed[depth]) & ~(mine[-1] & ~here) & needed
+                rest[depth] = full & ~(marks[depth] | failed[depth]) & ~(mine[-1] & ~placed_so_far) & needed
             if alike:
                 for square in range(size):
                     rows[depth, square] = 1
@@ -260,9 +260,9 @@ def walk(own, side, probabilities, alike, some):
         square = popcount(bit - 1)
         if rows[depth, square] == 0:
             continue
-        fails = here & bit != 0
+        fails = placed_so_far & bit != 0
         after = marks[depth] if fails else marks[depth] | bit
-        if not fails and (has_won(side, after) or here | after == full):
+        if not fails and (has_won(side, after) or placed_so_far | after == full):
             continue
         order[depth] = square
         weight[depth + 1] = weight[depth] * rows[depth, square]

@@ -45,23 +45,23 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     is_legal = np.zeros(profile.game.squares, np.bool_)
     is_legal[list(legal)] = True
 
-    def shown(of_squares: SquareArray) -> SquareArray:
+    def on_legal(of_squares: SquareArray) -> SquareArray:
         return np.where(is_legal, of_squares, np.nan)
 
-    given = reached or np.nan  # no reach: no expected value
+    divisor = reached or np.nan  # no reach: no expected value
     return Numbers(
         player=player,
         infoset=text_of(profile.game, player, attempts),
         legal=legal,
-        probabilities=shown(row),
+        probabilities=on_legal(row),
         own_reach=own,
         opponent_reach=reached,
-        value=value / given,
-        action_values=shown(values / given),
-        best_value=best / given,
-        best_action_values=shown(best_values / given),
-        regrets=shown(values - value),
-        fails=shown(fails / given),
+        value=value / divisor,
+        action_values=on_legal(values / divisor),
+        best_value=best / divisor,
+        best_action_values=on_legal(best_values / divisor),
+        regrets=on_legal(values - value),
+        fails=on_legal(fails / divisor),
         arbitrary=own == 0 or reached == 0,
     )
 

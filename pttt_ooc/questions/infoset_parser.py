@@ -46,9 +46,9 @@ def checked(game: Game, player: int, text: str) -> str:
     """
     typed, problem = _parse(text, game.squares)
     setup = tuple((square, True) for square in game.setup[player])
-    given, attempts = typed[: len(setup)], typed[len(setup) :]
-    if given != setup:
-        if not problem or given != setup[: len(given)]:
+    beginning, attempts = typed[: len(setup)], typed[len(setup) :]
+    if beginning != setup:
+        if not problem or beginning != setup[: len(beginning)]:
             problem = f"in {game.name} all of them begin with {_text(game, player, ())}, the player's setup"
         attempts = ()
     elif _leads_somewhere(game, player, attempts):
@@ -60,8 +60,10 @@ def checked(game: Game, player: int, text: str) -> str:
             raise ImpossibleInfosetError(f"Player {player} never moves in {game.name}.", None)
         problem = _why_not(game, player, attempts[: possible + 1])
         attempts = attempts[:possible]
-    shown = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
-    raise ImpossibleInfosetError(f"{shown} is no infoset of player {player}: {problem}.", _text(game, player, attempts))
+    quoted = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
+    raise ImpossibleInfosetError(
+        f"{quoted} is no infoset of player {player}: {problem}.", _text(game, player, attempts)
+    )
 
 
 def _text(game: Game, player: int, attempts: Attempts) -> str:

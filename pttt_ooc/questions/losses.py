@@ -173,16 +173,16 @@ def _lose(
     `part` holds the value of each action; the other arrays begin at the start of the slice.
     """
     for view in range(first_view, last_view):
-        here = slice(int(t.node_start[view]) - part.first_node, int(t.node_start[view + 1]) - part.first_node)
+        nodes = slice(int(t.node_start[view]) - part.first_node, int(t.node_start[view + 1]) - part.first_node)
         start, end = (int(t.sequence_start[v]) - part.first_sequence for v in (view, view + 1))
         if start == end:
-            losses[here] = 0
+            losses[nodes] = 0
             continue
-        values = part.sequences[start:end].reshape(-1, here.stop - here.start)
+        values = part.sequences[start:end].reshape(-1, nodes.stop - nodes.start)
         expected = _expected(weights[start:end].reshape(values.shape), values)
         wanted = values.max(axis=0) if others is None else _expected(others[start:end].reshape(values.shape), values)
-        part.nodes[here] += wanted
-        losses[here] = own[here] * (wanted - expected)
+        part.nodes[nodes] += wanted
+        losses[nodes] = own[nodes] * (wanted - expected)
 
 
 def _expected(weights: Floats, values: Floats) -> NDArray[np.float64]:
@@ -224,8 +224,8 @@ class _Details:
         squares = actions_of(game, player, int(i.placed[view] | i.failed[view]))
         for square, probability, value in zip(squares, probabilities.tolist(), values.tolist(), strict=True):
             row[square], lost[square] = probability, reach * (wanted - value)
-        here = float(self.arrays.losses[node - self.part.first_node])
-        return Loss(node_text(index, player, node), loss, images, here, reach, tuple(row), tuple(lost))
+        part_loss = float(self.arrays.losses[node - self.part.first_node])
+        return Loss(node_text(index, player, node), loss, images, part_loss, reach, tuple(row), tuple(lost))
 
 
 # ---------------------------------------------------------------------------------------------

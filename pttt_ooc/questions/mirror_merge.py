@@ -80,25 +80,25 @@ def merged(
     group = keeps if symmetric else list(of_symmetry)
     found = {of_symmetry[g]: numbers(profile, player, of_symmetry[g]) for g in group}
     weights = _weights([found[of_symmetry[g]] for g in group])
-    told = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
+    together = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
     count = len(images) if symmetric else 1
-    seen = list(found.values())
-    reach, joint = count * sum(n.own_reach for n in seen), count * sum(n.joint_reach for n in seen)
-    regrets = _mean([count * len(seen) * found[of_symmetry[g]].regrets for g in group], group, np.ones(len(group)))
+    facts = list(found.values())
+    reach, joint = count * sum(n.own_reach for n in facts), count * sum(n.joint_reach for n in facts)
+    regrets = _mean([count * len(facts) * found[of_symmetry[g]].regrets for g in group], group, np.ones(len(group)))
     believed = {
         text: beliefs(profile.index, profile.strategies[1 - player], player, text, boards=_ALL) for text in found
     }
-    classes = _classes(told.legal, keeps)
+    classes = _classes(together.legal, keeps)
     chosen = next((one[0] for one in classes if square in one), square)
     return MergedInfoset(
         images,
         classes,
         replace(
-            told,
+            together,
             own_reach=reach,
-            opponent_reach=joint / reach if reach else sum(n.opponent_reach for n in seen) / len(seen),
+            opponent_reach=joint / reach if reach else sum(n.opponent_reach for n in facts) / len(facts),
             regrets=regrets,
-            arbitrary=all(n.arbitrary for n in seen),
+            arbitrary=all(n.arbitrary for n in facts),
         ),
         _beliefs(believed[own], [believed[of_symmetry[g]] for g in group], group, weights, boards),
         () if chosen is None else _outcomes(profile, player, own, chosen, group, weights),
@@ -116,15 +116,15 @@ def _classes(legal: Sequence[int], keeps: Sequence[Squares]) -> tuple[tuple[int,
     return tuple(sorted({tuple(sorted({g[square] for g in keeps})) for square in legal}))
 
 
-def _weights(found: Sequence[Numbers]) -> SquareArray:
+def _weights(facts: Sequence[Numbers]) -> SquareArray:
     """Weights of the images: joint reach; if that is zero, the opponent's reach; if that is zero, equal weights."""
     kinds: tuple[Callable[[Numbers], float], ...] = (lambda n: n.joint_reach, lambda n: n.opponent_reach)
     for kind in kinds:
-        weights = np.array([kind(n) for n in found])
+        weights = np.array([kind(n) for n in facts])
         if weights.sum() > 0:
             break
     else:
-        weights = np.ones(len(found))
+        weights = np.ones(len(facts))
     mean: SquareArray = weights / weights.sum()
     return mean
 
@@ -185,13 +185,13 @@ def _outcomes(
     profile: PreparedProfile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: SquareArray
 ) -> tuple[Outcome, ...]:
     """The outcomes of an attempt, its mirror images included."""
-    asked: dict[tuple[str, int], tuple[Outcome, ...]] = {}
+    known: dict[tuple[str, int], tuple[Outcome, ...]] = {}
     parts: dict[bool, list[tuple[Outcome, float]]] = {}
     for g, weight in zip(group, weights.tolist(), strict=True):
         at = (image(profile.game, player, infoset, g), g[square])
-        if at not in asked:
-            asked[at] = following(profile, player, *at)
-        for one in asked[at]:
+        if at not in known:
+            known[at] = following(profile, player, *at)
+        for one in known[at]:
             parts.setdefault(one.placed, []).append((one, weight))
     own = {one.placed: one for one in following(profile, player, infoset, square)}
     return tuple(_outcome(own[placed], parts[placed]) for placed in sorted(own))
@@ -200,11 +200,11 @@ def _outcomes(
 def _outcome(own: Outcome, parts: Sequence[tuple[Outcome, float]]) -> Outcome:
     counted = [(one, weight) for one, weight in parts if weight > 0]
     happens = sum(weight * one.probability for one, weight in counted)
-    given = happens if happens > 0 else float("nan")
+    divisor = happens if happens > 0 else float("nan")
 
     def share(name: str) -> float:
         parts = [w * one.probability * getattr(one, name) for one, w in counted if one.probability > 0]
-        return float(sum(parts) / given)
+        return float(sum(parts) / divisor)
 
     return replace(
         own,

@@ -135,16 +135,16 @@ class PreparedProfile:
         StoreError
             If the directory cannot be written to.
         """
-        given, engine = (strategy0, strategy1), engine.in_precision(np.float64)
-        for player, strategy in enumerate(given):
+        strategies, engine = (strategy0, strategy1), engine.in_precision(np.float64)
+        for player, strategy in enumerate(strategies):
             check_layout(strategy, strategy.index if _may_be_unfolded(strategy, engine.index) else engine.index, player)
         if directory is None:
-            arrays = in_memory(_virtual(given, engine.index))
-            found = _compute(given, engine, in_memory(_working(engine)), arrays)
+            arrays = in_memory(_virtual(strategies, engine.index))
+            found = _compute(strategies, engine, in_memory(_working(engine)), arrays)
             for array in leaves(arrays).values():
                 array.flags.writeable = False
             return cls(engine.index, arrays, found)
-        path = directory / name_of(given, engine.index)
+        path = directory / name_of(strategies, engine.index)
         with explained(f"make the directory {directory}"):
             make_directory(directory)
         with hold(directory / _LOCK, "Waiting for process {}, which prepares a profile ...".format, wait=True):
@@ -154,9 +154,9 @@ class PreparedProfile:
                 engine.workers.limit(workspace.threads)
                 with fresh_store(path) as root:
                     arrays = with_leaves(
-                        _virtual(given, engine.index), lambda name, a: create_array(root, name, a.shape, a.dtype)
+                        _virtual(strategies, engine.index), lambda name, a: create_array(root, name, a.shape, a.dtype)
                     )
-                    found = _compute(given, engine, workspace.allocate(), arrays)
+                    found = _compute(strategies, engine, workspace.allocate(), arrays)
                     write_manifest(root / _MANIFEST, "profile", **_facts(engine.index, found))
         return cls.open(path, engine.index)
 
@@ -228,14 +228,14 @@ def _may_be_unfolded(strategy: Strategy, index: Index) -> bool:
     return (strategy.index.game, strategy.index.symmetry, index.symmetry) == (index.game, "full", "none")
 
 
-def _virtual(given: tuple[Strategy, Strategy], index: Index) -> tuple[PlayerArrays, PlayerArrays]:
+def _virtual(strategies: tuple[Strategy, Strategy], index: Index) -> tuple[PlayerArrays, PlayerArrays]:
     """Virtual arrays for both players."""
     first, second = (
         PlayerArrays(
             virtual_array(mine.sequences, strategy.probabilities.dtype),
             *(virtual_array(mine.nodes, kind) for kind in (np.float64, np.float64, np.uint8)),
         )
-        for strategy, mine in zip(given, index.players, strict=True)
+        for strategy, mine in zip(strategies, index.players, strict=True)
     )
     return first, second
 
@@ -246,17 +246,17 @@ def _working(engine: Engine) -> _Working:
     return _Working(virtual_array(longest, np.float64), reach_arrays(engine.index.players, np.float64))
 
 
-def _facts(index: Index, found: Evaluation) -> Mapping[str, Any]:
+def _facts(index: Index, evaluation: Evaluation) -> Mapping[str, Any]:
     names = ("value", "best_response_0", "best_response_1", "seconds")
-    return {"game": index.game.name, "symmetry": index.symmetry, **{name: getattr(found, name) for name in names}}
+    return {"game": index.game.name, "symmetry": index.symmetry, **{name: getattr(evaluation, name) for name in names}}
 
 
 def _compute(
-    given: tuple[Strategy, Strategy], engine: Engine, working: _Working, arrays: tuple[PlayerArrays, PlayerArrays]
+    strategies: tuple[Strategy, Strategy], engine: Engine, working: _Working, arrays: tuple[PlayerArrays, PlayerArrays]
 ) -> Evaluation:
     """Fill a profile's arrays."""
     begun = time.perf_counter()
-    for strategy, mine in zip(given, arrays, strict=True):
+    for strategy, mine in zip(strategies, arrays, strict=True):
         if strategy.index.symmetry == engine.index.symmetry:
             mine.probabilities[:] = strategy.probabilities
         else:

@@ -49,9 +49,9 @@ class History:
     attempts
         All attempts after the setup.
     placed
-        For each player, the squares of its marks as a bit mask, setup included.
+        For each player, the squares of their marks as a bit mask, setup included.
     tried
-        For each player, the squares of its setup and of all its attempts, as a bit mask.
+        For each player, the squares of their setup and of all their attempts, as a bit mask.
     winner
         The player who has won; None if nobody has.
     """

@@ -99,8 +99,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 def address_of(listening: socket.socket, host: str) -> str:
     """The address of the pages behind a socket."""
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listening.getsockname()[1]}"
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
 
 
 def serve_until_stopped(

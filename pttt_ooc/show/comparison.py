@@ -60,6 +60,6 @@ def comparison_rows(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
 
 
 def _settings(run: RunFacts) -> str:
-    given = [f"{name} {value:g}" for name, value in run.parameters.items() if isinstance(value, int | float)]
+    numbers = [f"{name} {value:g}" for name, value in run.parameters.items() if isinstance(value, int | float)]
     words = [str(value) for value in run.parameters.values() if isinstance(value, str) and value != "alternating"]
-    return ", ".join([*given, *words, *[run.precision] * (run.precision != "float32")])
+    return ", ".join([*numbers, *words, *[run.precision] * (run.precision != "float32")])

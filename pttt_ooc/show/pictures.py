@@ -110,9 +110,9 @@ def draw_board(
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
         elif probabilities is not None:
-            shown = f"{p:.{digits}f}" if round(p, digits) else "0"
+            label = f"{p:.{digits}f}" if round(p, digits) else "0"
             colour = PALETTE["ink" if round(p, digits) else "muted"]
-            axes.text(x + 0.5, y + 0.56, shown, ha="center", va="center", fontsize=10.5, color=colour)
+            axes.text(x + 0.5, y + 0.56, label, ha="center", va="center", fontsize=10.5, color=colour)
     axes.set(xlim=(-0.02, game.columns + 0.02), ylim=(game.rows + 0.02, -0.02), aspect="equal")
     axes.axis("off")
 

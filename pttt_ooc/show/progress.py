@@ -39,8 +39,8 @@ def seconds_left(events: list[Event], target: float, max_iterations: int, max_se
     and the lower bound is 0.
     """
     last, middle = events[-1], events[len(events) // 2]
-    made, spent = last["iteration"] - middle["iteration"], last["elapsed_seconds"] - middle["elapsed_seconds"]
-    pace = spent / made if made else last["elapsed_seconds"] / last["iteration"]
+    made_since, spent = last["iteration"] - middle["iteration"], last["elapsed_seconds"] - middle["elapsed_seconds"]
+    pace = spent / made_since if made_since else last["elapsed_seconds"] / last["iteration"]
     latest: float = max(0.0, min(max_seconds - last["elapsed_seconds"], (max_iterations - last["iteration"]) * pace))
     if target <= 0:
         return latest, latest
@@ -74,15 +74,15 @@ class Shares:
     """
 
     def __init__(self, log: Path | None = None, seconds: float = 10.0) -> None:
-        self._log, self._seconds, self._told = log, seconds, time.monotonic()
+        self._log, self._seconds, self._reported = log, seconds, time.monotonic()
 
     def of(self, what: str) -> Callable[[float], None]:
         """A function to be called with the finished share of `what`, 0 to 1."""
 
         def tell(share: float) -> None:
-            if time.monotonic() - self._told < self._seconds:
+            if time.monotonic() - self._reported < self._seconds:
                 return
-            self._told = time.monotonic()
+            self._reported = time.monotonic()
             line = f"{what}: {share:.0%}"
             print(line, file=sys.stderr, flush=True)
             if self._log:
@@ -169,16 +169,16 @@ class Progress:
         lasted = now - self._begun
         if lasted < _SHORT:
             return
-        told = [f"{part['what']}: {part['share']:.0%}"]
+        parts = [f"{part['what']}: {part['share']:.0%}"]
         if part["bytes"]:
-            told.append(f"{part['bytes'] / lasted / 1e9:.2g} GB/s of the state")
-        told.append(f"{duration(part['elapsed_seconds'] + lasted)} so far")
+            parts.append(f"{part['bytes'] / lasted / 1e9:.2g} GB/s of the state")
+        parts.append(f"{duration(part['elapsed_seconds'] + lasted)} so far")
         if self._status:
             done = round(_BAR * part["share"])
-            told.insert(0, "\u2501" * done + "\u254c" * (_BAR - done))
+            parts.insert(0, "\u2501" * done + "\u254c" * (_BAR - done))
         if self._events:
-            told.append(f"gap {self._events[-1]['nashconv']:.2e}")
-        self._show(", ".join(told), False)
+            parts.append(f"gap {self._events[-1]['nashconv']:.2e}")
+        self._show(", ".join(parts), False)
 
     def _show(self, line: str, stays: bool) -> None:
         """Update the line on a terminal; elsewhere write it if it `stays`, or if the last one was long ago."""

@@ -89,7 +89,7 @@ class ReportData:
     runs
         This run and the runs to compare it with; nothing is compared if there are fewer than two.
     openings
-        For each player, the probability of each square at its first infoset.
+        For each player, the probability of each square at their first infoset.
     stages
         In the order in which they ran.
     counts, digests, machine
@@ -127,7 +127,7 @@ def _seen(attempts: Attempts) -> str:
     for i, (square, placed) in enumerate(attempts):
         same = i > 0 and attempts[i - 1][1] == placed
         words.append(f"{square}" if same else f"{'placed' if placed else 'failed on'} {square}")
-    return ", ".join(words).capitalize() or "Before its first attempt"
+    return ", ".join(words).capitalize() or "Before their first attempt"
 
 
 def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
@@ -162,10 +162,10 @@ def _target(data: ReportData) -> float | None:
 
 
 def _infoset(data: ReportData, number: int) -> dict[str, Any]:
-    shown = data.infosets[number]
-    sentence = infoset_sentence(data.game, shown)
-    figure = board_figure(data.game, shown.player, shown.text, shown.probabilities)
-    return {**vars(shown), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
+    infoset = data.infosets[number]
+    sentence = infoset_sentence(data.game, infoset)
+    figure = board_figure(data.game, infoset.player, infoset.text, infoset.probabilities)
+    return {**vars(infoset), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
 
 
 def _curves(data: ReportData, x: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The solution as an opponent: its moves, its beliefs, and how often it loses."""
+"""The solution as an opponent: its moves, its beliefs, and its chances to lose."""
 
 from __future__ import annotations
 

@@ -59,7 +59,9 @@ def solve(
     ] = None,
     discount_alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
     discount_beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
-    discount_gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    discount_gamma: Annotated[
+        float | None, typer.Option(help="Iteration t has the weight t^gamma in the average.")
+    ] = None,
     alternate_updates: Annotated[
         bool,
         typer.Option(
@@ -72,7 +74,7 @@ def solve(
     small_move_epsilon_decay: Annotated[
         float, typer.Option(help="The fraction of the bonus that each iteration removes.")
     ] = 0,
-    fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
+    fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds continue until the board is full.")] = False,
     max_iterations: Annotated[int, typer.Option(help="The most iterations of each round.")] = 100_000,
     threads: ThreadsOption = None,
 ) -> None:
@@ -98,7 +100,7 @@ def solve(
         small_move_epsilon_decay=small_move_epsilon_decay,
         max_iterations=max_iterations,
     )
-    solving.solve(settings, output, threads or cores(), _Told(settings.maximum_subgame_exploitability))
+    solving.solve(settings, output, threads or cores(), _SolvedRounds(settings.maximum_subgame_exploitability))
     result = solving.load(output)
     value = result.manifest["rounds"]["0-0"]["value"]
     print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
@@ -107,7 +109,7 @@ def solve(
         print(f"Not all rounds reached {maximum_subgame_exploitability:g} within {max_iterations} iterations.")
 
 
-class _Told:
+class _SolvedRounds:
     """Reports solved pairs of rounds on stderr."""
 
     def __init__(self, target: float) -> None:
@@ -151,7 +153,7 @@ def simulate(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Play matches of the solution against itself, and compare how they end with the exact values."""
+    """Play matches of the solution against itself, and compare the results with the exact values."""
     from pttt_ooc.smbc import simulation
     from pttt_ooc.smbc.solve import load
 

@@ -25,9 +25,9 @@ def best_responses(solution: MatchSolution) -> dict[str, Any]:
     """Values and best responses of a match and of each of its rounds, as JSON values.
 
     The losses of the whole match are listed by scores, role of the exploited player, and goal of the responder: how
-    often the scores come up against the best response, times the loss in this round to a responder with this goal.
-    Losses by the exploited player's goal would have both signs, as it is hidden from the responder.  Their sum is
-    exactly what both best responses gain (Kakade and Langford 2002, lemma 6.1).
+    often the scores occur against the best response, times the loss in this round to a responder with this goal. Losses
+    by the exploited player's goal would have both signs, as it is hidden from the responder.  Their sum is exactly what
+    both best responses gain (Kakade and Langford 2002, lemma 6.1).
     """
     n, tree = solution.settings.winning_score, solution.tree
     values = profile_values(tree, n, solution.profiles)
@@ -122,18 +122,19 @@ def signed(number: float) -> str:
 def _sentences(ranges: Equilibria) -> list[str]:
     """Sentences about all equilibria."""
 
-    def told(what: str, found: Range) -> str:
-        if found.most - found.least < TOLD:
-            return f"{what} the round is worth {signed((found.least + found.most) / 2)}."
-        return f"{what} the round is worth from {signed(found.least)} to {signed(found.most)}."
+    def sentence(what: str, interval: Range) -> str:
+        if interval.most - interval.least < TOLD:
+            return f"{what} the round is worth {signed((interval.least + interval.most) / 2)}."
+        return f"{what} the round is worth from {signed(interval.least)} to {signed(interval.most)}."
 
-    lines = [told(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
+    lines = [sentence(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
     lines += [
-        told(f"If the second player is to {goal},", column) for goal, column in zip(GOALS, ranges.columns, strict=True)
+        sentence(f"If the second player is to {goal},", column)
+        for goal, column in zip(GOALS, ranges.columns, strict=True)
     ]
     for goal, row in zip(GOALS, ranges.entries, strict=True):
         for other, entry in zip(GOALS, row, strict=True):
-            lines.append(told(f"If the first is to {goal} and the second is to {other},", entry))
+            lines.append(sentence(f"If the first is to {goal} and the second is to {other},", entry))
     return lines
 
 

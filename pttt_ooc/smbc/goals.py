@@ -1,9 +1,9 @@
 """Values of a round by the goals of both players, in one equilibrium and in all of them.
 
 The table of one equilibrium has nine entries; the sums of its rows and columns are the values for a player who knows
-only the own goal.  In an equilibrium the sum of a row is the payoff of the first player's best response with this goal
-against the second player's optimal plan, so linear programs over these plans find its range in all equilibria; the same
-holds for columns.  Entries depend on both plans: their ranges are bounded by those of rows and columns, and by the
+only their own goal.  In an equilibrium the sum of a row is the payoff of the first player's best response with this
+goal against the second player's optimal plan, so linear programs over these plans find its range in all equilibria; the
+same holds for columns.  Entries depend on both plans: their ranges are bounded by those of rows and columns, and by the
 entries that are always 0 in a single round: both players score or neither does.
 """
 
@@ -62,17 +62,17 @@ def equilibria(tree: RoundTree, payoffs: Payoffs) -> Equilibria:
     values, margins = [], []
     for player in (1, 0):  # the plans of the second player give values for the goals of the first
         sign = 1 if player == 0 else -1
-        given = programs.program(tree, player, payoffs)
-        value, _ = programs.solve(given)
+        plans = programs.program(tree, player, payoffs)
+        value, _ = programs.solve(plans)
         values.append(sign * value)
-        margins.append([scaled(programs.goal_range(given, value, goal), 3 * sign) for goal in range(3)])
+        margins.append([scaled(programs.goal_range(plans, value, goal), 3 * sign) for goal in range(3)])
     rows, columns = margins
     return Equilibria(values[0], rows, columns, entry_ranges(payoffs, rows, columns))
 
 
-def scaled(given: Range, factor: float) -> Range:
+def scaled(interval: Range, factor: float) -> Range:
     """A range times a factor of any sign."""
-    ends = sorted((given.least * factor, given.most * factor))
+    ends = sorted((interval.least * factor, interval.most * factor))
     return Range(*ends)
 
 

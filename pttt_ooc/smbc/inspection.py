@@ -60,8 +60,8 @@ class Seen:
     reach
         Of each player with the given goal: the product of the probabilities of own moves.
     best_values
-        The value of each player who knows only the own goal and continues with the best response; None if the opponent
-        never reaches the position.
+        The value of each player, who knows only their own goal and continues with the best response; None if the
+        opponent never reaches the position.
     moves
         Of the player who is to move; empty if the round is decided.
     """
@@ -184,7 +184,7 @@ class Lookouts:
 
     def __init__(self, directory: Path) -> None:
         self.solution: MatchSolution = load(directory)
-        self._kept = directory / "work" / self.solution.manifest["work"] / "snapshots"
+        self._directory = directory / "work" / self.solution.manifest["work"] / "snapshots"
         settings = self.solution.settings
         self.values = profile_values(self.solution.tree, settings.winning_score, self.solution.profiles)
 
@@ -198,7 +198,7 @@ class Lookouts:
 
     def iterations(self, scores: Scores) -> Sequence[int]:
         """The iterations of a round with snapshots."""
-        return snapshots.kept(self._kept / name_of(scores))
+        return snapshots.kept(self._directory / name_of(scores))
 
     def lookout(self, scores: Scores, iteration: int | None = None) -> Lookout:
         """One round at an iteration; default: at the last one.
@@ -210,5 +210,5 @@ class Lookouts:
         """
         last, tree = self.last(scores), self.solution.tree
         chosen = last if iteration is None else iteration
-        snapshot = snapshots.read(self._kept / name_of(scores), chosen, tree.nodes)
+        snapshot = snapshots.read(self._directory / name_of(scores), chosen, tree.nodes)
         return Lookout(tree, self.worth(scores), snapshot, self.solution.profiles[scores] if chosen == last else None)

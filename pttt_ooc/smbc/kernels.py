@@ -151,7 +151,7 @@ class UpdateStep(NamedTuple):
 
 @bare_kernel
 def update(shape, player, payoffs, bonus, tables, step):
-    """A player's counterfactual values against the opponent's reach, its sums of regrets, and its next strategy.
+    """A player's counterfactual values against the opponent's reach, their sums of regrets, and their next strategy.
 
     The loops over goals are unrolled, which makes them twice as fast.
 
@@ -245,17 +245,17 @@ def respond(shape, player, payoffs, reach, values, best):
 
 
 @bare_kernel
-def outcomes(shape, reach, found):
-    """Probabilities of the outcomes for each pair of goals: `found`, float64, shape (4, 3, 3), is written."""
+def outcomes(shape, reach, result):
+    """Probabilities of the outcomes for each pair of goals: `result`, float64, shape (4, 3, 3), is written."""
     parent, outcome, plies = shape.parent, shape.outcome, shape.plies
-    found[:] = 0
+    result[:] = 0
     for ply in range(1, len(plies) - 1):
         for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
             if outcome[node] >= 0:
                 first, second = (node, parent[node]) if ply % 2 else (parent[node], node)
                 for mine in range(3):
                     for other in range(3):
-                        found[outcome[node], mine, other] += reach[first, mine] * reach[second, other]
+                        result[outcome[node], mine, other] += reach[first, mine] * reach[second, other]
 
 
 @piece
@@ -283,7 +283,7 @@ def _played(shape, strategy):
 
 
 @bare_kernel
-def simulate(shape, strategies, winning_score, matches, seed, visited, found):
+def simulate(shape, strategies, winning_score, matches, seed, visited, counts):
     """Play matches from 0-0, round by round, move by move.
 
     Parameters
@@ -292,13 +292,13 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, found):
         float64, shape (N, N, nodes, 3), with N the winning score: of the rounds at scores (a, b).
     visited
         Work space: int64, shape (N, N).
-    found
+    counts
         Written: int64, shape (3, N, N).  For scores (a, b) of a round's first and second player: the number of matches
         with these scores; how many of them were won by the player who moved first at their first occurrence; the
         number of rounds at them.
     """
     np.random.seed(seed)
-    found[:] = 0
+    counts[:] = 0
     for _ in range(matches):
         visited[:] = 0
         a, b, mover = 0, 0, 0  # which of the two players moves first in this round
@@ -306,7 +306,7 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, found):
         while winner < 0:
             if visited[a, b] == 0:
                 visited[a, b] = 1 + mover
-            found[2, a, b] += 1
+            counts[2, a, b] += 1
             mine, other = _played(shape, strategies[a, b])
             after, against = a + mine, b + other
             if after < winning_score and against < winning_score:
@@ -319,5 +319,5 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, found):
         for row in range(winning_score):
             for column in range(winning_score):
                 if visited[row, column]:
-                    found[0, row, column] += 1
-                    found[1, row, column] += visited[row, column] - 1 == winner
+                    counts[0, row, column] += 1
+                    counts[1, row, column] += visited[row, column] - 1 == winner

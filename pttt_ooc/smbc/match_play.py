@@ -72,7 +72,7 @@ class Round:
     squares
         The taken squares, in order.
     outcome
-        Of the board; `UNDECIDED` while the round goes on.
+        Of the board; `UNDECIDED` while the round is not over.
     """
 
     points: tuple[int, int]

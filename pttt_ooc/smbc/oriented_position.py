@@ -86,7 +86,8 @@ class Place:
         Raises
         ------
         GameError
-            If the round is over, there is no such square, or it is taken; with squares numbered as on a telephone.
+            If the round is over, there is no such square, or it is taken; in the sentence, squares are numbered as on a
+            telephone.
         """
         if not self.ways:
             raise GameError("The round is decided; no move is left.")

@@ -34,7 +34,7 @@ def settings(config: SmbcConfig, stage: str) -> Facts:
     return config.model_dump(mode="json", include=set(keys))
 
 
-def asked(config: SmbcConfig) -> dict[str, StageRequest]:
+def requests(config: SmbcConfig) -> dict[str, StageRequest]:
     """What the configuration asks of each stage."""
     stages = [stage for stage in MODULES if stage != "equilibria" or config.all_equilibria]
     after = {"solve": (), "findings": ("solve",), "equilibria": ("solve",), "report": tuple(stages[:-1])}

@@ -106,14 +106,14 @@ def program(tree: RoundTree, player: int, payoffs: Payoffs) -> PlanProgram:
     )
 
 
-def solve(given: PlanProgram) -> tuple[float, Floats]:
+def solve(plans: PlanProgram) -> tuple[float, Floats]:
     """The value of the round for the program's player, and variables that reach it."""
-    return extreme(given, given.by_goal.sum(axis=0), None, 1)
+    return extreme(plans, plans.by_goal.sum(axis=0), None, 1)
 
 
-def goal_range(given: PlanProgram, value: float, goal: int) -> Range:
+def goal_range(plans: PlanProgram, value: float, goal: int) -> Range:
     """The player's payoff if the opponent has a goal, times 1/3: its range in all equilibria."""
-    least, most = (extreme(given, given.by_goal[goal], value, sign)[0] for sign in (-1, 1))
+    least, most = (extreme(plans, plans.by_goal[goal], value, sign)[0] for sign in (-1, 1))
     return Range(least, most)
 
 
@@ -123,7 +123,7 @@ def plies_of(tree: RoundTree) -> Ints:
     return np.repeat(np.arange(len(plies) - 1), np.diff(plies))
 
 
-def extreme(given: PlanProgram, amounts: Floats, value: float | None, sign: int) -> tuple[float, Floats]:
+def extreme(plans: PlanProgram, amounts: Floats, value: float | None, sign: int) -> tuple[float, Floats]:
     """The maximum (with sign -1: the minimum) of amounts times variables, and the variables that reach it.
 
     Parameters
@@ -138,11 +138,11 @@ def extreme(given: PlanProgram, amounts: Floats, value: float | None, sign: int)
     """
     from scipy import sparse
 
-    below, limits = given.below, np.zeros(given.below.shape[0])
+    below, limits = plans.below, np.zeros(plans.below.shape[0])
     if value is not None:
-        below = sparse.vstack([below, -given.by_goal.sum(axis=0)[None, :]]).tocsr()
+        below = sparse.vstack([below, -plans.by_goal.sum(axis=0)[None, :]]).tocsr()
         limits = np.append(limits, SLACK - value)
-    program = LinearProgram(sign * amounts, below, limits, given.equal, given.amounts, given.plan_size)
+    program = LinearProgram(sign * amounts, below, limits, plans.equal, plans.amounts, plans.plan_size)
     found = linear_program.solve(program, "a round", primal_feasibility_tolerance=1e-9, dual_feasibility_tolerance=1e-9)
     return sign * found.value, found.variables
 

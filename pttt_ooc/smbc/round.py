@@ -90,11 +90,13 @@ def outcomes(tree: RoundTree, profile: RoundProfile) -> Floats:
     return np.moveaxis(found, 0, 2)
 
 
-def scoring(found: Floats) -> Floats:
+def scoring(probabilities: Floats) -> Floats:
     """Probabilities that neither, only the first, only the second or both players score, shape (4,)."""
     total = np.zeros(4)
-    for first, second, outcome in np.ndindex(found.shape):
-        total[(first == MET[0][outcome]) + 2 * (second == MET[1][outcome])] += found[first, second, outcome] / PAIRS
+    for first, second, outcome in np.ndindex(probabilities.shape):
+        total[(first == MET[0][outcome]) + 2 * (second == MET[1][outcome])] += (
+            probabilities[first, second, outcome] / PAIRS
+        )
     return total
 
 

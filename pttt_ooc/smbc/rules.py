@@ -46,7 +46,7 @@ class Rules:
     Attributes
     ----------
     fill_board
-        Whether a round goes on until the board is full, as in the comic.
+        Whether a round continues until the board is full, as in the comic.
     merge
         Whether images of a move by symmetries of the position are one move.
     cut

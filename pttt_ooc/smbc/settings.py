@@ -14,7 +14,7 @@ from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule, unread_keys
 
 FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
-"""Parameters that are faster here than those of a rule's paper: most of a round's moves are soon settled."""
+"""Parameters that are faster here than those of a rule's paper: most moves of a round are settled soon."""
 
 MOST_POINTS = 9  # the number of rounds is its square
 
@@ -28,7 +28,7 @@ class SolveSettings:
     winning_score
         The points that win the match.
     fill_board
-        Whether a round goes on until the board is full.
+        Whether a round continues until the board is full.
     maximum_subgame_exploitability
         A round is solved when the two best responses to it gain no more than this together.  If all rounds of a match
         to five are just below 1e-6, the exploitability of the match is 5.5e-6.
@@ -37,7 +37,7 @@ class SolveSettings:
     algorithm
         A name of :data:`pttt_ooc.solving.regret.RULES`.
     alpha, beta, gamma, asymmetry
-        Its parameters; None for those of its paper, or of :data:`FASTER`.
+        The parameters of the algorithm; None: those of its paper, or of :data:`FASTER`.
     horizon
         Iterations during which the parameters of an ``hs-`` rule move.
     alternate_updates
@@ -93,8 +93,8 @@ class SolveSettings:
     @property
     def parameters(self) -> Parameters:
         """The rule's parameters at the first iteration."""
-        given = {name: getattr(self, name) for name in asdict(Parameters())}
-        return replace(self._defaults, **{name: value for name, value in given.items() if value is not None})
+        chosen = {name: getattr(self, name) for name in asdict(Parameters())}
+        return replace(self._defaults, **{name: value for name, value in chosen.items() if value is not None})
 
     @property
     def _defaults(self) -> Parameters:
@@ -127,7 +127,7 @@ class SmbcConfig(Section):
     """Tic-tac-toe with secret goals: the target smbc."""
 
     winning_score: Points = Field(default=_DEFAULT.winning_score, description="The points that win the match.")
-    fill_board: bool = Field(default=_DEFAULT.fill_board, description="Rounds go on until the board is full.")
+    fill_board: bool = Field(default=_DEFAULT.fill_board, description="Rounds continue until the board is full.")
     maximum_subgame_exploitability: Real = Field(
         default=_DEFAULT.maximum_subgame_exploitability,
         ge=0,
@@ -140,7 +140,8 @@ class SmbcConfig(Section):
     alpha: Exponent | None = Field(default=None, description="Discount of positive regrets; null: the rule's default.")
     beta: Exponent | None = Field(default=None, description="Discount of negative regrets; null: the rule's default.")
     gamma: Weight | None = Field(
-        default=None, description="Iteration t counts t^gamma in the average strategy; null: the rule's default."
+        default=None,
+        description="Iteration t has the weight t^gamma in the average strategy; null: the rule's default.",
     )
     asymmetry: Weight | None = Field(
         default=None, description="sap... divide predictions by 1 + asymmetry; null: the rule's default."

@@ -16,7 +16,7 @@ from pttt_ooc.smbc.solve import MatchSolution, name_of
 
 @dataclass(frozen=True)
 class Simulated:
-    """Results of simulated matches in which some scores came up.
+    """Results of simulated matches in which some scores occurred.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Simulated:
 
 
 def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, Simulated]:
-    """Play matches from 0-0; results for all scores that came up, in the order of the solution."""
+    """Play matches from 0-0; results for all scores that occurred, in the order of the solution."""
     n, tree = solution.settings.winning_score, solution.tree
     strategies = np.empty((n, n, tree.nodes, 3))
     for scores, profile in solution.profiles.items():
@@ -59,12 +59,12 @@ def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, S
     return simulated
 
 
-def as_json(found: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
+def as_json(results: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
     """The results as JSON values."""
     return {
-        "matches": found[0, 0].matches,
+        "matches": results[0, 0].matches,
         "seed": seed,
-        "rounds_in_a_match": sum(each.rounds for each in found.values()) / found[0, 0].matches,
+        "rounds_in_a_match": sum(each.rounds for each in results.values()) / results[0, 0].matches,
         "scores": {
             name_of(scores): {
                 "matches": each.matches,
@@ -72,6 +72,6 @@ def as_json(found: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
                 "expected": each.expected,
                 "standard_errors": each.standard_errors,
             }
-            for scores, each in found.items()
+            for scores, each in results.items()
         },
     }

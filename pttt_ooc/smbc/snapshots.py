@@ -70,8 +70,8 @@ def read(directory: Path, iteration: int, nodes: int) -> Snapshot:
     """
     known = kept(directory)
     if iteration not in known:
-        told = ", ".join(map(str, known))
-        raise StoreError(f"There is no snapshot of iteration {iteration}; there are snapshots of {told}.")
+        existing = ", ".join(map(str, known))
+        raise StoreError(f"There is no snapshot of iteration {iteration}; there are snapshots of {existing}.")
     if iteration == 0:
         zeros = np.zeros((nodes, 3))
         return Snapshot(0, zeros, zeros, zeros)

@@ -69,13 +69,13 @@ def mixing(tree: RoundTree, profile: RoundProfile) -> tuple[int, int]:
     reached = (own > RARE) & (others > RARE)[:, None]
     moves = np.zeros((tree.nodes, 3), np.int64)
     np.add.at(moves, node, profile.strategy[child] > RARE)
-    here = np.zeros((tree.nodes, 3), bool)
-    here[node] = reached
-    return int(here.sum()), int((here & (moves > 1)).sum())
+    infosets = np.zeros((tree.nodes, 3), bool)
+    infosets[node] = reached
+    return int(infosets.sum()), int((infosets & (moves > 1)).sum())
 
 
 def most_likely(tree: RoundTree, profile: RoundProfile) -> RoundProfile:
-    """Pure strategies that always make the most likely move, the first of several."""
+    """Pure strategies that always make the most likely move; of several, the first."""
     return _pure(tree, profile.strategy)
 
 

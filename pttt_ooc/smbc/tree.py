@@ -97,10 +97,10 @@ def build(rules: Rules) -> RoundTree:
         If its sizes differ from the known ones.
     """
     positions, counts = [START], [1]
-    parent, square, outcome, first_child, made = [0], [-1], [rules.end(START)], [], 1
+    parent, square, outcome, first_child, nodes = [0], [-1], [rules.end(START)], [], 1
     start = 0
-    while start < made:
-        for node in range(start, made):
+    while start < nodes:
+        for node in range(start, nodes):
             first_child.append(len(parent))
             position = positions[node]
             if outcome[node] == UNDECIDED:
@@ -110,9 +110,9 @@ def build(rules: Rules) -> RoundTree:
                     parent.append(node)
                     square.append(move)
                     outcome.append(rules.end(following))
-        start, made = made, len(parent)
-        counts.append(made - start)
-    first_child.append(made)
+        start, nodes = nodes, len(parent)
+        counts.append(nodes - start)
+    first_child.append(nodes)
     shape = kernels.Shape(
         np.array(parent, np.uint64),
         np.array(first_child, np.uint64),

@@ -24,8 +24,8 @@ def matches_file(directory: Path) -> Path:
     return kept_file(directory / MATCHES, "Matches")
 
 
-def pages(directory: Path, kept: Path | None = None) -> Pages:
-    """The pages on a solved match; matches of people are kept in the same directory, or in `kept`.
+def pages(directory: Path, games_directory: Path | None = None) -> Pages:
+    """The pages on a solved match; matches of people are kept in the same directory, or in `games_directory`.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def pages(directory: Path, kept: Path | None = None) -> Pages:
     from pttt_ooc.smbc.solve import checked_manifest
 
     points = checked_manifest(directory)["settings"]["winning_score"]
-    matches = matches_file(kept or directory)
+    matches = matches_file(games_directory or directory)
     return Pages(
         name=WING.name,
         what=f"The match to {points}",

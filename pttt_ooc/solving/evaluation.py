@@ -187,13 +187,13 @@ def check_layout(strategy: SlicedStrategy, index: Index, player: int) -> None:
     if strategy.player != player:
         raise StrategyError(f"A strategy of player {player} is wanted, but this one is player {strategy.player}'s.")
     mine = strategy.index
-    for what, own, wanted in (
+    for what, own, needed in (
         ("game", mine.game.name, index.game.name),
         ("symmetry", mine.symmetry, index.symmetry),
     ):
-        if own != wanted:
+        if own != needed:
             raise StrategyError(
-                f"Player {player}'s strategy is laid out for {what} {own}, but is to be evaluated with {what} {wanted}."
+                f"Player {player}'s strategy is laid out for {what} {own}, but is to be evaluated with {what} {needed}."
             )
     if mine.game != index.game:
         raise StrategyError(f"Player {player}'s strategy is for another game that is called {index.game.name} too.")

@@ -24,7 +24,7 @@ class LinearProgram:
     Attributes
     ----------
     nonnegative
-        The first so many variables are at least 0; the others are free.
+        The number of variables, from the first, that are at least 0; the others are free.
     """
 
     objective: Floats
@@ -44,9 +44,9 @@ class Optimum:
     value
         The maximum.
     variables
-        Where it is reached.
+        A point that reaches it.
     multipliers
-        Of the inequalities, from 0 up.
+        Of the inequalities; none is negative.
     """
 
     value: float
@@ -55,7 +55,7 @@ class Optimum:
 
 
 def solve(program: LinearProgram, name: str, method: str = "highs-ipm", **options: float) -> Optimum:
-    """Solve a linear program; `name` says what it is of, `method` and `options` are those of scipy's ``linprog``.
+    """Solve a linear program; messages contain its `name`; for `method` and `options` see scipy's ``linprog``.
 
     Raises
     ------
@@ -110,12 +110,12 @@ class SequenceForm:
     sums: Any
 
     def columns(self, classes: Ints) -> Ints:
-        """The variables of classes."""
+        """The numbers of the variables of some classes."""
         return np.searchsorted(self.classes, classes)
 
     @property
     def amounts(self) -> Floats:
-        """The sums of any plan."""
+        """The sums that every plan has: 1, and then zeros."""
         return np.append(1.0, np.zeros(self.sums.shape[0] - 1))
 
 

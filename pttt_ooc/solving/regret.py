@@ -122,8 +122,8 @@ class Rule:
 
     def parameters(self, settings: SolveConfig) -> Parameters:
         """The parameters at the first iteration: those of the settings, or else of the paper."""
-        given = {name: getattr(settings, name) for name in asdict(self.defaults)}
-        return replace(self.defaults, **{name: value for name, value in given.items() if value is not None})
+        chosen = {name: getattr(settings, name) for name in asdict(self.defaults)}
+        return replace(self.defaults, **{name: value for name, value in chosen.items() if value is not None})
 
     def scheduled(self, t: int, first: Parameters, horizon: int) -> Parameters:
         """The parameters at iteration `t` = 1, 2, ..., if they are `first` at iteration 1."""

@@ -1,8 +1,8 @@
 """Restricted games: only some actions are allowed, and a linear program of realization plans finds an equilibrium.
 
 A sequence and its mirror images have the same reach in a symmetric plan, so they share one variable: a *class*.  The
-payoff of a pair of classes is the sum over all won histories of the whole game that belong to it.  Who uses a
-restricted game provides the walk that finds these histories, see :data:`Walk`.  The programs need scipy.
+payoff of a pair of classes is the sum over all won histories of the whole game that end with these classes.  The caller
+provides the walk that finds these histories; see :data:`Walk`.  The programs need scipy.
 """
 
 from __future__ import annotations

@@ -66,17 +66,17 @@ def choose_run(
         key=lambda run: run.iteration,
         default=None,
     )
-    kept = [run for run in saved if run is not base]
-    while len(kept) > KEPT:
-        cheapest = min(kept, key=lambda run: float(run.extra["seconds"]))
+    remaining = [run for run in saved if run is not base]
+    while len(remaining) > KEPT:
+        cheapest = min(remaining, key=lambda run: float(run.extra["seconds"]))
         if cheapest.extra["seconds"] > CHEAP_SECONDS:
-            runs = "; ".join(f"iteration {run.iteration} ({_ends_of(run)})" for run in kept)
+            runs = "; ".join(f"iteration {run.iteration} ({_ends_of(run)})" for run in remaining)
             raise StoreError(
                 f"This configuration goes on from none of the runs saved in {work}, and there is no room for one more: "
                 f"{runs}; set these keys as they were, or delete {work} to start anew."
             )
-        kept.remove(cheapest)
-    return base, kept
+        remaining.remove(cheapest)
+    return base, remaining
 
 
 def is_on_the_way(config: SolveConfig, run: Commit) -> bool:
@@ -106,8 +106,8 @@ def start_sentences(state: ResumableState, config: SolveConfig) -> Iterator[str]
 
 
 def _ends_of(run: Commit, *others: str) -> str:
-    return ", ".join(f"{key}: {_shown(run.extra[key])}" for key in (*ENDS, *others))
+    return ", ".join(f"{key}: {_text(run.extra[key])}" for key in (*ENDS, *others))
 
 
-def _shown(value: float | None) -> str:
+def _text(value: float | None) -> str:
     return "null" if value is None else f"{value:g}"

@@ -205,8 +205,8 @@ class Solver:
     ) -> None:
         self.keeper, self.on_part = keeper, on_part
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
-        self.solver_state: SolverState = NarrowState(engine, kept) if config.storage else WideState(engine, kept)
+        saved = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
+        self.solver_state: SolverState = NarrowState(engine, saved) if config.storage else WideState(engine, saved)
         mine = arrays.iteration(engine.index, config.precision)
         self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
         self.averages = (
@@ -273,7 +273,7 @@ class Solver:
         """Load compiled code by calling the kernels of an iteration on no views, so that it is not timed."""
         idle = copy(self)
         idle.engine, idle.on_part = self.engine.idle(), lambda part: None
-        idle.solver_state = type(self.solver_state)(idle.engine, self.solver_state.kept)
+        idle.solver_state = type(self.solver_state)(idle.engine, self.solver_state.arrays)
         idle.iterate()
 
     def iterate(self) -> None:
@@ -379,10 +379,10 @@ class Solver:
             probabilities = np.empty(i.sequences, np.float32)
             for n in range(i.slices):
                 part = i.sequences_of(n)
-                wanted = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
+                total = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
-                    wanted += self.solver_state.numbers("predictions", player, n)
-                arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
+                    total += self.solver_state.numbers("predictions", player, n)
+                arrays = (part.start, np.maximum(total, 0), probabilities[part])
                 self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
             found.append(Strategy(self.engine.index, player, probabilities))

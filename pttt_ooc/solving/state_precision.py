@@ -32,9 +32,9 @@ _NAMES = ("regrets", "strategy_sums", "predictions")  # each has a buffer in eve
 class SolverState(Protocol):
     """The state of a solver between iterations, and the passes over a slice that use it."""
 
-    kept: StateArrays
+    arrays: StateArrays
 
-    def __init__(self, engine: Engine, kept: StateArrays) -> None: ...
+    def __init__(self, engine: Engine, arrays: StateArrays) -> None: ...
 
     def update_regrets(
         self, player: int, n: int, part: Slice, look_ahead: Any, discounts: Discounts, iteration: int
@@ -56,12 +56,12 @@ class SolverState(Protocol):
 class WideState:
     """A state in the engine's precision."""
 
-    def __init__(self, engine: Engine, kept: StateArrays) -> None:
-        self.engine, self.kept = engine, kept
+    def __init__(self, engine: Engine, arrays: StateArrays) -> None:
+        self.engine, self.arrays = engine, arrays
 
     def _regrets(self, player: int, n: int, look_ahead: Any) -> Regrets:
-        predictions = self.kept.predictions[player][n] if self.kept.predictions else np.empty(0, self.engine.dtype)
-        return Regrets(self.kept.regrets[player][n], predictions, look_ahead)
+        predictions = self.arrays.predictions[player][n] if self.arrays.predictions else np.empty(0, self.engine.dtype)
+        return Regrets(self.arrays.regrets[player][n], predictions, look_ahead)
 
     def update_regrets(
         self, player: int, n: int, part: Slice, look_ahead: Any, discounts: Discounts, iteration: int
@@ -73,7 +73,7 @@ class WideState:
         self, player: int, n: int, reach: Reach, look_ahead: Any, discount: Any, iteration: int | None
     ) -> None:
         """See :class:`SolverState`."""
-        sums = self.kept.strategy_sums[player][n]
+        sums = self.arrays.strategy_sums[player][n]
         first = self.engine.index.players[player].sequences_of(n).start
         rest = (first, self._regrets(player, n, look_ahead), discount, sums[: 0 if iteration is None else None])
         self.engine.run(player, n, tree.reach_of_regrets, reach, *rest)
@@ -81,19 +81,19 @@ class WideState:
     def average_strategy(self, player: int, n: int, into: Floats) -> None:
         """See :class:`SolverState`."""
         first = self.engine.index.players[player].sequences_of(n).start
-        self.engine.run(player, n, tree.average_strategy, first, self.kept.strategy_sums[player][n], into)
+        self.engine.run(player, n, tree.average_strategy, first, self.arrays.strategy_sums[player][n], into)
 
     def numbers(self, name: str, player: int, n: int) -> Floats:
         """See :class:`SolverState`."""
-        found: Floats = getattr(self.kept, name)[player][n]
+        found: Floats = getattr(self.arrays, name)[player][n]
         return found
 
 
 class NarrowState:
     """A state in 16 bits."""
 
-    def __init__(self, engine: Engine, kept: StateArrays) -> None:
-        self.engine, self.kept, self.players = engine, kept, engine.index.players
+    def __init__(self, engine: Engine, arrays: StateArrays) -> None:
+        self.engine, self.arrays, self.players = engine, arrays, engine.index.players
         self.blocks = [block_start(mine) for mine in self.players]
         self._local = threading.local()
 
@@ -106,14 +106,14 @@ class NarrowState:
 
     def _part(self, name: str, player: int, n: int, views: Views) -> Codes:
         """The stored numbers of some views."""
-        mine, kept = self.players[player], getattr(self.kept, name)[player][n]
+        mine, codes = self.players[player], getattr(self.arrays, name)[player][n]
         sequences = mine.sequence_start[list(views)] - mine.sequences_of(n).start
         blocks = (self.blocks[player] - self.blocks[player][mine.slice_start[n]])[list(views)]
-        return Codes(kept.codes[slice(*sequences)], kept.scales[slice(*blocks)])
+        return Codes(codes.codes[slice(*sequences)], codes.scales[slice(*blocks)])
 
     def _widened(self, name: str, player: int, n: int, views: Views, into: Floats | None = None) -> Floats:
         into = self._buffer(name) if into is None else into
-        if not getattr(self.kept, name):
+        if not getattr(self.arrays, name):
             return into[:0]
         part = self._part(name, player, n, views)
         numbers = into[: len(part.codes)]
@@ -121,7 +121,7 @@ class NarrowState:
         return numbers
 
     def _narrow(self, name: str, player: int, n: int, views: Views, numbers: Floats, iteration: int) -> None:
-        if getattr(self.kept, name):
+        if getattr(self.arrays, name):
             draw = 2 * (len(_NAMES) * iteration + _NAMES.index(name)) + player  # another number for each array
             seed = np.uint32(draw * _SPREAD % (1 << 32))
             part = self._part(name, player, n, views)

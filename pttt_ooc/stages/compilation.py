@@ -2,7 +2,7 @@
 
 Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.jit` gives.  Filling it takes
 some time and much memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a
-stage begins, or while a stage is at work that needs no kernels.
+stage begins, or while a stage that needs no kernels is at work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pttt_ooc.sweep import gradient
 
 KEPT = 5  # versions of a kernel
 KERNELS = 92
-"""How many there are, counted once for each type of arguments; what is shown while they are compiled."""
+"""The number of kernels, each counted once for each type of its arguments; progress is shown as a part of it."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 
 
@@ -42,7 +42,7 @@ class Compiling:
         self._stopped = False
 
     def begins(self, child: subprocess.Popen[str]) -> None:
-        """Say which process compiles."""
+        """Set the process that compiles."""
         self._child = child
         if self._stopped:
             child.terminate()
@@ -63,12 +63,12 @@ def version() -> str:
 
 
 def ensure_compiled(compiling: Compiling | None = None) -> None:
-    """Fill numba's cache unless that has been done; what is going on is shown on stderr.
+    """Fill numba's cache unless it has all kernels; progress is shown on stderr.
 
     Parameters
     ----------
     compiling
-        For somebody who may have to stop it.
+        The object by which another thread can stop the compilation.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
         If the compilation fails.
     """
     cache = getattr(gradient.receive, "stats", None)
-    if cache is None:  # numba is told to compile nothing
+    if cache is None:  # numba is set to compile nothing
         return
     directory = Path(cache.cache_path)
     stamp = directory / f"compiled-{version()}"
@@ -112,7 +112,7 @@ def compiled_meanwhile() -> Iterator[None]:
         except BaseException as error:
             failed.append(error)
 
-    # Nobody waits at the end for a thread that waits for another process, which compiles.
+    # The program can end although this thread still waits for another process that compiles.
     thread = threading.Thread(target=compile_all, daemon=True)
     thread.start()
     try:
@@ -142,7 +142,7 @@ def _compile(compiling: Compiling) -> int:
 
 
 def forget_versions(directories: Iterable[Path]) -> None:
-    """Delete compiled code but the versions of each kernel that were used last, so that the cache does not grow."""
+    """Delete compiled code, except the versions of each kernel that were used last, so that the cache does not grow."""
     kernels: dict[Path, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
     patterns = ("compiled-*", "*.nb[ic]")  # stamps first
     for file in [file for pattern in patterns for place in directories for file in place.glob(pattern)]:
@@ -189,7 +189,7 @@ class _Count:
 
 @contextmanager
 def _child(scratch: str) -> Iterator[subprocess.Popen[str]]:
-    """The program that compiles; whatever ends the block early ends the program at once.
+    """Run the program that compiles; if the block ends early, the program ends at once.
 
     It also ends when its standard input closes, as happens if an interrupt comes before `Popen` has returned.
     """

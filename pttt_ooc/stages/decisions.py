@@ -33,15 +33,15 @@ class Decisions:
 
     def __init__(self, workflow: Any, ancient: Callable[[str], str]) -> None:
         self._workflow, self._ancient = workflow, ancient
-        self._asked: dict[Path, tuple[Lazy, str]] = {}
+        self._requests: dict[Path, tuple[Lazy, str]] = {}
         self._found: dict[Path, tuple[Mapping[str, StageRequest], Mapping[str, str]]] = {}
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
 
-    def add(self, directory: str, asked: Lazy, prefix: str = "") -> None:
+    def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""
-        self._asked[Path(directory)] = asked, prefix
+        self._requests[Path(directory)] = requests, prefix
         self.reserve(directory)
 
     def reserve(self, directory: str) -> None:
@@ -51,8 +51,8 @@ class Decisions:
     def inputs(self, directory: str, stage: str) -> list[str]:
         """The manifests that a stage reads, for its rule's `input`; this decides whether the stage runs."""
         place = Path(directory)
-        asked, found = self._reasons(place)
-        files = [str(manifest_of(place, before)) for before in asked[stage].after]
+        requests, found = self._reasons(place)
+        files = [str(manifest_of(place, before)) for before in requests[stage].after]
         if not found[stage]:
             return [self._ancient(file) for file in files]
         manifest = manifest_of(place, stage)
@@ -62,14 +62,14 @@ class Decisions:
 
     def _reasons(self, place: Path) -> tuple[Mapping[str, StageRequest], Mapping[str, str]]:
         if place not in self._found:
-            workflow, (lazy, prefix) = self._workflow, self._asked[place]
-            asked = lazy()
+            workflow, (lazy, prefix) = self._workflow, self._requests[place]
+            requests = lazy()
             if not workflow.is_main_process:  # a job follows the run's decisions
-                return asked, dict.fromkeys(asked, "")
+                return requests, dict.fromkeys(requests, "")
             named = workflow.dag_settings.forcerun
-            forced = {stage for stage in asked if prefix + stage in named or str(manifest_of(place, stage)) in named}
+            forced = {stage for stage in requests if prefix + stage in named or str(manifest_of(place, stage)) in named}
             looking = workflow.executor_plugin is None or workflow.dryrun
-            self._found[place] = asked, reasons(place, asked, forced, remember=not looking)
+            self._found[place] = requests, reasons(place, requests, forced, remember=not looking)
         return self._found[place]
 
     def _check_writable(self, manifest: Path) -> None:
@@ -87,11 +87,11 @@ class Decisions:
         -------
         An empty list, so that a rule's `input` can call it.
         """
-        if (told := sentence(file, reason)) and self._workflow.is_main_process:
+        if (message := sentence(file, reason)) and self._workflow.is_main_process:
             self._workflow.dag.forcefiles.add(file)
-            if file not in self._told:
-                self._told.add(file)
-                print(told, file=sys.stderr)
+            if file not in self._printed:
+                self._printed.add(file)
+                print(message, file=sys.stderr)
         return []
 
     def begin(self) -> None:
@@ -104,5 +104,5 @@ class Decisions:
 
     def end(self) -> None:
         """Record that all products are verified: Snakemake has given some of them new times."""
-        for place, (asked, _) in self._found.items():
-            reasons(place, asked, remember=True)
+        for place, (requests, _) in self._found.items():
+            reasons(place, requests, remember=True)

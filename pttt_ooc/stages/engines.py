@@ -47,7 +47,7 @@ def arrays_for(
 ) -> Tree:
     """Allocate the arrays for an engine's work within a memory budget.
 
-    The engine gets at most as many threads as the budget holds; a message on stderr tells if there are fewer.
+    The engine gets at most as many threads as the budget holds; a message on stderr says if there are fewer.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def arrays_for(
     """
     needs = MemoryNeeds({**process_needs(), **reading}, arrays, engine_needs(engine))
     workspace = needs.within(memory_mb, scratch, engine.threads)
-    if told := workspace.fewer_threads(what, memory_mb, engine.threads):
-        tell(told)
+    if message := workspace.fewer_threads(what, memory_mb, engine.threads):
+        tell(message)
     engine.workers.limit(workspace.threads)
     return workspace.allocate()

@@ -107,9 +107,9 @@ def _rows(
 def _bundle_facts(before: Mapping[str, Facts]) -> dict[str, Any]:
     """Facts for the bundle, without run times, so that equal runs leave equal files."""
     solve = before["solve"]
-    asked = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
+    settings = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
     return {
         "evaluation": timeless(before["evaluate"]["solution"]),
-        "solve": {**asked, "result": timeless(solve["result"])},
+        "solve": {**settings, "result": timeless(solve["result"])},
         "digests": contents(before),
     }

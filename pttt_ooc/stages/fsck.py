@@ -64,49 +64,49 @@ def check(root: Path) -> Findings:
     return found
 
 
-def _check_below(directory: Path, found: Findings) -> bool:
+def _check_below(directory: Path, findings: Findings) -> bool:
     """Check a directory and those below; return whether there was any state or product."""
     if commits.is_state(directory):
-        _check_state(directory, found)
+        _check_state(directory, findings)
         return True
-    here = [stage for stage in STAGES if home_of(directory, stage) == directory]
-    stages = [stage for stage in here if manifest_of(directory, stage).exists()]
+    own = [stage for stage in STAGES if home_of(directory, stage) == directory]
+    stages = [stage for stage in own if manifest_of(directory, stage).exists()]
     try:
         with undisturbed(directory):
             for stage in stages:
-                _check_products(directory, stage, found)
+                _check_products(directory, stage, findings)
             with explained(f"read {directory}"), os.scandir(directory) as entries:
                 # Stores hold only the arrays of a product; records of verification are no products.
                 folders = [e for e in entries if e.is_dir(follow_symlinks=False) and e.name != product_check.DIRECTORY]
                 below = sorted(e.path for e in folders if ".zarr" not in e.name)
-            return any([_check_below(Path(path), found) for path in below]) or bool(stages)
+            return any([_check_below(Path(path), findings) for path in below]) or bool(stages)
     except StoreError as error:
-        found.problems.append(str(error))
+        findings.problems.append(str(error))
         return True
 
 
-def _check_state(path: Path, found: Findings) -> None:
-    found.states += 1
+def _check_state(path: Path, findings: Findings) -> None:
+    findings.states += 1
     try:
-        found.problems += commits.fsck(path)
+        findings.problems += commits.fsck(path)
     except StoreError as error:
-        found.problems.append(str(error))
+        findings.problems.append(str(error))
 
 
-def _check_products(directory: Path, stage: str, found: Findings) -> None:
+def _check_products(directory: Path, stage: str, findings: Findings) -> None:
     file = manifest_of(directory, stage)
     try:
         manifest = read_manifest(file, stage)
         products = [name for name, described in manifest["products"].items() if described["digest"]]
     except StoreError as error:
-        found.problems.append(str(error))
+        findings.problems.append(str(error))
         return
     except (KeyError, TypeError, AttributeError):
-        found.problems.append(f"{file} is damaged: it does not describe its products; delete it to make them anew.")
+        findings.problems.append(f"{file} is damaged: it does not describe its products; delete it to make them anew.")
         return
     for product in products:
-        found.products += 1
+        findings.products += 1
         try:
             check_product(directory, stage, manifest, product)
         except StoreError as error:
-            found.problems.append(str(error))
+            findings.problems.append(str(error))

@@ -93,8 +93,8 @@ def call_solver(directory: Path) -> None:
         solver.begin()
         solver.iterate()
         solver.average()
-    kept = MemoryState(leaves(state_arrays(index, narrow)))
-    Solver(engine, narrow, kept, lambda row: None, in_memory(solver_arrays(index, narrow))).iterate()
+    stored = MemoryState(leaves(state_arrays(index, narrow)))
+    Solver(engine, narrow, stored, lambda row: None, in_memory(solver_arrays(index, narrow))).iterate()
     engine.close()
 
 
@@ -153,8 +153,8 @@ def _call(part: str, scratch: Path) -> None:
 def _start(process: ForkProcess) -> None:
     """Start a process.
 
-    Meanwhile SIGTERM waits.  The new process takes it when it has its own way to end: Python drops what a handler
-    raises while it forks.
+    Meanwhile SIGTERM is blocked.  The new process receives it when it has a handler of its own: Python drops an
+    exception that a handler raises during a fork.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     process.start()
@@ -164,7 +164,7 @@ def _start(process: ForkProcess) -> None:
 def _wait_for(*sentinels: int) -> None:
     """Wait for the end of processes; end at once, and them too, when standard input closes.
 
-    No thread does the watching, as processes are still to be forked.
+    No thread watches standard input, because a process with threads cannot be forked safely.
     """
     running = set(sentinels)
     while running:
@@ -179,7 +179,7 @@ def main(scratch: Path) -> int:
 
     Files are written to an empty directory `scratch`.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started it tells what happened
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the process that started it reports what happened
     jit.load_compiler()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
     # The compiler makes millions of small objects that live to the end: looking for garbage among them would take a

@@ -59,9 +59,9 @@ class StagePlan:
     smallest_mb
         The smallest sufficient memory budget.
     memory_mb
-        Anonymous memory that it will use, about.
+        Approximate anonymous memory that it will use.
     disk_mb
-        Disk space of its products and of the state that it resumes from, about.
+        Approximate disk space of its products and of the state that it resumes from.
     while_running_mb
         Additional disk space while it runs.
     mapped_mb
@@ -96,7 +96,7 @@ class Plan:
     order_tables
         Number of entries in the tables of the index stage.
     work
-        Additions for one gradient of both players, about; its time is proportional to them.
+        Approximate number of additions for one gradient of both players; its time is proportional to it.
     stages
         By name.
     """
@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def most_disk_mb(self) -> float:
-        """The largest disk space at any time, about."""
+        """The approximate largest disk space at any time."""
         total, most = 0.0, 0.0
         for each in self.stages.values():
             total += each.disk_mb
@@ -174,12 +174,12 @@ def planned(config: Config, threads: int) -> Plan:
         most = min(threads, _MOST_THREADS[name])
         within = need.within(max(config.memory_mb, need.smallest_mb), most_threads=most)
         arrays = {path: array.nbytes for path, array in leaves(need.arrays).items()}
-        held = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
+        in_memory = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
         own = _OWN[name] * MB + data[name] if need is not _PROCESS_ONLY else _NO_WORK
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
-        kept, besides = disk[name]
-        used = round((own + held) / MB)
-        disk_mb = (kept / MB, (besides + mapped) / MB, mapped / MB)
+        products, besides = disk[name]
+        used = round((own + in_memory) / MB)
+        disk_mb = (products / MB, (besides + mapped) / MB, mapped / MB)
         stages[name] = StagePlan(need.smallest_mb, used, *disk_mb, within.threads, need.least)
     return Plan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),
@@ -195,7 +195,7 @@ def _disk(
     """Bytes on disk that each stage keeps, and additional bytes while it runs, without mapped arrays."""
     squares, state = folded.game.squares, state_arrays(folded, config.solve)
     arrays = leaves(state)
-    held = sum(array.nbytes for array in arrays.values())
+    work = sum(array.nbytes for array in arrays.values())
     tables = sum(2 * each.narrow_orders + 4 * each.wide_orders + 40 * each.sources for each in sizes)
     views = sum(len(p.placed) for each in {folded.symmetry: folded, "none": whole}.values() for p in each.players)
     # Children and their maps, parents and their maps, blocks, six tables of views; orbits have three tables.
@@ -215,7 +215,7 @@ def _disk(
         "enumerate": (_SEARCHED * pairs + 20 * _ARRAY, 0),
         "index": (index_bytes + 100 * _ARRAY, 0),
         # A saved state stays; while running there are also the work arrays and, for a moment, a second saved state.
-        "solve": (held + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * held),
+        "solve": (work + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * work),
         "evaluate": (2_000, 0),
         "export": (has_course * (lists + _ZIPPED * tensor) + has_bundle * _BUNDLED * (tensor + texts), 0),
         "report": (_REPORT, 0),

@@ -82,13 +82,13 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
     """
     known = _read(home, stage)
     seen: Facts = {}
-    for name, wanted in products.items():
+    for name, product in products.items():
         path = home / name
         try:
-            if extent(path) != wanted["extent"]:
+            if extent(path) != product["extent"]:
                 return f"describes another {name} than the one that is there"
-            seen[name] = [wanted["digest"], stamp(path)]
-            if known.get(name) != seen[name] and digest(path) != wanted["digest"]:
+            seen[name] = [product["digest"], stamp(path)]
+            if known.get(name) != seen[name] and digest(path) != product["digest"]:
                 return f"describes another {name} than the one that is there"
         except (OSError, StoreError):
             return f"lacks its product {name}"

@@ -23,7 +23,7 @@ which are part of the fingerprint themselves."""
 
 
 def stage_sources(stage: str) -> frozenset[str]:
-    """Everything of the package that a stage is made of."""
+    """The modules of the package that a stage depends on."""
     return dependencies(f"stages/{stage}")
 
 
@@ -33,7 +33,7 @@ def iterate_sources() -> frozenset[str]:
 
 
 def source_digest(stage: str) -> str:
-    """A digest of everything that `stage` is made of: any edit changes it, even of a comment."""
+    """A digest of all modules that `stage` depends on: any edit changes it, even of a comment."""
     return module_digest(f"stages/{stage}")
 
 

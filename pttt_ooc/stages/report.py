@@ -70,13 +70,13 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
 
 def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution: Strategies) -> ReportData:
     whole = read_index(structure_of(directory) / INDEX, config.game, "none")
-    shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
-    pictures = [_picture(s, whole, text) for s, text in shown]
+    chosen = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
+    pictures = [_picture(s, whole, text) for s, text in chosen]
     openings = [_picture(s, whole, first_infoset(whole.game, s.player)).probabilities for s in solution]
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(
         game=named_game(config.game),
-        config=in_force(before, _shown(config.report), run_of(directory)),
+        config=in_force(before, _settings(config.report), run_of(directory)),
         evaluation=before["evaluate"]["solution"],
         uniform_evaluation=before["evaluate"]["uniform"],
         convergence=[json.loads(row) for row in rows],
@@ -91,7 +91,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
     )
 
 
-def _shown(report: ReportConfig) -> Facts:
+def _settings(report: ReportConfig) -> Facts:
     return report.model_dump(mode="json", exclude=None if report.compare else {"compare"})
 
 

@@ -62,10 +62,10 @@ def thinned(sizes: Mapping[int, int], budget: int) -> list[int]:
     budget
         Bytes.
     """
-    kept = sorted(sizes)
-    while kept and sum(sizes[iteration] for iteration in kept) > budget:
-        kept = kept[::2] if len(kept) > 1 else []
-    return kept
+    iterations = sorted(sizes)
+    while iterations and sum(sizes[iteration] for iteration in iterations) > budget:
+        iterations = iterations[::2] if len(iterations) > 1 else []
+    return iterations
 
 
 def most_bytes(index: Index) -> int:
@@ -134,10 +134,10 @@ class Snapshots:
         there = self._there()
         if sum(there.values()) <= self._budget:
             return
-        kept = self._kept(self._sizes(), iteration)
+        iterations = self._selected(self._sizes(), iteration)
         with explained(f"delete snapshots in {self.directory}"):
             for t in there:
-                if t not in kept:
+                if t not in iterations:
                     remove(self._path(t))
 
     def has_all(self, iteration: int) -> bool:
@@ -146,7 +146,7 @@ class Snapshots:
         wanted = self._due(iteration)
         if not all(t in sizes for t in wanted):
             return False
-        return all(self._path(t).exists() for t in self._kept(sizes, iteration))
+        return all(self._path(t).exists() for t in self._selected(sizes, iteration))
 
     def publish(self, directory: Path, iteration: int) -> None:
         """Make the product: a directory with the snapshots up to an iteration whose state is saved.
@@ -160,7 +160,7 @@ class Snapshots:
         """
         self.make_room(iteration)
         with fresh_store(directory / SNAPSHOTS) as root, explained(f"write {directory / SNAPSHOTS}"):
-            for t in self._kept(self._sizes(), iteration):
+            for t in self._selected(self._sizes(), iteration):
                 shutil.copytree(self._path(t), root / self._path(t).name, copy_function=_shared)
 
     def _due(self, iteration: int) -> list[int]:
@@ -169,7 +169,7 @@ class Snapshots:
     def _path(self, iteration: int) -> Path:
         return self.directory / f"{iteration}.zarr"
 
-    def _kept(self, sizes: Mapping[int, int], iteration: int) -> list[int]:
+    def _selected(self, sizes: Mapping[int, int], iteration: int) -> list[int]:
         return thinned({t: sizes[t] for t in self._due(iteration)}, self._budget)
 
     def _sizes(self) -> dict[int, int]:

@@ -114,7 +114,7 @@ def _others(work: Path) -> Iterator[str]:
     if others:
         yield (
             f"Saved runs of other parameters or versions, {len(others)} in number, take {size(taken)} in "
-            f"{work.parent}; delete those directories in it that you do not want to go on from."
+            f"{work.parent}; delete those directories in it that you do not want to continue from."
         )
 
 

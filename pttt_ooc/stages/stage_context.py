@@ -100,7 +100,7 @@ def workspace_of(
 ) -> Workspace[Tree]:
     """A stage's arrays and threads within its budget; their number and memory are added to the manifest's facts.
 
-    A message on stderr and in the `log` tells if there are fewer than `threads`.
+    A message on stderr and in the `log` says if there are fewer than `threads`.
 
     Raises
     ------
@@ -108,8 +108,8 @@ def workspace_of(
         If the budget is too small, even for one thread.
     """
     workspace = needs.within(memory_mb, directory, threads)
-    if told := workspace.fewer_threads(name, memory_mb, threads):
-        tell(told, log)
+    if message := workspace.fewer_threads(name, memory_mb, threads):
+        tell(message, log)
     facts["threads"] = workspace.threads
     facts["memory"] = {
         "budget_mb": memory_mb if math.isfinite(memory_mb) else None,

@@ -133,7 +133,7 @@ def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) 
         if there.get(key) != value:
             if key == "row_orders":
                 return "was made with other files of infosets"
-            return f"was made with {key.removeprefix('settings.')} {_shown(there.get(key))}, not {_shown(value)}"
+            return f"was made with {key.removeprefix('settings.')} {_text(there.get(key))}, not {_text(value)}"
     if manifest["sources"] != one.sources:
         return "was made by another version of this program"
     used = manifest.get("made_from", {})
@@ -150,7 +150,7 @@ def _flat(facts: Facts) -> Facts:
     return {**{key: value for key, value in facts.items() if key != "settings"}, **inner}
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return "null" if value is None else str(value)
 
 

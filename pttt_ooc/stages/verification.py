@@ -18,8 +18,8 @@ NAMES = ("sources", "work", "made_from")
 
 def content_of(manifest: Facts) -> Facts:
     """The part of a manifest that is the same in all equal runs."""
-    kept = {name: value for name, value in manifest.items() if name not in (*MEASURED, *NAMES)}
-    return timeless({**kept, "products": contents({"": manifest})})
+    content = {name: value for name, value in manifest.items() if name not in (*MEASURED, *NAMES)}
+    return timeless({**content, "products": contents({"": manifest})})
 
 
 def run_digest(directory: Path) -> str:

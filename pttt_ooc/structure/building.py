@@ -334,7 +334,7 @@ class _TimingBuilder:
         ends_at = np.where(ends_placed, placements, _NEVER).tolist()
         keys, kinds, operator = keys_of(codes), kinds_of(codes), number[pair]
         cuts = np.array([source.cut for source, _ in self.cells], np.int64)[operator]
-        done, told = 0, 0
+        done, reported = 0, 0
         # Patterns of the same kinds of squares share their orders.
         for i in np.lexsort((cuts, kinds, side)).tolist():
             own = int(side[i])
@@ -347,9 +347,9 @@ class _TimingBuilder:
                 out = cell[of_pattern]
             find_cells(cut_orders, keys[i], cells.tables, prefix_major, ends_at[i], out)
             done += len(out)
-            if done - told > start[-1] // 100:
+            if done - reported > start[-1] // 100:
                 on_progress(done / int(start[-1]))
-                told = done
+                reported = done
         return PatternCells(start, cell, wide_cell)
 
     def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:

@@ -30,13 +30,13 @@ def _copy_views(source, target, source_start, target_start, orders, table_start,
         for j in range(actions.shape[1]):
             if actions[view, j] < 0:
                 break
-            here, there = target_start[view] + j * count, source_start[view] + actions[view, j] * count
+            target_first, source_first = target_start[view] + j * count, source_start[view] + actions[view, j] * count
             if table < 0:
                 for r in range(count):
-                    target[here + r] = source[there + r]
+                    target[target_first + r] = source[source_first + r]
             else:
                 for r in range(count):
-                    target[here + r] = source[there + tables[table + r]]
+                    target[target_first + r] = source[source_first + tables[table + r]]
 
 
 @kernel
@@ -91,7 +91,7 @@ class _Images:
             found[free, number_below(~taken[free], square)] = number_below(~theirs[free], image)
         return found
 
-    def kept(self, probabilities: Floats) -> Floats:
+    def fold(self, probabilities: Floats) -> Floats:
         """The probabilities at the representatives, from probabilities on the index without symmetry."""
         found = np.empty(self.folded.sequences, probabilities.dtype)
         for v in np.flatnonzero(self.whole.decides):
@@ -128,7 +128,7 @@ class Symmetriser:
         images = np.stack([image_of(i.placed, g) << index.game.squares | image_of(i.failed, g) for g in index.group])
         self._keeps = images == images[0]  # by each symmetry, each view
         self._views = np.flatnonzero(i.decides & (self._keeps.sum(axis=0) > 1))
-        self._kept: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
+        self._cache: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
         self._bytes_left = KEPT_BYTES
 
     def __call__(self, probabilities: Floats) -> None:
@@ -152,13 +152,13 @@ class Symmetriser:
             block[:] = total / len(group)
 
     def _ranks(self, view: int, symmetry: int) -> NDArray[np.unsignedinteger[Any]]:
-        if (view, symmetry) in self._kept:
-            return self._kept[view, symmetry]
+        if (view, symmetry) in self._cache:
+            return self._cache[view, symmetry]
         placed, failed, g = int(self._mine.placed[view]), int(self._mine.failed[view]), self.index.group[symmetry]
         found = relabelled_ranks(placed, failed, np.array(g), *self._counts.tables)
         ranks: NDArray[np.unsignedinteger[Any]] = found.astype(rank_dtype(len(found)))
         if ranks.nbytes <= self._bytes_left:
-            self._kept[view, symmetry], self._bytes_left = ranks, self._bytes_left - ranks.nbytes
+            self._cache[view, symmetry], self._bytes_left = ranks, self._bytes_left - ranks.nbytes
         return ranks
 
 
@@ -175,13 +175,13 @@ def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Stra
         The array to write to; default: a new one.
     """
     images = _Images(whole, strategy.index, strategy.player)
-    mine, kept = whole.players[strategy.player], strategy.index.players[strategy.player]
+    mine, folded = whole.players[strategy.player], strategy.index.players[strategy.player]
     probabilities = np.empty(mine.sequences, strategy.probabilities.dtype) if into is None else into
     v = np.flatnonzero(mine.decides)
     dtype = rank_dtype(int(np.diff(mine.node_start)[v].max(initial=0)))
     moved = (mine.placed[v], mine.failed[v], images.symmetry[v])
     table_start, tables = relabellings(images.counts, images.group, *moved, dtype)
-    views = (kept.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
+    views = (folded.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
     _copy_views(strategy.probabilities, probabilities, *views, images.actions(v, images.symmetry[v]), tables)
     return Strategy(whole, strategy.player, probabilities)
 
@@ -219,7 +219,7 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6, into: Float
     """
     images = _Images(strategy.index, folded, strategy.player)
     mine = strategy.index.players[strategy.player]
-    probabilities = images.kept(strategy.probabilities)
+    probabilities = images.fold(strategy.probabilities)
     if into is not None:
         into[:] = probabilities
         probabilities = into

@@ -223,11 +223,11 @@ def _match_regrets(state, start, orders, actions, count, total, out):
     zero = total.dtype.type(0)
     total[:count] = 0
     for action in range(actions):
-        here = start + action * orders
-        row = state.regrets[here : here + count]
+        offset = start + action * orders
+        row = state.regrets[offset : offset + count]
         target = out[action * CHUNK : action * CHUNK + count]
         if len(state.predictions):
-            predicted = state.predictions[here : here + count]
+            predicted = state.predictions[offset : offset + count]
             for r in range(count):
                 target[r] = max(state.look_ahead * row[r] + predicted[r], zero)
         else:
@@ -324,8 +324,8 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
             _match_regrets(state, begin, orders, actions, count, total, probabilities)
             expected[:count] = 0
             for action in range(actions):
-                here = begin + action * orders
-                values = part.sequences[here : here + count]
+                offset = begin + action * orders
+                values = part.sequences[offset : offset + count]
                 _add_child_values(tree, view, action, first, count, part, values)
                 row = probabilities[action * CHUNK : action * CHUNK + count]
                 for r in range(count):
@@ -339,9 +339,9 @@ def _add_regrets(state, discounts, begin, orders, actions, count, values_of_acti
     """Discount sums of regrets, and add each action's value minus the expected value."""
     zero = expected.dtype.type(0)
     for action in range(actions):
-        here = begin + action * orders
-        values = values_of_actions[here : here + count]
-        row = state.regrets[here : here + count]
+        offset = begin + action * orders
+        values = values_of_actions[offset : offset + count]
+        row = state.regrets[offset : offset + count]
         if discounts.floor:
             for r in range(count):
                 row[r] = max(row[r] * discounts.positive + (values[r] - expected[r]), zero)
@@ -350,7 +350,7 @@ def _add_regrets(state, discounts, begin, orders, actions, count, values_of_acti
                 discount = discounts.positive if row[r] > 0 else discounts.negative
                 row[r] = row[r] * discount + (values[r] - expected[r])
         if len(state.predictions):
-            newest = state.predictions[here : here + count]
+            newest = state.predictions[offset : offset + count]
             for r in range(count):
                 newest[r] = values[r] - expected[r]
 
@@ -382,9 +382,9 @@ def values_of_strategy(first_view, last_view, tree, part, weights):
             node = tree.node_start[view] - part.first_node + first
             mine = part.nodes[node : node + count]
             for action in range(actions):
-                here = begin + action * orders
+                offset = begin + action * orders
                 for r in range(count):
-                    values[r] = part.sequences[here + r]
+                    values[r] = part.sequences[offset + r]
                 _add_child_values(tree, view, action, first, count, part, values)
                 row = probabilities[action * CHUNK : action * CHUNK + count]
                 for r in range(count):
@@ -406,9 +406,9 @@ def best_values(first_view, last_view, tree, part, choices):
             count = min(CHUNK, orders - first)
             best[:count] = -np.inf
             for action in range(actions):
-                here = start - part.first_sequence + first + action * orders
+                offset = start - part.first_sequence + first + action * orders
                 for r in range(count):
-                    values[r] = part.sequences[here + r]
+                    values[r] = part.sequences[offset + r]
                 _add_child_values(tree, view, action, first, count, part, values)
                 if len(choices):
                     node = tree.node_start[view] - part.first_node + first
@@ -433,9 +433,9 @@ def average_strategy(first_view, last_view, tree, first_sequence, strategy_sums,
             begin = start - first_sequence + first
             _normalise(strategy_sums, begin, orders, actions, count, total, chunk)
             for action in range(actions):
-                here = begin + action * orders
+                offset = begin + action * orders
                 for r in range(count):
-                    probabilities[here + r] = chunk[action * CHUNK + r]
+                    probabilities[offset + r] = chunk[action * CHUNK + r]
 
 
 GOING_DOWN = (reach_of_strategy, reach_of_regrets)

@@ -81,8 +81,8 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 @router.get("/sign-in")
 def sign_in_page(request: Request, shell: UsedShell, account: Signed, to: str = "") -> Response:
     """The form for a token; it leads to the page `to`."""
-    shown = {"accounts": _accounts_of(shell), "wrong": False, "to": _own_page(to)}
-    return render(request, "web/sign_in.html", account, **shown)
+    context = {"accounts": _accounts_of(shell), "wrong": False, "to": _own_page(to)}
+    return render(request, "web/sign_in.html", account, **context)
 
 
 def _own_page(text: str) -> str:
@@ -99,8 +99,8 @@ async def sign_in(request: Request, shell: UsedShell) -> Response:
     account = await run_in_threadpool(accounts.of_token, fields.get("token", "").strip())
     if account is None:
         _count_wrong_token(request, shell)
-        shown = {"accounts": accounts, "wrong": True, "to": to}
-        page = await run_in_threadpool(partial(render, request, "web/sign_in.html", None, **shown))
+        context = {"accounts": accounts, "wrong": True, "to": to}
+        page = await run_in_threadpool(partial(render, request, "web/sign_in.html", None, **context))
         page.status_code = 401
         return page
     await _end_session(request, accounts)

@@ -23,5 +23,5 @@ def _date(seconds: float) -> datetime.datetime:
 
 def query(**keys: Any) -> str:
     """The query string of an address; empty without keys."""
-    given = {key: value for key, value in keys.items() if value is not None}
-    return f"?{urlencode(given)}" if given else ""
+    present = {key: value for key, value in keys.items() if value is not None}
+    return f"?{urlencode(present)}" if present else ""

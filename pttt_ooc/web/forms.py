@@ -70,10 +70,10 @@ def check_origin(request: Request) -> None:
         raise HTTPException(403, "This form was sent from another site; open the page here and send it from there.")
 
 
-def check_form(request: Request, shell: Shell, given: str) -> None:
+def check_form(request: Request, shell: Shell, token: str) -> None:
     """Refuse a form that was not made for this browser."""
     has_cookie = request.cookies.get(SESSION) or request.cookies.get(VISITOR)
-    if not has_cookie or not hmac.compare_digest(given.encode(), form_token(request, shell).encode()):
+    if not has_cookie or not hmac.compare_digest(token.encode(), form_token(request, shell).encode()):
         raise HTTPException(403, "This form is out of date; reload the page and send it again.")
 
 

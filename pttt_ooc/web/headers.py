@@ -31,14 +31,14 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        kept = "no-cache" if scope["path"].startswith("/static/") else "no-store"
+        caching = "no-cache" if scope["path"].startswith("/static/") else "no-store"
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                headers.setdefault("Cache-Control", kept)
+                headers.setdefault("Cache-Control", caching)
             await send(message)
 
         await self.app(scope, receive, sending)

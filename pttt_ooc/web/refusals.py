@@ -27,12 +27,12 @@ def add_refusals(app: FastAPI, shell: Shell) -> None:
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         sentence = error.detail if error.detail != "Not Found" else "There is no such page."
-        return _told(request, Refusal(error.status_code, sentence, dict(error.headers or {})))
+        return _response(request, Refusal(error.status_code, sentence, dict(error.headers or {})))
 
     @app.exception_handler(RequestValidationError)
     def malformed(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        return _told(request, Refusal(422, f"{first['loc'][-1]}: {first['msg']}."))
+        return _response(request, Refusal(422, f"{first['loc'][-1]}: {first['msg']}."))
 
     kinds: set[type[Exception]] = {PtttError}
     for kind in kinds.union(*(part.caught for part in shell.parts)):
@@ -41,7 +41,7 @@ def add_refusals(app: FastAPI, shell: Shell) -> None:
     @app.exception_handler(Exception)
     def unexpected(request: Request, error: Exception) -> Response:
         log.error("a request failed", exc_info=error, extra={"path": request.url.path})
-        return _told(request, Refusal(500, _BROKEN, HEADERS))  # it is answered outside of all other layers
+        return _response(request, Refusal(500, _BROKEN, HEADERS))  # it is answered outside of all other layers
 
 
 def _explaining(shell: Shell) -> Callable[[Request, Exception], Response]:
@@ -54,12 +54,12 @@ def _explaining(shell: Shell) -> Callable[[Request, Exception], Response]:
             refusal = Refusal(503, str(error))
         if refusal.status >= 500:
             log.error("refused", extra={"path": request.url.path, "error": str(error)})
-        return _told(request, refusal)
+        return _response(request, refusal)
 
     return failed
 
 
-def _told(request: Request, refusal: Refusal) -> Response:
+def _response(request: Request, refusal: Refusal) -> Response:
     if f"{request.url.path}/".startswith("/api/"):
         return JSONResponse({"error": refusal.sentence}, refusal.status, dict(refusal.headers))
     facts = {"sentence": refusal.sentence, "status": refusal.status}

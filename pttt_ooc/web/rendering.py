@@ -64,13 +64,13 @@ def wants_part(request: Request) -> bool:
     return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
-def render_part(request: Request, template: str, **shown: Any) -> str:
+def render_part(request: Request, template: str, **context: Any) -> str:
     """The HTML of a piece of a page without head and forms; for parameters see :func:`render`."""
     known: dict[str, jinja2.Environment] = request.app.state.environments
-    return known[template.partition("/")[0]].get_template(template).render({"path": request.url.path, **shown})
+    return known[template.partition("/")[0]].get_template(template).render({"path": request.url.path, **context})
 
 
-def render(request: Request, template: str, account: Account | None, **shown: Any) -> HTMLResponse:
+def render(request: Request, template: str, account: Account | None, **context: Any) -> HTMLResponse:
     """A page, or a piece of a page, which may have forms.
 
     Parameters
@@ -79,7 +79,7 @@ def render(request: Request, template: str, account: Account | None, **shown: An
         Its part and name: ``part/page.html``.
     account
         Who is signed in.
-    shown
+    context
         The template's variables.
     """
     shell, visitor = shell_of(request), new_visitor(request)
@@ -93,7 +93,7 @@ def render(request: Request, template: str, account: Account | None, **shown: An
         "can_sign_in": shell.accounts is not None,
         "form_token": form_token(request, shell, visitor),
     }
-    response = HTMLResponse(render_part(request, template, **head, **shown))
+    response = HTMLResponse(render_part(request, template, **head, **context))
     if visitor:  # a visitor's forms are bound to this cookie
         set_cookie(request, response, VISITOR, visitor, None)
     return response

@@ -224,7 +224,7 @@ def test_bad_agents_are_sentences(text, part):
 def test_agents_that_cannot_play_a_game_say_so(tmp_path):
     with pytest.raises(ArenaError, match="no heuristic 7"):
         seated("alphabeta:heur=7")
-    with pytest.raises(ArenaError, match="means nothing"):
+    with pytest.raises(ArenaError, match="is too large"):
         seated("alphabeta:depth=99")
     with pytest.raises(ArenaError, match="needs a path"):
         seated("file")

@@ -145,11 +145,11 @@ def test_means_are_those_of_the_moves():
         ("not better", Theirs(), (30, 0, 70), "holds: it is worse"),
         ("not better", Theirs(), (70, 0, 30), "not confirmed: it is better"),
         ("time", Theirs(ratio=4.0), (50, 0, 50), "holds: 3.0 times"),
-        ("time", Theirs(ratio=18.0), (50, 0, 50), "holds: 3.0 times; another ratio"),
-        ("time", Theirs(ratio=1.4), (50, 0, 50), "holds: 3.0 times; another ratio"),
+        ("time", Theirs(ratio=18.0), (50, 0, 50), "holds: 3.0 times; the ratio differs"),
+        ("time", Theirs(ratio=1.4), (50, 0, 50), "holds: 3.0 times; the ratio differs"),
         ("time", Theirs(ratio=1.6), (50, 0, 50), "holds: 3.0 times"),
         ("time", Theirs(ratio=5.9), (50, 0, 50), "holds: 3.0 times"),
-        ("time", Theirs(ratio=6.1), (50, 0, 50), "holds: 3.0 times; another ratio"),
+        ("time", Theirs(ratio=6.1), (50, 0, 50), "holds: 3.0 times; the ratio differs"),
     ],
 )
 def test_verdicts(test, theirs, won, verdict):

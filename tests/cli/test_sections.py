@@ -55,6 +55,47 @@ def test_committed_schema_is_the_one_of_the_models():
     assert committed == schema_text(), f"write it anew: {command}"
 
 
+@pytest.mark.parametrize(
+    ("content", "allowed"),
+    [
+        ({"solve": {"restart_average": 1}}, {"solve": {"restart_average": 1.01}}),
+        ({"solve": {"commit_seconds": -0.1}}, {"solve": {"commit_seconds": 0}}),
+        ({"solve": {"snapshot_every": 1}}, {"solve": {"snapshot_every": 1.01}}),
+        ({"extreme": {"marks": [30, 10, -1]}}, {"extreme": {"marks": [30, 10, 0]}}),
+        ({"extreme": {"marks": [1_000_001, 10, 1]}}, {"extreme": {"marks": [1_000_000, 10, 1]}}),
+    ],
+)
+def test_the_schema_has_the_bounds_of_the_models(content, allowed):
+    schema = json.loads(schema_text())
+    check_file(allowed)
+    jsonschema.validate(allowed, schema)
+    with pytest.raises(ConfigError):
+        check_file(content)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(content, schema)
+
+
+def keywords(schema):
+    """The keywords of a JSON schema and of the schemas within it."""
+    found = set(schema)
+    for key, value in schema.items():
+        inner = (
+            value.values()
+            if key in ("properties", "patternProperties", "$defs")
+            else value
+            if isinstance(value, list)
+            else [value]
+        )
+        for one in inner if key not in ("default", "enum", "const", "examples", "required") else []:
+            found |= keywords(one) if isinstance(one, dict) else set()
+    return found
+
+
+def test_validators_know_all_keywords_of_the_schema():
+    annotations = {"$schema", "$defs", "title", "description", "default"}
+    assert keywords(json.loads(schema_text())) <= annotations | set(jsonschema.Draft202012Validator.VALIDATORS)
+
+
 def test_a_wings_section_is_taken_out_of_the_cores_configuration():
     core, wings = check_file({"game": "mini-2x3k2-abrupt", "toys": {"count": 7}}, sections=MADE_UP)
     assert type(core) is Config and core == Config(game="mini-2x3k2-abrupt")

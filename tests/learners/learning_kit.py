@@ -14,24 +14,24 @@ HIDDEN = "mini-2x3k3-abrupt"
 
 
 @cache
-def small_ground(game, symmetry="full", dtype=np.float64):
+def small_learning_game(game, symmetry="full", dtype=np.float64):
     return LearningGame(helpers.small_engine(game, symmetry, dtype))
 
 
-def started(algorithm, ground, seed=0, **settings):
+def started(algorithm, learning_game, seed=0, **settings):
     learner = learner_class(algorithm)()
-    learner.start(ground, checked_settings(algorithm, settings), seed)
+    learner.start(learning_game, checked_settings(algorithm, settings), seed)
     return learner
 
 
-def gap(ground, pair):
+def gap(learning_game, pair):
     """Half of NashConv: the mean of both players' exploitabilities."""
-    return ground.evaluator(*pair).nashconv / 2
+    return learning_game.evaluator(*pair).nashconv / 2
 
 
 def learned(algorithm, game, iterations, seed=0, symmetry="full", **settings):
     """Half of NashConv after some iterations."""
-    ground = small_ground(game, symmetry)
-    learner = started(algorithm, ground, seed, **settings)
+    learning_game = small_learning_game(game, symmetry)
+    learner = started(algorithm, learning_game, seed, **settings)
     learner.step(iterations)
-    return gap(ground, learner.strategy())
+    return gap(learning_game, learner.strategy())

@@ -9,7 +9,7 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
 from pttt_ooc.learners.checkpoints import Checkpoints
 from tests.kits import helpers, naive
-from tests.learners.learning_kit import HIDDEN, MINI, gap, small_ground, started
+from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, started
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: deep learners go without tests")
 jnp = jax.numpy
@@ -35,11 +35,11 @@ def uniform_movers(seen):
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_a_networks_input_matches_the_text_of_an_infoset(name, symmetry):
-    ground = small_ground(name, symmetry)
-    game, seen = ground.game, Sight(ground.index)
+    learning_game = small_learning_game(name, symmetry)
+    game, seen = learning_game.game, Sight(learning_game.index)
     for player in (0, 1):
-        i = ground.players[player]
-        texts = helpers.node_texts(ground.index, player)
+        i = learning_game.players[player]
+        texts = helpers.node_texts(learning_game.index, player)
         for node, text in enumerate(texts):
             codes = seen.codes[node + player * seen.second]
             expected = np.zeros(game.squares, int)
@@ -58,8 +58,8 @@ def test_a_networks_input_matches_the_text_of_an_infoset(name, symmetry):
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_a_policy_is_read_at_every_infoset(name, symmetry, monkeypatch):
     monkeypatch.setattr(observation, "BLOCK", 7)
-    ground = small_ground(name, symmetry)
-    seen = Sight(ground.index)
+    learning_game = small_learning_game(name, symmetry)
+    seen = Sight(learning_game.index)
     rows = np.random.default_rng(1).random((len(seen.codes), seen.squares))
     for player in (0, 1):
         asked = []
@@ -69,9 +69,9 @@ def test_a_policy_is_read_at_every_infoset(name, symmetry, monkeypatch):
             return rows[infosets]
 
         found = seen.probabilities(player, policies)
-        texts = helpers.node_texts(ground.index, player)
+        texts = helpers.node_texts(learning_game.index, player)
         numbers = {text: rows[node + player * seen.second] for node, text in enumerate(texts)}
-        expected = [numbers[text][square] for text, square in helpers.sequence_texts(ground.index, player)]
+        expected = [numbers[text][square] for text, square in helpers.sequence_texts(learning_game.index, player)]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
         assert len(asked) == len(set(asked))
         infosets = np.array(sorted(asked))[::3]
@@ -81,8 +81,8 @@ def test_a_policy_is_read_at_every_infoset(name, symmetry, monkeypatch):
 
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_plays_are_whole_games(name):
-    ground, number = small_ground(name), 4000
-    seen = Sight(ground.index)
+    learning_game, number = small_learning_game(name), 4000
+    seen = Sight(learning_game.index)
     plays = play(seen, number, uniform_movers(seen), np.random.default_rng(0))
     tried = (seen.codes[plays.infosets] > 0).sum(axis=1)
     goes_on = plays.after >= 0
@@ -92,7 +92,7 @@ def test_plays_are_whole_games(name):
     assert (seen.players(plays.infosets) == plays.seats % 2).all()
     for k in (0, 1):  # each player has one last decision a game, and one first
         assert (plays.seats[~goes_on] % 2 == k).sum() == number == (tried[plays.seats % 2 == k] == 0).sum()
-    game = ground.game
+    game = learning_game.game
     value = naive.value(game, naive.uniform(game, 0), naive.uniform(game, 1))
     payoffs = plays.payoffs[~goes_on & (plays.seats % 2 == 0)]
     assert abs(payoffs.mean() - value) < 5 / math.sqrt(number)
@@ -105,8 +105,8 @@ def test_plays_are_whole_games(name):
 
 
 def test_squares_are_drawn_with_the_probabilities_of_the_movers():
-    ground = small_ground(MINI)
-    seen = Sight(ground.index)
+    learning_game = small_learning_game(MINI)
+    seen = Sight(learning_game.index)
     rows = np.random.default_rng(3).random(seen.codes.shape) ** 3 * (seen.codes == 0)
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-12)
     plays = play(seen, 20_000, lambda games, infosets: rows[infosets], np.random.default_rng(1))
@@ -117,8 +117,8 @@ def test_squares_are_drawn_with_the_probabilities_of_the_movers():
 
 
 def test_advantages_are_the_sums_of_their_definition():
-    ground = small_ground(MINI)
-    seen = Sight(ground.index)
+    learning_game = small_learning_game(MINI)
+    seen = Sight(learning_game.index)
     plays = play(seen, 30, uniform_movers(seen), np.random.default_rng(0))
     values = np.random.default_rng(1).normal(size=len(plays.infosets))
     found = gradient.advantages(plays, values, 0.7)
@@ -174,7 +174,7 @@ def test_the_optimiser_is_adam():
 
 
 def test_padding_changes_nothing():
-    seen = Sight(small_ground(MINI).index)
+    seen = Sight(small_learning_game(MINI).index)
     network = nets.make_network(seen.squares, (8,), 3, [5])
     infosets = np.arange(len(seen.codes))
     whole = seen.look(network, infosets)
@@ -210,7 +210,7 @@ def test_a_fair_sample_has_each_row_with_the_same_chance():
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_rewards_and_traces_are_the_sums_of_their_definition(name):
     """Own costs are paid, the opponent's are gained until the next own decision; v-trace by recursion."""
-    seen = Sight(small_ground(name).index)
+    seen = Sight(small_learning_game(name).index)
     plays = play(seen, 40, uniform_movers(seen), np.random.default_rng(0))
     rng = np.random.default_rng(1)
     costs, values, ratios = rng.normal(size=(3, len(plays.seats)))
@@ -269,17 +269,17 @@ def exact_action_values(game, player, tables):
 
 @pytest.mark.slow
 def test_values_of_deep_escher_approach_the_exact_ones():
-    ground = small_ground(MINI, "none")
-    learner = started("escher-deep", ground, **{**SMALL, "games": 1500}, updates=400, rate=3e-3)
+    learning_game = small_learning_game(MINI, "none")
+    learner = started("escher-deep", learning_game, **{**SMALL, "games": 1500}, updates=400, rate=3e-3)
     zero = {name: 0 * part for name, part in learner.networks["regrets"].items()}
     learner.networks["regrets"] = zero  # uniform policies
-    seen, game = learner.sight, ground.game
+    seen, game = learner.sight, learning_game.game
     tables = [naive.uniform(game, p) for p in (0, 1)]
     rng = np.random.default_rng(0)
     plays = learner._games(1, rng)
     learner._learn_values(np.flatnonzero(plays.seats % 2 == 1), plays, rng)
     expected = exact_action_values(game, 1, tables)
-    texts = helpers.node_texts(ground.index, 1)
+    texts = helpers.node_texts(learning_game.index, 1)
     own, often = np.unique(plays.infosets[plays.seats % 2 == 1], return_counts=True)
     found, numbers = [], []
     for infoset in own[often >= 40]:
@@ -292,7 +292,7 @@ def test_values_of_deep_escher_approach_the_exact_ones():
 
 
 def test_regret_matching_on_a_network():
-    learner = started("escher-deep", small_ground(MINI), **SMALL)
+    learner = started("escher-deep", small_learning_game(MINI), **SMALL)
     infosets = np.arange(len(learner.sight.codes))
     infosets = infosets[(learner.sight.codes == 0).any(axis=1)]
     found, numbers = learner.policies(infosets), learner.sight.look(learner.networks["regrets"], infosets)
@@ -305,20 +305,20 @@ def test_regret_matching_on_a_network():
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_learned_response_is_nearly_a_best_response(player):
-    ground = small_ground(MINI)
-    learner = started("psro-dqn", ground, **SMALL, rounds=60)
+    learning_game = small_learning_game(MINI)
+    learner = started("psro-dqn", learning_game, **SMALL, rounds=60)
     learner.counts.iterations = 1
-    uniform = ground.strategy(1 - player, ground.uniform(1 - player)).probabilities
-    response = ground.strategy(player, learner._response(player, uniform))
-    opponent = ground.strategy(1 - player, ground.uniform(1 - player))
+    uniform = learning_game.strategy(1 - player, learning_game.uniform(1 - player)).probabilities
+    response = learning_game.strategy(player, learner._response(player, uniform))
+    opponent = learning_game.strategy(1 - player, learning_game.uniform(1 - player))
     pair = (response, opponent) if player == 0 else (opponent, response)
-    found = ground.evaluator(*pair)
+    found = learning_game.evaluator(*pair)
     value, best = (found.value, found.best_response_0) if player == 0 else (-found.value, found.best_response_1)
     assert best - value < 0.1
 
 
 def test_the_greedy_square_is_legal_and_highest():
-    seen = Sight(small_ground(MINI).index)
+    seen = Sight(small_learning_game(MINI).index)
     network = nets.make_network(seen.squares, (8,), seen.squares, [3])
     infosets = np.flatnonzero((seen.codes == 0).any(axis=1))
     out, found = seen.look(network, infosets), losses.greedy(seen, network, infosets, 0.2)
@@ -358,10 +358,10 @@ CASES = [
 @pytest.mark.parametrize(("algorithm", "game", "seed"), CASES)
 def test_deep_learners_get_below_a_bound(algorithm, game, seed):
     iterations, settings, *bounds = BOUNDS[algorithm]
-    ground = small_ground(game)
-    learner = started(algorithm, ground, seed, **{**SMALL, **settings})
+    learning_game = small_learning_game(game)
+    learner = started(algorithm, learning_game, seed, **{**SMALL, **settings})
     learner.step(iterations)
-    assert gap(ground, learner.strategy()) < bounds[[MINI, HIDDEN].index(game)]
+    assert gap(learning_game, learner.strategy()) < bounds[[MINI, HIDDEN].index(game)]
     assert learner.counts.states > iterations and (learner.counts.gradients == 0 or algorithm == "psro-dqn")
 
 
@@ -372,9 +372,9 @@ def test_every_deep_algorithm_has_a_bound():
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", BOUNDS)
 def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
-    ground, settings = small_ground(MINI), {**SMALL, **BOUNDS[algorithm][1], "games": 8}
+    learning_game, settings = small_learning_game(MINI), {**SMALL, **BOUNDS[algorithm][1], "games": 8}
     settings |= {"psro-dqn": {"rounds": 3}, "nfsp": {"sample": 20, "newest": 30}}.get(algorithm, {})
-    whole, parts, other = (started(algorithm, ground, 3, **settings) for _ in range(3))
+    whole, parts, other = (started(algorithm, learning_game, 3, **settings) for _ in range(3))
     whole.step(4)
     parts.step(2)
     with Checkpoints(tmp_path, "print") as checkpoints:

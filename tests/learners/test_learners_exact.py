@@ -13,35 +13,35 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.symmetry import fold
 from tests.kits import helpers, naive
-from tests.learners.learning_kit import HIDDEN, MINI, gap, learned, small_ground, started
+from tests.learners.learning_kit import HIDDEN, MINI, gap, learned, small_learning_game, started
 
 CLASSICAL = "mini-2x3k3-classical-after-1"
 
 
-def random_plan(ground, player, seed, symmetric):
+def random_plan(learning_game, player, seed, symmetric):
     """A random behaviour, by text and as the game's probabilities."""
-    table = helpers.random_table(ground.game, player, Random(seed), 0.0, symmetric)
-    whole = helpers.as_strategy(helpers.full_index(ground.game.name), player, table)
-    if ground.index.symmetry == "full":
-        return table, fold(whole, ground.index).probabilities
+    table = helpers.random_table(learning_game.game, player, Random(seed), 0.0, symmetric)
+    whole = helpers.as_strategy(helpers.full_index(learning_game.game.name), player, table)
+    if learning_game.index.symmetry == "full":
+        return table, fold(whole, learning_game.index).probabilities
     return table, whole.probabilities
 
 
-def by_text(ground, player, numbers):
+def by_text(learning_game, player, numbers):
     """Numbers of sequences, by infoset and square."""
-    return dict(zip(helpers.sequence_texts(ground.index, player), numbers, strict=True))
+    return dict(zip(helpers.sequence_texts(learning_game.index, player), numbers, strict=True))
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 @pytest.mark.parametrize("player", [0, 1])
 def test_visits_are_the_opponents_reach_over_an_infosets_histories(name, symmetry, player):
-    ground = small_ground(name, symmetry)
-    table, behaviour = random_plan(ground, 1 - player, 5, symmetry == "full")
-    plan = ground.reach(1 - player, behaviour)
+    learning_game = small_learning_game(name, symmetry)
+    table, behaviour = random_plan(learning_game, 1 - player, 5, symmetry == "full")
+    plan = learning_game.reach(1 - player, behaviour)
     marks = np.random.default_rng(3).random(len(plan.sequences)) if symmetry == "none" else plan.sequences**2
     mine, theirs = {}, {}
-    marked = by_text(ground, 1 - player, marks)
+    marked = by_text(learning_game, 1 - player, marks)
 
     open_ended = set()  # infosets from which somebody can still win
 
@@ -64,18 +64,18 @@ def test_visits_are_the_opponents_reach_over_an_infosets_histories(name, symmetr
             some |= walk(history.attempt(square), reach * table[node][square])
         return some
 
-    walk(naive.History.start(ground.game), 1.0)
-    i, texts = ground.players[player], helpers.node_texts(ground.index, player)
+    walk(naive.History.start(learning_game.game), 1.0)
+    i, texts = learning_game.players[player], helpers.node_texts(learning_game.index, player)
     found, at_nodes = {}, {}
     for n in range(i.slices):
-        part = ground.visits_of(player, n, plan._replace(sequences=marks))
+        part = learning_game.visits_of(player, n, plan._replace(sequences=marks))
         for v in i.views_of(n):
             for r in range(int(i.node_start[v + 1] - i.node_start[v])):
                 node = int(i.node_start[v]) + r
                 at_nodes[texts[node]] = -part.nodes[node - part.first_node]
                 if i.decides[v]:
                     found[texts[node]] = part.sequences[int(i.sequence_start[v]) + r - part.first_sequence]
-    several = [text for text in found if len(naive.legal_squares(ground.game, text)) > 1]
+    several = [text for text in found if len(naive.legal_squares(learning_game.game, text)) > 1]
     assert len(several) > 5
     # Where nobody can still win, there is nothing to learn, and the index may lack the opponent's view.
     assert all(found[text] in (0.0, pytest.approx(mine[text], abs=1e-12)) for text in several)
@@ -88,26 +88,26 @@ def test_visits_are_the_opponents_reach_over_an_infosets_histories(name, symmetr
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 @pytest.mark.parametrize("player", [0, 1])
 def test_one_gradient_gives_the_payoffs_of_all_plans(name, symmetry, player):
-    ground = small_ground(name, symmetry)
-    theirs, against = random_plan(ground, 1 - player, 1, symmetry == "full")
-    mine, behaviour = random_plan(ground, player, 2, symmetry == "full")
-    constant, gradient = ground.gradient(player, ground.reach(1 - player, against))
-    plan = ground.reach(player, behaviour).sequences
-    value = naive.value(ground.game, *((mine, theirs) if player == 0 else (theirs, mine)))
-    found = constant + float(np.dot(ground.weights[player] * plan, gradient))
+    learning_game = small_learning_game(name, symmetry)
+    theirs, against = random_plan(learning_game, 1 - player, 1, symmetry == "full")
+    mine, behaviour = random_plan(learning_game, player, 2, symmetry == "full")
+    constant, gradient = learning_game.gradient(player, learning_game.reach(1 - player, against))
+    plan = learning_game.reach(player, behaviour).sequences
+    value = naive.value(learning_game.game, *((mine, theirs) if player == 0 else (theirs, mine)))
+    found = constant + float(np.dot(learning_game.weights[player] * plan, gradient))
     assert found == pytest.approx(value if player == 0 else -value, abs=1e-12)
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_best_responses_are_strategies_with_their_value(symmetry, player):
-    ground = small_ground(MINI, symmetry)
-    theirs, against = random_plan(ground, 1 - player, 4, symmetry == "full")
-    value, behaviour = ground.best_response(player, ground.reach(1 - player, against))
-    assert value == pytest.approx(naive.best_response_value(ground.game, player, theirs), abs=1e-12)
-    constant, gradient = ground.gradient(player, ground.reach(1 - player, against))
-    plan = ground.reach(player, behaviour).sequences
-    assert constant + float(np.dot(ground.weights[player] * plan, gradient)) == pytest.approx(value, abs=1e-12)
+    learning_game = small_learning_game(MINI, symmetry)
+    theirs, against = random_plan(learning_game, 1 - player, 4, symmetry == "full")
+    value, behaviour = learning_game.best_response(player, learning_game.reach(1 - player, against))
+    assert value == pytest.approx(naive.best_response_value(learning_game.game, player, theirs), abs=1e-12)
+    constant, gradient = learning_game.gradient(player, learning_game.reach(1 - player, against))
+    plan = learning_game.reach(player, behaviour).sequences
+    assert constant + float(np.dot(learning_game.weights[player] * plan, gradient)) == pytest.approx(value, abs=1e-12)
 
 
 def walk_regularised(game, policies, references, eta):
@@ -130,41 +130,44 @@ def walk_regularised(game, policies, references, eta):
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_regularised_values_are_zero_sum_and_those_of_a_plain_walk(name):
     """The root's value, with both players' terms, against a walk over histories."""
-    ground = small_ground(name, "none")
-    learner = started("r-nad", ground, eta=0.3, phase=4)
+    learning_game = small_learning_game(name, "none")
+    learner = started("r-nad", learning_game, eta=0.3, phase=4)
     learner.step(5)  # two references that differ, half-way between them
     policies, references = [], []
     learner.counts.iterations += 1  # as a step does first
     blend = float(learner._blend())
     assert 0 < blend < 1
     for p in (0, 1):
-        rows = [{text: [0.0] * ground.game.squares for text in naive.infosets(ground.game, p)} for _ in range(2)]
+        rows = [
+            {text: [0.0] * learning_game.game.squares for text in naive.infosets(learning_game.game, p)}
+            for _ in range(2)
+        ]
         mixed = np.exp(blend * learner.now[p] + (1 - blend) * learner.before[p])
         for numbers, table in zip((learner.policies[p], mixed), rows, strict=True):
-            for (text, square), number in by_text(ground, p, numbers).items():
+            for (text, square), number in by_text(learning_game, p, numbers).items():
                 table[text][square] = number
         policies.append(rows[0])
         references.append(rows[1])
     found = []
-    original = ground.upward
+    original = learning_game.upward
     learner.counts.iterations -= 1
     try:
-        ground.upward = lambda *arguments: found.append(original(*arguments))
+        learning_game.upward = lambda *arguments: found.append(original(*arguments))
         learner.step(1)
     finally:
-        ground.upward = original
-    expected = walk_regularised(ground.game, policies, references, 0.3)
+        learning_game.upward = original
+    expected = walk_regularised(learning_game.game, policies, references, 0.3)
     assert found == pytest.approx([expected, -expected], abs=1e-12)
-    assert abs(expected - naive.value(ground.game, *policies)) > 1e-3
+    assert abs(expected - naive.value(learning_game.game, *policies)) > 1e-3
 
 
 def test_dilated_mirror_descent_is_openspiels():
     openspiel_game = pytest.importorskip("openspiel_game")
     mmd_dilated = pytest.importorskip("open_spiel.python.algorithms.mmd_dilated")
-    game, ground = named_game("mini-2x2k2-abrupt"), small_ground("mini-2x2k2-abrupt", "none")
+    game, learning_game = named_game("mini-2x2k2-abrupt"), small_learning_game("mini-2x2k2-abrupt", "none")
     referee = mmd_dilated.MMDDilatedEnt(openspiel_game.SmallGame(game), alpha=0.2, stepsize=0.7)
     # From uniform play all steps would be symmetric: both start at the same random point.
-    learner = started("mmd-dilated", ground, eta=0.7, alpha=0.2, power=0, updates="simultaneous")
+    learner = started("mmd-dilated", learning_game, eta=0.7, alpha=0.2, power=0, updates="simultaneous")
     rng = np.random.default_rng(1)
     referee_policy = referee.get_policies()
     for p in (0, 1):
@@ -174,11 +177,11 @@ def test_dilated_mirror_descent_is_openspiels():
             for square, number in zip(legal, row, strict=True):
                 referee_policy.policy_for_key(f"{p}{text}")[square] = number
         numbers = [
-            referee_policy.policy_for_key(f"{p}{text}")[s] for text, s in helpers.sequence_texts(ground.index, p)
+            referee_policy.policy_for_key(f"{p}{text}")[s] for text, s in helpers.sequence_texts(learning_game.index, p)
         ]
         learner.policies[p][:] = numbers
         learner.logits[p][:] = np.log(numbers)
-        ground.reach(p, learner.policies[p], learner.reaches[p])
+        learning_game.reach(p, learner.policies[p], learner.reaches[p])
     referee.sequences = mmd_dilated.utils.policy_to_sequence(
         referee.game, referee_policy, referee.infoset_actions_to_seq
     )
@@ -187,15 +190,15 @@ def test_dilated_mirror_descent_is_openspiels():
         learner.step(1)
     policies = referee.get_policies()
     for p in (0, 1):
-        for (text, square), number in by_text(ground, p, learner.policies[p]).items():
+        for (text, square), number in by_text(learning_game, p, learner.policies[p]).items():
             assert number == pytest.approx(policies.policy_for_key(f"{p}{text}")[square], abs=1e-10)
 
 
 def test_behavioural_mirror_descent_is_the_formula():
     """Two steps, infoset by infoset, from the paper's closed form, with Q from plain walks."""
-    game, ground = named_game(MINI), small_ground(MINI, "none")
+    game, learning_game = named_game(MINI), small_learning_game(MINI, "none")
     eta, alpha, pull = 0.4, 0.7, 0.3
-    learner = started("mmd-magnet", ground, eta=eta, alpha=alpha, pull=pull, updates="simultaneous")
+    learner = started("mmd-magnet", learning_game, eta=eta, alpha=alpha, pull=pull, updates="simultaneous")
     tables = [naive.uniform(game, p) for p in (0, 1)]
     magnets = [naive.uniform(game, p) for p in (0, 1)]
     for _ in range(2):
@@ -219,7 +222,7 @@ def test_behavioural_mirror_descent_is_the_formula():
             changed.append(table)
         tables = changed
     for p in (0, 1):
-        for (text, square), number in by_text(ground, p, learner.policies[p]).items():
+        for (text, square), number in by_text(learning_game, p, learner.policies[p]).items():
             assert number == pytest.approx(tables[p][text][square], abs=1e-12)
 
 
@@ -250,11 +253,11 @@ def values_of(game, player, tables):
 @pytest.mark.parametrize("updates", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("algorithm", ["mmd-magnet", "mmd-annealed", "mmd-dilated"])
 def test_an_iteration_of_mirror_descent_takes_a_gradient_for_each_player(algorithm, updates):
-    ground = small_ground(MINI)
-    learner = started(algorithm, ground, updates=updates)
+    learning_game = small_learning_game(MINI)
+    learner = started(algorithm, learning_game, updates=updates)
     learner.step(3)
     assert (learner.counts.iterations, learner.counts.gradients) == (3, 6)
-    assert learner.counts.states == 6 * ground.nodes
+    assert learner.counts.states == 6 * learning_game.nodes
 
 
 def test_an_iteration_of_policy_space_oracles_takes_two_gradients_for_each_player():
@@ -268,13 +271,13 @@ def test_an_iteration_of_policy_space_oracles_takes_two_gradients_for_each_playe
 
 def test_fictitious_play_mixes_plans():
     """The average plan of three iterations is the mean of the responses' plans, not of their probabilities."""
-    ground = small_ground(MINI, "full")
-    learner = started("xfp", ground)
+    learning_game = small_learning_game(MINI, "full")
+    learner = started("xfp", learning_game)
     plans = [[], []]
     for _ in range(3):
         for p in (0, 1):
-            behaviour = ground.best_response(p, learner.plans[1 - p])[1]
-            plans[p].append(ground.reach(p, behaviour).sequences.copy())
+            behaviour = learning_game.best_response(p, learner.plans[1 - p])[1]
+            plans[p].append(learning_game.reach(p, behaviour).sequences.copy())
         learner.step(1)
     for p in (0, 1):
         np.testing.assert_allclose(learner.plans[p].sequences, np.mean(plans[p], axis=0), atol=1e-15)
@@ -311,8 +314,8 @@ def test_projection_is_the_nearest_point():
 
 def test_payoffs_of_a_population_are_the_values_of_its_matches():
     pytest.importorskip("scipy")
-    ground = small_ground(MINI, "full")
-    learner = started("psro", ground)
+    learning_game = small_learning_game(MINI, "full")
+    learner = started("psro", learning_game)
     learner.step(4)
     size = len(learner.payoffs)
     assert size >= 3
@@ -320,15 +323,15 @@ def test_payoffs_of_a_population_are_the_values_of_its_matches():
         for b in range(size):
             pair = []
             for p, k in ((0, a), (1, b)):
-                plan = ground.zeros(p)
+                plan = learning_game.zeros(p)
                 at, reach = learner.populations[p][k]
                 plan[at] = reach
-                pair.append(ground.strategy(p, plan))
-            assert learner.payoffs[a, b] == pytest.approx(ground.evaluator(*pair).value, abs=1e-6)
+                pair.append(learning_game.strategy(p, plan))
+            assert learner.payoffs[a, b] == pytest.approx(learning_game.evaluator(*pair).value, abs=1e-6)
 
 
 def test_the_restricted_game_grows_and_stays_smaller_than_the_whole():
-    learner = started("sequence-oracle", small_ground(HIDDEN))
+    learner = started("sequence-oracle", small_learning_game(HIDDEN))
     sizes = []
     for _ in range(12):
         learner.step(10)
@@ -338,15 +341,15 @@ def test_the_restricted_game_grows_and_stays_smaller_than_the_whole():
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_plan_is_played_where_it_has_reach_and_another_behaviour_elsewhere(player):
-    ground = small_ground(MINI, "none")
-    _, otherwise = random_plan(ground, player, 1, False)
-    table = helpers.random_table(ground.game, player, Random(2), zero_probability=0.6)
-    mixed = helpers.as_strategy(ground.index, player, table).probabilities
-    plan, found = ground.reach(player, mixed).sequences, np.empty_like(otherwise)
+    learning_game = small_learning_game(MINI, "none")
+    _, otherwise = random_plan(learning_game, player, 1, False)
+    table = helpers.random_table(learning_game.game, player, Random(2), zero_probability=0.6)
+    mixed = helpers.as_strategy(learning_game.index, player, table).probabilities
+    plan, found = learning_game.reach(player, mixed).sequences, np.empty_like(otherwise)
 
-    ground.run(player, kernels.behave, lambda part: (part.start, plan[part], otherwise[part], found[part]))
+    learning_game.run(player, kernels.behave, lambda part: (part.start, plan[part], otherwise[part], found[part]))
 
-    reach, elsewhere, played = (by_text(ground, player, numbers) for numbers in (plan, otherwise, found))
+    reach, elsewhere, played = (by_text(learning_game, player, numbers) for numbers in (plan, otherwise, found))
     reached = {infoset for (infoset, _), number in reach.items() if number > 0}
     expected = [table[i][square] if i in reached else elsewhere[i, square] for i, square in reach]
     assert 0 < len(reached) < len(table)
@@ -355,14 +358,14 @@ def test_a_plan_is_played_where_it_has_reach_and_another_behaviour_elsewhere(pla
 
 def test_a_double_oracle_finds_an_equilibrium_in_a_small_part_of_the_game_and_stays():
     pytest.importorskip("scipy")
-    ground = small_ground(MINI)
-    learner = started("double-oracle", ground)
+    learning_game = small_learning_game(MINI)
+    learner = started("double-oracle", learning_game)
     sizes = []
     while not learner.settled:
         learner.step(1)
         sizes.append(sum(len(np.unique(c[a])) for c, a in zip(learner.games.classes, learner.allowed, strict=True)))
     assert sizes == sorted(sizes) and sizes[-2] == sizes[-1] and learner.games.walked > 0
-    found, before = ground.evaluator(*learner.strategy()), learner.state()
+    found, before = learning_game.evaluator(*learner.strategy()), learner.state()
     assert abs(found.nashconv) < 1e-14 and found.value == pytest.approx(13 / 17, abs=1e-14)
     before = {name: array.copy() for name, array in before.items()}
     learner.step(3)
@@ -371,11 +374,11 @@ def test_a_double_oracle_finds_an_equilibrium_in_a_small_part_of_the_game_and_st
 
 def test_a_run_that_has_settled_ends(tmp_path):
     pytest.importorskip("scipy")
-    ground = small_ground(MINI)
+    learning_game = small_learning_game(MINI)
     for _ in range(2):  # and begins no other iteration when it is called again
-        learner = started("double-oracle", ground)
+        learner = started("double-oracle", learning_game)
         with Checkpoints(tmp_path, "same") as checkpoints:
-            loop = Loop(learner, ground, Ends(max_minutes=1e6), checkpoints)
+            loop = Loop(learner, learning_game, Ends(max_minutes=1e6), checkpoints)
             assert loop.run() == "settled" and learner.settled
         rounds = {learner.counts.iterations, loop.rows[-1]["iteration"]}
         assert len(rounds) == 1 and rounds < set(range(3, 40)) and loop.rows[-1]["nashconv"] < 1e-14
@@ -415,6 +418,6 @@ def test_every_exact_algorithm_has_a_bound():
 
 def test_uniform_play_is_far_above_all_bounds():
     for game, least in ((MINI, 0.1), (HIDDEN, 0.2)):
-        ground = small_ground(game)
-        pair = (uniform_strategy(ground.index, 0), uniform_strategy(ground.index, 1))
-        assert gap(ground, pair) > least
+        learning_game = small_learning_game(game)
+        pair = (uniform_strategy(learning_game.index, 0), uniform_strategy(learning_game.index, 1))
+        assert gap(learning_game, pair) > least

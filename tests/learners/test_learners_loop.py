@@ -21,7 +21,7 @@ from pttt_ooc.learners.runs import LearnerRun, read_run
 from pttt_ooc.products.solution import read_solution
 from tests.kits.cli_runner import main
 from tests.kits.patience import wait_until
-from tests.learners.learning_kit import MINI, small_ground, started
+from tests.learners.learning_kit import MINI, small_learning_game, started
 
 TABULAR = sorted(name for name, (module, _) in ALGORITHMS.items() if not module.startswith("deep."))
 
@@ -61,12 +61,12 @@ def test_every_number_is_refused_outside_of_its_bounds(algorithm):
 def test_steps_and_restoring_change_no_bit(algorithm):
     if algorithm == "psro":
         pytest.importorskip("scipy")
-    ground = small_ground(MINI)
-    whole, parts = started(algorithm, ground, 3), started(algorithm, ground, 3)
+    learning_game = small_learning_game(MINI)
+    whole, parts = started(algorithm, learning_game, 3), started(algorithm, learning_game, 3)
     whole.step(12)
     parts.step(5)
     kept = {name: array.copy() for name, array in parts.state().items()}
-    other = started(algorithm, ground, 3)
+    other = started(algorithm, learning_game, 3)
     other.restore(kept)
     other.counts = replace(parts.counts)
     parts.step(2)  # restored arrays are copies
@@ -78,9 +78,16 @@ def test_steps_and_restoring_change_no_bit(algorithm):
 
 
 def loop(ends, work=None, log=None, algorithm="mmd-annealed", rows=None):
-    ground = small_ground(MINI)
+    learning_game = small_learning_game(MINI)
     checkpoints = Checkpoints(work, "print") if work else None
-    made = Loop(started(algorithm, ground), ground, ends, checkpoints, log, (rows if rows is not None else []).append)
+    made = Loop(
+        started(algorithm, learning_game),
+        learning_game,
+        ends,
+        checkpoints,
+        log,
+        (rows if rows is not None else []).append,
+    )
     return made, checkpoints
 
 
@@ -155,7 +162,7 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     assert not (directory / "solution.zarr").exists()
     for data in ("killed", "whole"):
         subprocess.run(command(tmp_path / data, *asked), env=environment, check=True, capture_output=True)
-    index = small_ground(MINI).index
+    index = small_learning_game(MINI).index
     found = [
         read_solution(tmp_path / data / MINI / "full/learners/mmd-magnet/solution.zarr", index)
         for data in ("killed", "whole")

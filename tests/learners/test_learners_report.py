@@ -84,10 +84,10 @@ def test_findings_follow_from_the_rows():
     found = findings_of(runs, 0.6)
     assert found[0] == "The lowest gap at the end is 0.03, by rests after 4 seconds."
     assert found[1] == "No better than uniform play (0.600) at the end: loses."
-    assert found[2] == "At 4 seconds, when all were still at work: rests 0.03."
+    assert found[2] == "At 4 seconds, when all were still running: rests 0.03."
     assert found[3].startswith("By 28 touched states, the fewest that a run ended with: rests 0.03. ")
     assert found[4].endswith("to the power of: falls -1.0.")
-    assert found[5] == "The gap no longer falls, or hardly: rests."
+    assert found[5] == "The gap hardly falls any more: rests."
     assert found[6] == "The average against the last iterate: rests 0.03 against 0.2."
     assert found[7].startswith("The value of the game is between 0.47000, which player 0's strategy of rests gets")
     assert len(found) == 8 and "and 0.53000, the most that anybody gets against player 1's of rests" in found[7]
@@ -103,7 +103,7 @@ def test_runs_that_end_at_once():
     assert not [sentence for sentence in found if "to the power of" in sentence or "no longer falls" in sentence]
     assert times_of(short) == []
     longer = {"a": ({}, rows_of(0.3, 0.1, 1e-8, 1e-12)), "b": ({}, rows_of(0.3, 0.2, 0.1, 0.05, seconds=(1, 5, 9, 12)))}
-    assert "The gap fell at once to where it ended: a." in findings_of(longer, 0.6)
+    assert "The gap fell at once to its last value: a." in findings_of(longer, 0.6)
     assert times_of(longer) == [1, 10, 60]
     assert times_of({"c": ({}, rows_of(0.3, 0.2, 0.1, 0.05, seconds=(1, 60, 600, 3600)))}) == [60, 600, 3600]
 

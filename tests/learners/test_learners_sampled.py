@@ -14,7 +14,7 @@ from pttt_ooc.rules.play import start
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.symmetry import Symmetriser
 from tests.kits import helpers, naive
-from tests.learners.learning_kit import HIDDEN, MINI, gap, small_ground, started
+from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, started
 
 NAMES = [*helpers.TINY, *helpers.SMALL]
 
@@ -96,10 +96,10 @@ def test_games_are_openspiels(rule):
 
 
 def test_random_games_have_the_value_of_uniform_play():
-    ground = small_ground(MINI)
+    learning_game = small_learning_game(MINI)
     games, found = 200_000, np.zeros(4, np.int64)
-    kernels.play_at_random(rules_of(ground.index), games, random_state(2), found)
-    game = ground.game
+    kernels.play_at_random(rules_of(learning_game.index), games, random_state(2), found)
+    game = learning_game.game
     value = naive.value(game, naive.uniform(game, 0), naive.uniform(game, 1))
     assert abs((found[1] - found[2]) / games - value) < 5 / np.sqrt(games)
     assert 2 * games < found[0] < 2 * game.squares * games
@@ -159,25 +159,29 @@ def exact_values(game, tables):
     return worth, walk(naive.History.start(game), (1.0, 1.0))
 
 
-def random_regrets(ground, seed):
+def random_regrets(learning_game, seed):
     """Positive numbers for all sequences, equal for mirror images, and their strategies by regret matching, by text."""
     rng, parts, tables = np.random.default_rng(seed), [], []
     for p in (0, 1):
-        numbers = rng.random(ground.players[p].sequences) + 0.05
-        Symmetriser(ground.index, p)(numbers)
+        numbers = rng.random(learning_game.players[p].sequences) + 0.05
+        Symmetriser(learning_game.index, p)(numbers)
         parts.append(numbers)
-        table = naive.uniform(ground.game, p)
+        table = naive.uniform(learning_game.game, p)
         own = {}
-        for (text, square), number in zip(helpers.sequence_texts(ground.index, p), numbers, strict=True):
+        for (text, square), number in zip(helpers.sequence_texts(learning_game.index, p), numbers, strict=True):
             own[text, square] = number
         for text in table:
-            legal = naive.legal_squares(ground.game, text)
-            for g in ground.game.symmetries if ground.index.symmetry == "full" else ground.game.symmetries[:1]:
-                there = naive.image(ground.game, text, g)
+            legal = naive.legal_squares(learning_game.game, text)
+            for g in (
+                learning_game.game.symmetries
+                if learning_game.index.symmetry == "full"
+                else learning_game.game.symmetries[:1]
+            ):
+                there = naive.image(learning_game.game, text, g)
                 if (there, g[legal[0]]) in own:
                     row = {s: own[there, g[s]] for s in legal}
                     total = sum(row.values())
-                    table[text] = [row.get(s, 0.0) / total for s in range(ground.game.squares)]
+                    table[text] = [row.get(s, 0.0) / total for s in range(learning_game.game.squares)]
                     break
             else:
                 raise AssertionError(f"{text} has no representative")
@@ -185,13 +189,16 @@ def random_regrets(ground, seed):
     return np.concatenate(parts), tables
 
 
-def estimates(ground, regrets, samples, traverse):
+def estimates(learning_game, regrets, samples, traverse):
     """Means, standard errors and numbers of sampled regrets of all sequences; and the returned values."""
-    rules, random, counted = rules_of(ground.index), random_state(7), np.zeros(1, np.int64)
-    scratch, weight = kernels.scratch_of(ground.game.squares), 1e-9  # so small that the strategy stays what it is
+    rules, random, counted = rules_of(learning_game.index), random_state(7), np.zeros(1, np.int64)
+    scratch, weight = (
+        kernels.scratch_of(learning_game.game.squares),
+        1e-9,
+    )  # so small that the strategy stays what it is
     total, squares, drawn = (np.zeros(len(regrets)) for _ in range(3))
     returned = []
-    together = mirrored(ground) if ground.index.symmetry == "full" else None
+    together = mirrored(learning_game) if learning_game.index.symmetry == "full" else None
     for _ in range(samples):
         tables = traverse.tables(regrets.copy())
         returned.append(traverse(rules, tables, scratch, weight, random, counted))
@@ -206,22 +213,22 @@ def estimates(ground, regrets, samples, traverse):
     return mean, errors, drawn, np.array(returned)
 
 
-def mirrored(ground):
+def mirrored(learning_game):
     """The matrix that takes the mean over mirror images within views that are symmetric themselves."""
-    sizes = [i.sequences for i in ground.players]
+    sizes = [i.sequences for i in learning_game.players]
     matrix = np.eye(sum(sizes))
     for p, first in ((0, 0), (1, sizes[0])):
         for k in range(first, first + sizes[p]):
-            ground.symmetrise(p, matrix[k, first : first + sizes[p]])
+            learning_game.symmetrise(p, matrix[k, first : first + sizes[p]])
     return matrix.T
 
 
 class Traversal:
     """One of the kernels, for a player, with or without baselines."""
 
-    def __init__(self, ground, player, kind, seed=3):
-        self.second, self.player, self.kind = ground.players[0].sequences, player, kind
-        size = sum(i.sequences for i in ground.players) if kind in ("baselines", "fixed") else 0
+    def __init__(self, learning_game, player, kind, seed=3):
+        self.second, self.player, self.kind = learning_game.players[0].sequences, player, kind
+        size = sum(i.sequences for i in learning_game.players) if kind in ("baselines", "fixed") else 0
         self.baselines = np.random.default_rng(seed).normal(size=size).astype(np.float32)
 
     def tables(self, regrets):
@@ -240,21 +247,21 @@ class Traversal:
 @pytest.mark.parametrize("player", [0, 1])
 def test_estimates_are_unbiased(kind, player, symmetry):
     """Means of sampled regrets and values within five standard errors of the exact ones, at each sequence."""
-    ground = small_ground(MINI, symmetry)
-    regrets, tables = random_regrets(ground, 4)
-    worth, value = exact_values(ground.game, tables)
+    learning_game = small_learning_game(MINI, symmetry)
+    regrets, tables = random_regrets(learning_game, 4)
+    worth, value = exact_values(learning_game.game, tables)
     expected = []
     for p in (0, 1):
         of_infoset = {}
         for (text, square), number in worth[p].items():
             of_infoset[text] = of_infoset.get(text, 0.0) + tables[p][text][square] * number
-        texts = helpers.sequence_texts(ground.index, p)
+        texts = helpers.sequence_texts(learning_game.index, p)
         numbers = np.array([worth[p][text, square] - of_infoset[text] for text, square in texts])
-        expected.append(numbers * ground.weights[p] if p == player else 0 * numbers)
+        expected.append(numbers * learning_game.weights[p] if p == player else 0 * numbers)
     expected = np.concatenate(expected)
     samples = 3000 if kind == "external" else 15_000
-    mean, errors, drawn, returned = estimates(ground, regrets, samples, Traversal(ground, player, kind))
-    expected = mirrored(ground) @ np.where(np.abs(expected) > 1e-12, expected, 0)
+    mean, errors, drawn, returned = estimates(learning_game, regrets, samples, Traversal(learning_game, player, kind))
+    expected = mirrored(learning_game) @ np.where(np.abs(expected) > 1e-12, expected, 0)
     seen = drawn >= 100  # of fewer draws, the standard error is not known
     assert seen.sum() > 30
     assert (np.abs(mean - expected)[seen] < 5 * errors[seen] + 1e-6).all()
@@ -263,10 +270,10 @@ def test_estimates_are_unbiased(kind, player, symmetry):
     assert errors[seen].max() > 0.001
 
 
-def values_of_actions(ground, worth, tables):
+def values_of_actions(learning_game, worth, tables):
     """Player 0's expected payoff after each action, given that its infoset is reached; the chance of its player's
     uniform play to come there; and the opponent's, over all histories.  All for each sequence of both players."""
-    game, visits = ground.game, [{}, {}]
+    game, visits = learning_game.game, [{}, {}]
 
     def walk(history, reaches):
         if history.is_terminal():
@@ -283,34 +290,34 @@ def values_of_actions(ground, worth, tables):
     walk(naive.History.start(game), (1.0, 1.0))
     values, own, others = [], [], []
     for p in (0, 1):
-        uniform = ground.reach(p, ground.uniform(p)).sequences
-        for (text, square), reach in zip(helpers.sequence_texts(ground.index, p), uniform, strict=True):
+        uniform = learning_game.reach(p, learning_game.uniform(p)).sequences
+        for (text, square), reach in zip(helpers.sequence_texts(learning_game.index, p), uniform, strict=True):
             values.append((1 - 2 * p) * worth[p][text, square] / visits[p][text])
             own.append(reach * len(naive.legal_squares(game, text)))
             others.append(visits[p][text])
-    return np.array(values), np.array(own), np.array(others) * np.concatenate(ground.weights)
+    return np.array(values), np.array(own), np.array(others) * np.concatenate(learning_game.weights)
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry):
     """With exact values of actions, the mean update is the exact regret times the uniform player's reach."""
-    ground = small_ground(MINI, symmetry)
-    regrets, policies = random_regrets(ground, 4)
-    worth, value = exact_values(ground.game, policies)
-    values, own, _ = values_of_actions(ground, worth, policies)
-    traversal, expected = Traversal(ground, player, "fixed"), []
+    learning_game = small_learning_game(MINI, symmetry)
+    regrets, policies = random_regrets(learning_game, 4)
+    worth, value = exact_values(learning_game.game, policies)
+    values, own, _ = values_of_actions(learning_game, worth, policies)
+    traversal, expected = Traversal(learning_game, player, "fixed"), []
     traversal.baselines = values.astype(np.float32)
     for p in (0, 1):
-        texts = helpers.sequence_texts(ground.index, p)
+        texts = helpers.sequence_texts(learning_game.index, p)
         means = {}
         for text, square in texts:
             means[text] = means.get(text, 0.0) + policies[p][text][square] * worth[p][text, square]
         numbers = np.array([worth[p][text, square] - means[text] for text, square in texts])
-        expected.append(numbers * ground.weights[p] * (p == player))
-    mean, errors, drawn, returned = estimates(ground, regrets, 15_000, traversal)
+        expected.append(numbers * learning_game.weights[p] * (p == player))
+    mean, errors, drawn, returned = estimates(learning_game, regrets, 15_000, traversal)
     seen = drawn >= 100
-    expected = mirrored(ground) @ (np.concatenate(expected) * own)
+    expected = mirrored(learning_game) @ (np.concatenate(expected) * own)
     assert seen.sum() > 30 and errors[seen].max() > 0.001
     assert (np.abs(mean - expected)[seen] < 5 * errors[seen] + 1e-5).all()
     assert abs(returned.mean() - value) < 5 * returned.std() / np.sqrt(len(returned)) + 1e-6
@@ -319,12 +326,12 @@ def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_values_learned_at_a_fixed_strategy_approach_the_exact_ones(player):
-    ground = small_ground(MINI, "none")
-    regrets, policies = random_regrets(ground, 4)
-    worth, _ = exact_values(ground.game, policies)
-    values, own, others = values_of_actions(ground, worth, policies)
-    rules, random, counted = rules_of(ground.index), random_state(7), np.zeros(1, np.int64)
-    scratch, second = kernels.scratch_of(ground.game.squares), ground.players[0].sequences
+    learning_game = small_learning_game(MINI, "none")
+    regrets, policies = random_regrets(learning_game, 4)
+    worth, _ = exact_values(learning_game.game, policies)
+    values, own, others = values_of_actions(learning_game, worth, policies)
+    rules, random, counted = rules_of(learning_game.index), random_state(7), np.zeros(1, np.int64)
+    scratch, second = kernels.scratch_of(learning_game.game.squares), learning_game.players[0].sequences
     tables = kernels.Tables(regrets, np.zeros_like(regrets), np.zeros(len(regrets), np.float32), second)
     mean, options = np.zeros(len(regrets)), kernels.Options(0.0, False, 0.0, 0.05)
     for k in range(60_000):
@@ -341,13 +348,13 @@ def test_values_learned_at_a_fixed_strategy_approach_the_exact_ones(player):
 
 def test_right_baselines_leave_less_variance():
     """Learned at a fixed strategy, they make the returned values vary less."""
-    ground = small_ground(MINI)
+    learning_game = small_learning_game(MINI)
     spread = {}
     for algorithm in ("mccfr-outcome", "vr-mccfr"):
-        learner = started(algorithm, ground, 1)
+        learner = started(algorithm, learning_game, 1)
         learner.step(20_000)
         rules, random, counted = learner.rules, random_state(1), np.zeros(1, np.int64)
-        scratch, options = kernels.scratch_of(ground.game.squares), kernels.Options(0.0, False, 0.6, 0.1)
+        scratch, options = kernels.scratch_of(learning_game.game.squares), kernels.Options(0.0, False, 0.6, 0.1)
         found = [kernels.outcome(rules, learner.tables, 0, scratch, options, 0.0, random, counted) for _ in range(3000)]
         spread[algorithm] = np.std(found)
     assert spread["vr-mccfr"] < 0.7 * spread["mccfr-outcome"]
@@ -374,10 +381,10 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 def test_sampled_learners_get_below_a_bound(chosen, game, seed):
     algorithm, *settings = chosen
     iterations, *bounds = BOUNDS[chosen]
-    ground = small_ground(game)
-    learner = started(algorithm, ground, seed, **dict(settings))
+    learning_game = small_learning_game(game)
+    learner = started(algorithm, learning_game, seed, **dict(settings))
     learner.step(iterations)
-    assert gap(ground, learner.strategy()) < bounds[[MINI, HIDDEN].index(game)]
+    assert gap(learning_game, learner.strategy()) < bounds[[MINI, HIDDEN].index(game)]
     assert learner.counts.states > iterations * 4 and learner.counts.gradients == 0
 
 
@@ -387,7 +394,7 @@ def test_every_sampled_algorithm_has_a_bound():
 
 
 def test_symmetry_is_an_option():
-    ground = small_ground(MINI, "none")
-    learner = started("mccfr-external", ground, 0)
+    learning_game = small_learning_game(MINI, "none")
+    learner = started("mccfr-external", learning_game, 0)
     learner.step(5_000)
-    assert gap(ground, learner.strategy()) < 0.05
+    assert gap(learning_game, learner.strategy()) < 0.05

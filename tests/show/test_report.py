@@ -259,7 +259,7 @@ def test_save_figures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("player", "text", "probabilities", "sentence"),
     [
-        (0, "|", [1 / 9] * 9, "Before its first attempt: player 0 attempts all 9 squares left alike."),
+        (0, "|", [1 / 9] * 9, "Before their first attempt: player 0 attempts all 9 squares left alike."),
         (
             0,
             "|0*4.",

@@ -8,7 +8,7 @@ import yaml
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc.pipeline import MODULES, asked, settings
+from pttt_ooc.smbc.pipeline import MODULES, requests, settings
 from pttt_ooc.smbc.settings import SmbcConfig, SolveSettings
 from pttt_ooc.smbc.stages import equilibria, report
 from tests.stages.test_workflow import Workflow
@@ -177,10 +177,10 @@ def test_equivalent_settings_are_equal(key, value, is_same):
 
 
 def test_each_stage_waits_for_the_stages_that_it_reads():
-    assert {stage: one.after for stage, one in asked(SmbcConfig(all_equilibria=True)).items()} == {
+    assert {stage: one.after for stage, one in requests(SmbcConfig(all_equilibria=True)).items()} == {
         "solve": (),
         "findings": ("solve",),
         "equilibria": ("solve",),
         "report": ("solve", "findings", "equilibria"),
     }
-    assert asked(SmbcConfig())["report"].after == ("solve", "findings")
+    assert requests(SmbcConfig())["report"].after == ("solve", "findings")

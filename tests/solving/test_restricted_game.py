@@ -9,7 +9,7 @@ from pttt_ooc.solving import linear_program
 from pttt_ooc.solving.restricted_game import RestrictedGames, classes_of
 from pttt_ooc.structure.symmetry import Symmetriser
 from tests.kits import naive
-from tests.learners.learning_kit import HIDDEN, MINI, small_ground
+from tests.learners.learning_kit import HIDDEN, MINI, small_learning_game
 
 pytest.importorskip("scipy")
 
@@ -19,7 +19,7 @@ CLASSICAL = "mini-2x3k3-classical-after-1"
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, HIDDEN, CLASSICAL])
 def test_classes_are_mirror_images(name, symmetry):
-    index, rng = small_ground(name, symmetry).index, np.random.default_rng(1)
+    index, rng = small_learning_game(name, symmetry).index, np.random.default_rng(1)
     classes = classes_of(index)
     assert classes[0].min() == 1 and classes[1].min() == classes[0].max() + 1
     for p in (0, 1):
@@ -40,12 +40,12 @@ def wins(history):
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL, "mini-2x2k2-abrupt"])
 def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, symmetry):
-    ground = small_ground(name, symmetry)
-    games = RestrictedGames(ground.index, restricted_walk(ground.index))
-    value, plans = games.solve(tuple(np.ones(i.sequences, bool) for i in ground.players))
-    assert games.walked == wins(naive.History.start(ground.game))
-    pair = [ground.strategy(p, plans[p]) for p in (0, 1)]
-    found = ground.evaluator(*pair)
+    learning_game = small_learning_game(name, symmetry)
+    games = RestrictedGames(learning_game.index, restricted_walk(learning_game.index))
+    value, plans = games.solve(tuple(np.ones(i.sequences, bool) for i in learning_game.players))
+    assert games.walked == wins(naive.History.start(learning_game.game))
+    pair = [learning_game.strategy(p, plans[p]) for p in (0, 1)]
+    found = learning_game.evaluator(*pair)
     assert found.nashconv < 1e-6 and value == pytest.approx(found.value, abs=1e-6)  # strategies of single precision
 
 

@@ -477,8 +477,6 @@ def test_a_wing_has_a_section_and_a_target_of_its_own(workflow):
     workflow.edit("cli/sections.py", WING)
     (workflow.directory / "workflow/rules").mkdir(exist_ok=True)
     (workflow.directory / "workflow/rules/toys.smk").write_text(RULES)
-    snakefile = workflow.directory / "Snakefile"
-    snakefile.write_text(f'{snakefile.read_text()}\ninclude: "workflow/rules/toys.smk"\n')
     workflow.configure("toys", count=7)
     assert workflow.stale() == []
     workflow.succeed("toys")

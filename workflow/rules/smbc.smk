@@ -18,7 +18,7 @@ try:
 except PtttError as error:
     sys.exit(str(error))
 
-DECISIONS.add(SMBC_DIR, partial(pipeline.asked, SMBC), prefix="smbc_")
+DECISIONS.add(SMBC_DIR, partial(pipeline.requests, SMBC), prefix="smbc_")
 
 
 localrules:

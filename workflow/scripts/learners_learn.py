@@ -7,8 +7,8 @@ from pttt_ooc.learners.runs import LearnerRun, learn
 from pttt_ooc.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
-    asked = dict(snakemake.params.run)
-    ends = Ends(max_minutes=asked.pop("max_minutes"), max_iterations=asked.pop("max_iterations"))
-    run = LearnerRun(snakemake.params.game, snakemake.params.symmetry, **asked)
+    settings = dict(snakemake.params.run)
+    ends = Ends(max_minutes=settings.pop("max_minutes"), max_iterations=settings.pop("max_iterations"))
+    run = LearnerRun(snakemake.params.game, snakemake.params.symmetry, **settings)
     data = Path(snakemake.output.manifest).parents[4]
     learn(run, ends, data, threads=snakemake.threads)

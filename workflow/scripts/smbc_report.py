@@ -6,5 +6,5 @@ from pttt_ooc.smbc.stages import report
 from pttt_ooc.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
-    shown = snakemake.params.settings
-    report.run(Path(snakemake.output.manifest).parent, shown["all_equilibria"])
+    settings = snakemake.params.settings
+    report.run(Path(snakemake.output.manifest).parent, settings["all_equilibria"])

@@ -1,4 +1,4 @@
-"""Alpha-beta as strong programs do it, as an agent."""
+"""The agent that searches by alpha-beta as strong programs do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pttt_ooc.arena.learning.ultimate import load
 
 @dataclass
 class Tuned(Bounded):
-    """Alpha-beta with a table, an order of moves, and quiescence; its depth counts single plies.
+    """Alpha-beta with a transposition table, move ordering and quiescence; its depth counts single plies.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Tuned(Bounded):
     slots
         Of the transposition table, a power of two.
     path
-        Of a learnt evaluation, as ``pttt arena train-ultimate`` writes it, in the place of the heuristic.
+        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes; it replaces the heuristic.
     """
 
     heur: int = 3

@@ -32,7 +32,7 @@ class Effort:
 
 
 class Agent(ABC):
-    """A player of one game: its options are the fields of a frozen dataclass, and have a text.
+    """A player of one game; its options are the fields of a frozen dataclass, and can be written as a text.
 
     A subclass is a dataclass whose fields are its options; :func:`pttt_ooc.arena.agents.catalogue.agent` makes agents
     from texts such as ``alphabeta:heur=3,depth=2``.
@@ -55,7 +55,7 @@ class Agent(ABC):
         self.rng = generator(0)
 
     def begin(self, *seed: int) -> None:
-        """Start a new game, and forget the one before.  The same seeds give the same moves, unless a clock decides."""
+        """Start a new game, and forget the last one.  The same seeds give the same moves, unless a clock decides."""
         self.rng = generator(*seed)
 
     @abstractmethod
@@ -97,13 +97,13 @@ class Budget:
 
     def check(self, name: str, default: Mapping[str, Any]) -> None:
         """Refuse contradictions; without options, take the default."""
-        given = {key for key in ("depth", "time", "nodes") if getattr(self, key) is not None}
-        if not given:
+        limits = {key for key in ("depth", "time", "nodes") if getattr(self, key) is not None}
+        if not limits:
             for key, value in default.items():
                 setattr(self, key, value)
-        elif len(given) > 1:
-            raise ArenaError(f"The agent {name} gets only one of depth, time and nodes, not {' and '.join(given)}.")
-        for key in given:
+        elif len(limits) > 1:
+            raise ArenaError(f"The agent {name} gets only one of depth, time and nodes, not {' and '.join(limits)}.")
+        for key in limits:
             if not getattr(self, key) > 0:
                 raise ArenaError(f"The option {key} of the agent {name} must be above zero.")
         if self.clock not in ("wall", "processor"):
@@ -148,10 +148,10 @@ def text_of(agent: Any) -> str:
     for one in dataclasses.fields(agent):
         value = getattr(agent, one.name)
         if one.init and value != one.default and value is not None:
-            told = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-            parts.append(f"{one.name}={told:g}" if isinstance(told, float) else f"{one.name}={told}")
+            text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+            parts.append(f"{one.name}={text:g}" if isinstance(text, float) else f"{one.name}={text}")
     return f"{agent.name}:{','.join(parts)}" if parts else str(agent.name)
 
 
 hidden = field(init=False, repr=False, compare=False)
-"""A field of an agent that is no option."""
+"""A field of an agent that is not an option."""

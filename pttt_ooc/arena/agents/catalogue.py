@@ -20,18 +20,18 @@ def agent(text: str) -> Agent:
     ArenaError
         There is no such agent, or it has no such options.
     """
-    name, _, told = text.strip().partition(":")
+    name, _, listed = text.strip().partition(":")
     if name not in AGENTS:
         known = ", ".join(AGENTS)
         raise ArenaError(f"The arena has no agent '{name}'{did_you_mean(name, AGENTS)}: its agents are {known}.")
     options: dict[str, str] = {}
-    for part in filter(None, told.split(",")):
+    for part in filter(None, listed.split(",")):
         key, equals, value = part.partition("=")
         if not equals or key in options:
             fault = f"gives {key} twice" if equals else f"has '{part}', which is no KEY=VALUE"
             raise ArenaError(f"The agent '{text}' {fault}: write it as in alphabeta:heur=3,depth=2.")
         options[key] = value
     module, _, kind = AGENTS[name].partition(".")
-    made = getattr(import_module(f"pttt_ooc.arena.agents.{module}"), kind)
-    result: Agent = made(**read_options(made, name, options))
+    agent_class = getattr(import_module(f"pttt_ooc.arena.agents.{module}"), kind)
+    result: Agent = agent_class(**read_options(agent_class, name, options))
     return result

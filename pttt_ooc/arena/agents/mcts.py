@@ -34,7 +34,7 @@ class TreeSearch(Bounded):
 
     def __post_init__(self) -> None:
         if self.depth is not None:
-            raise ArenaError("The agent mcts has no depth: give it a time or nodes, the games that it plays out.")
+            raise ArenaError("The agent mcts has no depth: give it a time, or nodes, the number of games to play out.")
         self.check(self.name, {"nodes": 1000})
         if self.explore < 0:
             raise ArenaError("The option explore of mcts must not be below zero.")

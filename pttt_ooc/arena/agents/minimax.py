@@ -1,7 +1,7 @@
 """The agents of Lifshitz and Tsurel that search: minimax, alpha-beta and expectimax, with their tables.
 
-Depth counts two plies, a move of each player.  An agent with a time or a number of nodes searches deeper and deeper,
-and plays the result of its last complete search.  Among equally good moves it draws one.
+Depth counts two plies, a move of each player.  An agent with a time or a number of nodes repeats its search with
+growing depth, and plays the result of its last complete search.  Among equally good moves it draws one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _SearchAgent(Bounded):
         super().seat(game)
         values = values_of(game, self.heur)
         if self.depth is not None and self.depth > _DEEPEST:
-            raise ArenaError(f"No game is longer than the depth {_DEEPEST}; the depth {self.depth} means nothing.")
+            raise ArenaError(f"The depth {self.depth} is too large: no game is longer than the depth {_DEEPEST}.")
         self._choose = minimax.search_kernel(game.rules, values)
         levels = 2 * (self.depth or _DEEPEST) + 2
         self._states = np.zeros((levels, game.rules.WORDS), dtype=np.int64)
@@ -101,7 +101,7 @@ class Minimax(_SearchAgent):
 
 @dataclass
 class Expectimax(_SearchAgent):
-    """Assumes that the opponent draws its moves uniformly."""
+    """Assumes that the opponent draws moves uniformly."""
 
     name = "expectimax"
     method = minimax.EXPECTIMAX

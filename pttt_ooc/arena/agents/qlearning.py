@@ -18,7 +18,7 @@ from pttt_ooc.arena.kernels.rng import generator
 
 @dataclass
 class _QLearner(Agent):
-    """Options of both.
+    """Options of both agents.
 
     Attributes
     ----------
@@ -64,11 +64,11 @@ class _QLearner(Agent):
         self._kernels.choose(game.start(), self._learnt, rng)
 
     def blank(self, features: int) -> LearntValues:
-        """Nothing learnt yet."""
+        """Values before anything has been learnt."""
         raise NotImplementedError
 
     def choose(self, state: State) -> int:
-        """The move with the highest value; one never seen has zero."""
+        """The move with the highest value; a pair that was never seen has the value zero."""
         return int(self._kernels.choose(state, self._learnt, self.rng))
 
 
@@ -99,5 +99,5 @@ class QFeatures(_QLearner):
 
     @property
     def weights(self) -> list[float]:
-        """Of the features, in their order."""
+        """The weights of the features, in their order."""
         return [float(weight) for weight in self._learnt.weights]

@@ -14,7 +14,7 @@ from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
 
 @dataclass
 class ValueTable(Agent):
-    """The learner of the report on reinforcement learning: the move to the position with the greatest value.
+    """The learner of the report on reinforcement learning: it moves to the position with the greatest value.
 
     Attributes
     ----------

@@ -21,5 +21,5 @@ def game(text: str) -> Game:
     if name not in GAMES:
         known = ", ".join(GAMES)
         raise ArenaError(f"The arena has no game '{name}'{did_you_mean(name, GAMES)}: its games are {known}.")
-    made: Game = getattr(import_module(f"pttt_ooc.arena.games.{name}"), GAMES[name])(filter(None, options.split("+")))
-    return made
+    result: Game = getattr(import_module(f"pttt_ooc.arena.games.{name}"), GAMES[name])(filter(None, options.split("+")))
+    return result

@@ -76,7 +76,7 @@ class Extreme(Game):
             place = 3 * (row % 3) + column % 3
             both = rules.closed(state, 0) & rules.closed(state, 1)
             state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
-            state[rules.BONUS] = big_boards[big][row][column] == flag  # the player itself has moved last
+            state[rules.BONUS] = big_boards[big][row][column] == flag  # the same player has moved last
         state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
         state[KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
         return state
@@ -87,9 +87,9 @@ class Extreme(Game):
 
     def read_move(self, text: str) -> int:
         """A move from its number or as ``BIG.ROW.COLUMN``."""
-        found = re.fullmatch(r"\s*([01])\.([0-8])\.([0-8])\s*", text)
-        if found:
-            return 81 * int(found[1]) + 9 * int(found[2]) + int(found[3])
+        match = re.fullmatch(r"\s*([01])\.([0-8])\.([0-8])\s*", text)
+        if match:
+            return 81 * int(match[1]) + 9 * int(match[2]) + int(match[3])
         return super().read_move(text)
 
     def why_not(self, state: State, move: int) -> str:

@@ -73,10 +73,10 @@ class Infinite(Game):
 
     def read_move(self, text: str) -> int:
         """A move from its number, or from the coordinates x and y: ``-1:2`` or ``-1 2``."""
-        found = re.fullmatch(r"\s*(-?\d{1,4})(?:\s*:\s*|\s+)(-?\d{1,4})\s*", text)
-        if not found:
+        match = re.fullmatch(r"\s*(-?\d{1,4})(?:\s*:\s*|\s+)(-?\d{1,4})\s*", text)
+        if not match:
             return super().read_move(text)
-        column, row = int(found[1]) + rules.MIDDLE, int(found[2]) + rules.MIDDLE
+        column, row = int(match[1]) + rules.MIDDLE, int(match[2]) + rules.MIDDLE
         if not (0 <= row < rules.SIDE and 0 <= column < rules.SIDE):
             raise ArenaError(
                 f"'{text.strip()}' is not on the plane: coordinates are from {-rules.MIDDLE} to {rules.MIDDLE}."

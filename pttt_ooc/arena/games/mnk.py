@@ -71,11 +71,11 @@ class Mnk(Game):
 
     def read_move(self, text: str) -> int:
         """A move from its number, from a letter and a number (``b3``), or from column and row (``2 3``)."""
-        found = re.fullmatch(r"\s*(?:([a-k])\s*|(\d{1,2})\s+)(\d{1,2})\s*", text.lower())
-        if not found:
+        match = re.fullmatch(r"\s*(?:([a-k])\s*|(\d{1,2})\s+)(\d{1,2})\s*", text.lower())
+        if not match:
             return super().read_move(text)
-        column = ord(found[1]) - ord("a") if found[1] else int(found[2]) - 1
-        row = int(found[3]) - 1
+        column = ord(match[1]) - ord("a") if match[1] else int(match[2]) - 1
+        row = int(match[3]) - 1
         if not (0 <= row < self.rows and 0 <= column < self.columns):
             raise ArenaError(f"'{text.strip()}' is not on the board of {self.rows} x {self.columns} squares.")
         return row * self.columns + column

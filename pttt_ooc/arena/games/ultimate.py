@@ -11,7 +11,8 @@ from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.errors import did_you_mean
 
 OPTIONS = {"open": rules.OPEN, "most": rules.MOST}
-"""`open`: won small boards stay open until they are full.  `most`: without a line, who has won more boards wins."""
+"""`open`: won small boards stay open until they are full.  `most`: without a line, the player with more won boards
+wins."""
 
 
 class Ultimate(Game):
@@ -59,8 +60,8 @@ class Ultimate(Game):
 
     def read_move(self, text: str) -> int:
         """A move from its number or as ``BOARD.CELL``."""
-        found = re.fullmatch(r"\s*([0-8])\.([0-8])\s*", text)
-        return 9 * int(found[1]) + int(found[2]) if found else super().read_move(text)
+        match = re.fullmatch(r"\s*([0-8])\.([0-8])\s*", text)
+        return 9 * int(match[1]) + int(match[2]) if match else super().read_move(text)
 
     def why_not(self, state: State, move: int) -> str:
         """Why a move is not legal, as the end of a sentence."""

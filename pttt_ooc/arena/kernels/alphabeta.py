@@ -1,8 +1,8 @@
 """Alpha-beta as strong programs do it, for any rules with heuristics: :func:`search_kernel` makes the kernel.
 
 Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
-history; principal variation search; late moves are searched less deep at first; at the leaves, moves that win something
-are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
+history; principal variation search; late moves are first searched to a smaller depth; at the leaves, moves that win
+something are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pttt_ooc.jit import bare_kernel, piece
 WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
 ONE, ROOT = np.int64(1), np.int64(0)  # not literals: a recursive kernel must have one signature
 _QUIET_PLIES = np.int64(8)  # the most that quiescence follows
-_LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are searched less deep at first
+_LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are first searched to a smaller depth
 
 
 class Work(NamedTuple):
-    """The memory of a search: few arrays, because each call passes all of them on.
+    """The memory of a search; it has few arrays, because each call passes all of them.
 
     Attributes
     ----------
@@ -103,8 +103,8 @@ def _known(table, key, depth, alpha, beta):
 def _keep(table, key, depth, value, move, bound):
     """Write an entry, unless the slot has a deeper one of another position."""
     slot = 2 * (key & (len(table) // 2 - 1))
-    kept = table[slot + 1]
-    if kept == 0 or table[slot] == key or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
+    entry = table[slot + 1]
+    if entry == 0 or table[slot] == key or (entry >> 2 & 0xFF) <= depth or bound == EXACT:
         table[slot] = key
         table[slot + 1] = ((value + INFINITY) << 24) | (move + 1) << 10 | depth << 2 | bound
 
@@ -138,12 +138,12 @@ def _steps(rules: ModuleType, values: ModuleType) -> tuple[Any, Any]:
     @bare_kernel
     def descend(work, level, move):
         """Make a move into the state of the next level."""
-        here = level * at.row
-        for word in range(here, here + at.moves):
+        row = level * at.row
+        for word in range(row, row + at.moves):
             work.memory[at.row + word] = work.memory[word]
-        after = work.memory[here + at.row : here + at.row + at.moves]
+        after = work.memory[row + at.row : row + at.row + at.moves]
         rules.play(after, move)
-        values.follow(work.memory[here : here + at.moves], after, move, work.weights)
+        values.follow(work.memory[row : row + at.moves], after, move, work.weights)
 
     return static, descend
 
@@ -156,18 +156,18 @@ def _quiescence(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def quiet(work, level, left, alpha, beta, heuristic, control):
-        """The value after the moves that win something, or without them, as the player likes."""
-        here = level * at.row
-        state = work.memory[here : here + at.moves]
+        """The value after the moves that win something, or without any of them, whichever is better for the player."""
+        row = level * at.row
+        state = work.memory[row : row + at.moves]
         if stops(control):
             return ROOT
         best = static(work, state, heuristic)
         if state[RESULT] != UNFINISHED or left == 0 or best >= beta:
             return best
         alpha = max(alpha, best)
-        for index in range(values.sharp(state, work.memory[here + at.moves : here + at.killers])):
-            descend(work, level, work.memory[here + at.moves + index])
-            if work.memory[here + at.row + PLAYER] == state[PLAYER]:
+        for index in range(values.sharp(state, work.memory[row + at.moves : row + at.killers])):
+            descend(work, level, work.memory[row + at.moves + index])
+            if work.memory[row + at.row + PLAYER] == state[PLAYER]:
                 value = quiet(work, level + ONE, left - ONE, alpha, beta, heuristic, control)
             else:
                 value = -quiet(work, level + ONE, left - ONE, -beta, -alpha, heuristic, control)
@@ -187,11 +187,11 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
 
     @bare_kernel
     def order(work, level, number, first):
-        """Put before each move of a level, in the higher bits, its place in the order."""
-        here = level * at.row
-        history = at.history + work.memory[here + PLAYER] * rules.MOVES
-        one, other = work.memory[here + at.killers], work.memory[here + at.killers + 1]
-        for place in range(here + at.moves, here + at.moves + number):
+        """Write the rank of each move of a level in the order of search into the higher bits of the move."""
+        row = level * at.row
+        history = at.history + work.memory[row + PLAYER] * rules.MOVES
+        one, other = work.memory[row + at.killers], work.memory[row + at.killers + 1]
+        for place in range(row + at.moves, row + at.moves + number):
             move = work.memory[place]
             if move == first:
                 worth = 1 << 40
@@ -217,12 +217,12 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
 
     @bare_kernel
     def refuted(work, level, move, depth):
-        """Remember a move that was too good."""
-        here = level * at.row
-        work.memory[at.history + work.memory[here + PLAYER] * rules.MOVES + move] += depth * depth
-        if work.memory[here + at.killers] != move:
-            work.memory[here + at.killers + 1] = work.memory[here + at.killers]
-            work.memory[here + at.killers] = move
+        """Record a move that caused a cut-off, in the killers and the history."""
+        row = level * at.row
+        work.memory[at.history + work.memory[row + PLAYER] * rules.MOVES + move] += depth * depth
+        if work.memory[row + at.killers] != move:
+            work.memory[row + at.killers + 1] = work.memory[row + at.killers]
+            work.memory[row + at.killers] = move
 
     return order, take, refuted
 
@@ -238,8 +238,8 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def search(work, level, depth, alpha, beta, heuristic, control):
         """The value of the position of a level to the player to move."""
-        here = level * at.row
-        state, table = work.memory[here : here + at.moves], work.memory[at.table :]
+        row = level * at.row
+        state, table = work.memory[row : row + at.moves], work.memory[at.table :]
         if state[RESULT] != UNFINISHED:
             control[NODES] += 1
             return static(work, state, heuristic)
@@ -252,13 +252,13 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
         if enough and level > 0:
             control[CUT] = 1
             return value
-        number = rules.legal(state, work.memory[here + at.moves : here + at.killers])
+        number = rules.legal(state, work.memory[row + at.moves : row + at.killers])
         order(work, level, number, first)
         best, chosen, floor = -INFINITY, np.int64(-1), alpha
         for index in range(number):
             move = take(work, level, index, number)
             descend(work, level, move)
-            if work.memory[here + at.row + PLAYER] == state[PLAYER]:
+            if work.memory[row + at.row + PLAYER] == state[PLAYER]:
                 value = search(work, level + ONE, depth - ONE, floor, beta, heuristic, control)
             elif index == 0:
                 value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)
@@ -294,7 +294,7 @@ def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def prepare(work, draw):
-        """Write the notes of the root, forget killers, and let the history fade."""
+        """Write the notes of the root, clear the killers, and reduce the numbers of the history."""
         state = work.memory[: at.moves]
         values.note(state, work.weights)
         rules.legal(state, work.memory[at.moves : at.killers])
@@ -318,7 +318,7 @@ def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
             work.memory[at.best] = -1
             value = search(work, ROOT, depth, -INFINITY, INFINITY, heuristic, control)
             if work.memory[at.best] >= 0:
-                answer = work.memory[at.best]  # of an unfinished search too: the old answer was looked at first
+                answer = work.memory[at.best]  # also from an unfinished search: it began with the old answer
             if control[STOPPED] != 0:
                 break
             control[REACHED], control[VALUE] = depth, value

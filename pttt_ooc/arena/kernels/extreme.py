@@ -129,7 +129,8 @@ def legal(state, moves):
 def play(state, move):
     """Make a legal move.
 
-    Who wins a small board moves once more, where this move sends to; but winning one with a bonus move gives no other.
+    A player who wins a small board gets a bonus move, in the small boards to which this move sends; winning one with a
+    bonus move gives no further one.
     """
     player, board, cell = state[PLAYER], BOARD[move], CELL[move]
     big, bit = board // 9, 1 << (board % 9)
@@ -157,7 +158,7 @@ def play(state, move):
 
 @piece
 def points(state, player):
-    """The points of a player at the end: 86 or 0 if somebody has won, else by the small boards that it has won."""
+    """The points of a player at the end: 86 or 0 if somebody has won, else by the small boards that they have won."""
     if state[RESULT] == FIRST + player:
         return WHOLE
     if state[RESULT] == SECOND - player:

@@ -1,4 +1,5 @@
-"""A strong player of Extreme TicTacToe: alpha-beta, deepened step by step, with a table and bonus moves searched.
+"""A strong player of Extreme TicTacToe: iterative deepening of alpha-beta, with a table; bonus moves are always
+searched.
 
 Values are to the player to move.  A finished game is worth ``WIN`` less its moves, a drawn one the difference of the
 points.  An unfinished one is valued as if small boards were won by chance: in each, both players mark empty cells as in
@@ -111,7 +112,7 @@ def _final(state):
 
 @piece
 def _order(state, moves, scores, total, first, history, chances):
-    """Write how promising each move is; `first` comes first."""
+    """Write how promising each move is; the move `first` is placed first."""
     player = state[PLAYER]
     for index in range(total):
         move = moves[index]
@@ -150,11 +151,11 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
     if table[slot, 0] == state[KEY]:
         packed = table[slot, 1]
         kind, kept_depth, hint = packed & 3, packed >> 2 & 255, packed >> 10 & 255
-        kept = (packed >> 18) - WIN
+        stored = (packed >> 18) - WIN
         if kept_depth >= depth and level > 0:
-            exact = kind == _EXACT or (kind == _AT_LEAST and kept >= beta) or (kind == _AT_MOST and kept <= alpha)
+            exact = kind == _EXACT or (kind == _AT_LEAST and stored >= beta) or (kind == _AT_MOST and stored <= alpha)
             if exact:
-                return kept
+                return stored
     total = legal(state, moves[level])
     _order(state, moves[level], scores[level], total, hint, history, chances)
     best, best_move, floor = -2 * WIN, _ZERO, alpha
@@ -253,7 +254,7 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
             states, moves, scores, _ZERO, _ZERO + depth, -2 * WIN, 2 * WIN, table, history, chances, own, control
         )
         if control[STOPPED]:
-            break  # the move of a search that was ended may be worse than the one before
+            break  # the move of an unfinished search may be worse than the last complete one
         best = control[MOVE]
         control[REACHED], control[VALUE] = depth, value
         if abs(value) > DECIDED:

@@ -79,7 +79,7 @@ def setup(state, options):
 
 @piece
 def cell(state, row, column):
-    """What a square has: FREE, 1, 2 or OUTSIDE."""
+    """The content of a square: FREE, 1, 2 or OUTSIDE."""
     if row < 0 or row >= SIDE or column < 0 or column >= SIDE:
         return OUTSIDE
     return (state[MARKS + row] >> column & 1) + 2 * (state[MARKS + SIDE + row] >> column & 1)
@@ -166,7 +166,7 @@ def neighbours(state, move):
 def explore(state, rng):
     """A legal move at random: uniform, but near marks with a chance that grows with the number of marks nearby.
 
-    The report's list of moves near marks has a square once for each mark that it is near, and it draws from that list.
+    The report draws from a list of moves near marks, in which a square occurs once for each mark near it.
     """
     while True:
         move = pick(state, below(rng, count(state)))

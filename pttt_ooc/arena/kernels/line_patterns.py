@@ -26,7 +26,7 @@ PATTERNS = 4**LENGTH
 """Patterns are numbers with a digit for each square: 0 free, 1 own, 2 the opponent's, 3 outside of the board."""
 
 CONSTANT = 0
-"""The pattern of a window with nothing in it, whose weight is a constant of the sum."""
+"""The pattern of an empty window; its weight is a constant in the sum."""
 
 NEAR = 2
 """Moves further than this from all marks are not considered, unless there are no others."""
@@ -62,7 +62,7 @@ class PatternKernels(NamedTuple):
         changed.  `results`: int64, shape (4,): counts by the word RESULT are added.
     windows
         ``windows(state, move, player, before, after)``: write the patterns of the windows through a free square, as a
-        player sees them, before and after its own mark or its opponent's (the player to move makes it); int64, shape
+        player sees them, before and after an own mark or an opponent's (the player to move makes it); int64, shape
         (4 * LENGTH,) each.
     """
 
@@ -84,8 +84,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
             down, right = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
             code = 0
             for n in range(1 - LENGTH, LENGTH):
-                found = rules.cell(state, row + n * down, column + n * right)
-                digit = found if found == 0 or found == 3 else 1 if found == own else 2
+                content = rules.cell(state, row + n * down, column + n * right)
+                digit = content if content == 0 or content == 3 else 1 if content == own else 2
                 code = (code * 4 + digit) % PATTERNS
                 if n >= 0:
                     place = direction * LENGTH + n
@@ -107,8 +107,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
         row, column = rules.place(state, move)
         for r in range(row - NEAR, row + NEAR + 1):
             for c in range(column - NEAR, column + NEAR + 1):
-                found = rules.cell(state, r, c)
-                if found == 1 or found == 2:
+                content = rules.cell(state, r, c)
+                if content == 1 or content == 2:
                     return True
         return False
 

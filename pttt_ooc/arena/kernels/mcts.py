@@ -49,7 +49,7 @@ class SearchTree(NamedTuple):
 
 
 def tree(room: int) -> SearchTree:
-    """A tree with a root only, and room for this many nodes."""
+    """A tree that has only a root, and room for this many nodes."""
     filled = np.ones(1, dtype=np.int64)
     return SearchTree(
         np.zeros(room, dtype=np.int16),
@@ -102,7 +102,7 @@ def _proof(tree, node, player):
 
 @piece
 def _select(tree, node, player, rng, exploration):
-    """The child to look at next: one never visited, or the one with the highest upper bound."""
+    """The child to visit next: one that was never visited, or the one with the highest upper bound."""
     begin, number = tree.first[node], tree.count[node]
     offset = below(rng, number)
     best, chosen = -1.0, begin + offset
@@ -127,7 +127,7 @@ def _select(tree, node, player, rng, exploration):
 
 @piece
 def _back_up(tree, path, movers, length, result):
-    """Count a game at all nodes of its path, the last first, and prove nodes from proven children."""
+    """Count a game at all nodes of its path, from the last one upward, and prove nodes from proven children."""
     for index in range(length - 1, -1, -1):
         node = path[index]
         tree.visits[node] += 1

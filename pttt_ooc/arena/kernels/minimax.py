@@ -1,7 +1,7 @@
 """Minimax, alpha-beta and expectimax with a heuristic at the leaves, for any rules.
 
 :func:`search_kernel` makes the kernel.  The search visits the tree with one state for each level.  Values are to the
-player to move.  A budget of nodes or time ends it early: then its result means nothing, and ``control[STOPPED]`` is
+player to move.  A budget of nodes or time may end it early: then its result is not valid, and ``control[STOPPED]`` is
 set.
 """
 
@@ -85,7 +85,7 @@ def _expectimax(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def expectimax(states, moves, level, depth, heuristic, player, control):
-        """To `player`, whose opponent draws its moves uniformly."""
+        """The value to `player`, whose opponent draws moves uniformly."""
         state = states[level]
         if stops(control):
             return 0.0
@@ -138,7 +138,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
             if entry >= 0:
                 value, bound = memory.values[entry], memory.bounds[entry]
                 if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
-                    control[CUT] = 1  # perhaps: entries do not say
+                    control[CUT] = 1  # perhaps: entries do not record it
                     return value
         best, floor = -INFINITY, alpha
         for index in range(rules.legal(state, moves[level])):
@@ -185,8 +185,10 @@ def _root(rules: ModuleType, values: ModuleType) -> Any:
                     alpha, beta = floor, INFINITY
                 else:
                     alpha, beta = -INFINITY, -floor
-                found = alpha_beta(states, moves, BELOW_ROOT, plies - 1, alpha, beta, heuristic, control, kind, memory)
-                value = float(found if same else -found)
+                reached = alpha_beta(
+                    states, moves, BELOW_ROOT, plies - 1, alpha, beta, heuristic, control, kind, memory
+                )
+                value = float(reached if same else -reached)
             if control[STOPPED] != 0:
                 return -1, 0.0
             if value > best:
@@ -212,8 +214,8 @@ def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
         rng
             Equally good moves have the same chance: the order of the moves at the root is drawn.
         first, last
-            Depths, of two plies each; the search is repeated deeper and deeper until a limit in `control` ends it or
-            no line is cut short, and its last complete pass counts.
+            Depths, of two plies each; the search is repeated with growing depth until a limit in `control` ends it or
+            no line is cut short; the last complete pass counts.
         """
         number = rules.legal(states[0], moves[0])
         for index in range(number - 1, 0, -1):

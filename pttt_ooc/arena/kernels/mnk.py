@@ -39,7 +39,7 @@ def has(state, player, square):
 
 @piece
 def cell(state, row, column):
-    """What a square has: FREE, 1, 2 or OUTSIDE."""
+    """The content of a square: FREE, 1, 2 or OUTSIDE."""
     if row < 0 or row >= state[ROWS] or column < 0 or column >= state[COLUMNS]:
         return OUTSIDE
     square = row * state[COLUMNS] + column

@@ -24,8 +24,8 @@ class Counting(NamedTuple):
     perft
         ``perft(state, depth) -> int``: the number of sequences of `depth` moves from a position.
     random_games
-        ``random_games(state, games, rng) -> array``: how games end in which every move is drawn uniformly: counts by
-        the word RESULT, and then the sum of the moves made; int64, shape (5,).
+        ``random_games(state, games, rng) -> array``: play games in which every move is drawn uniformly; returns counts
+        by the word RESULT, and then the sum of the moves made; int64, shape (5,).
     step
         ``step(state, move) -> bool``: make a move, if it is legal.
     random_move

@@ -1,6 +1,6 @@
 """Q-learning as in the report of Lifshitz and Tsurel: by pairs of state and action, and by features.
 
-A player learns after each of its decisions, once it knows the position of its next one: with s and s' for the two,
+A player learns after each of their decisions, when the position of their next one is known: with s and s' for the two,
 the value of (s, a) moves by the rate towards ``score(s') - score(s) + discount * max Q(s', .)``.  The score of a
 position is 500 or -500 at the end, before it the small boards won minus those lost.  Both players learn from games
 against themselves, or one learns from games against random moves.
@@ -71,7 +71,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
 
     @bare_kernel
     def slot(learnt, key):
-        """Where a key is, or the free slot for it; -1 if there is none near."""
+        """The slot of a key, or the free slot for it; -1 if there is none nearby."""
         mask = len(learnt.keys) - 1
         for step in range(64):
             place = (key + step) & mask

@@ -1,4 +1,4 @@
-"""Random numbers in kernels: xorshift64*, whose state is one word that a seed gives.
+"""Random numbers in kernels: xorshift64*, whose state is one word, made from a seed.
 
 G. Marsaglia, *Xorshift RNGs*, Journal of Statistical Software 8 (2003); the multiplier is by S. Vigna, *An experimental
 exploration of Marsaglia's xorshift generators, scrambled* (2016).

@@ -8,7 +8,7 @@ from pttt_ooc.arena.kernels.state_words import PLAYER, PLY
 from pttt_ooc.jit import piece
 
 FREE, OUTSIDE = 0, 3
-"""What a square has besides the mark 1 of player 0 or the mark 2 of player 1."""
+"""The contents of a square besides the mark 1 of player 0 and the mark 2 of player 1."""
 
 DIRECTIONS = np.array(((0, 1), (1, 0), (1, 1), (1, -1)))
 """Rows and columns from a square to the next one of a row."""

@@ -1,11 +1,11 @@
 """Kernels that solve k-in-a-row on small boards: alpha-beta with a table, and proof-number search.
 
 Both answer one question, yes or no: can the *attacker* get `need` marks in a row, however the *defender* plays?  The
-value of a position follows from two such questions, one for each player.  For a question with two answers, alpha-beta
-has the null window, and returns at the first move that answers it.
+value of a position follows from two such questions, one for each player.  As a question has only two answers,
+alpha-beta uses a null window, and returns at the first move that decides it.
 
-The two methods share the rules (:func:`look`) and the table's keys.  Alpha-beta besides uses a bound of Erdős and
-Selfridge, and tries moves in the order of the lines that they are on.
+The two methods share the rules (:func:`look`) and the table's keys.  Alpha-beta also uses a bound of Erdős and
+Selfridge, and orders moves by the lines that they are on.
 
 A square is a bit; a board has at most 32 squares, so that both players' marks are one exact key of 64 bits.
 """
@@ -54,8 +54,8 @@ def look(lines, need, attacker, defender):
     open_lines
         The attacker's lines without a mark of the defender.
     live
-        The free squares of all lines on which not both have marks.  A move elsewhere has no consequence, and having
-        moved is never worse than having passed, so that only these moves count.
+        The free squares of all lines on which not both have marks.  A move elsewhere has no effect, and a move is never
+        worse than a pass, so only these moves count.
     danger
         The sum over the attacker's open lines of ``2 ** -free squares``.
     """
@@ -245,7 +245,7 @@ def _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs
 
 @piece
 def _expand(lines, need, below, images, depth, attacker_moves, keys, proofs, disproofs):
-    """The numbers of a position from those of the positions after its moves, and where to look next.
+    """The numbers of a position from those of the positions after its moves, and the move to search next.
 
     Returns
     -------
@@ -291,15 +291,15 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
     Parameters
     ----------
     keys, proofs, disproofs
-        The table: uint64, int32, int32, of a size that is a power of two.  Nothing in it is ever replaced: two
-        positions that share a place would undo each other's work for ever.
+        The table: uint64, int32, int32, of a size that is a power of two.  No entry is ever replaced: two positions
+        that share a place would overwrite each other again and again.
     budget
         As in :func:`alpha_beta`.
 
     Returns
     -------
-    NO, YES, STOPPED if the budget did not suffice, or FULL if the table did not.  After :func:`enlarge` the search goes
-    on from where it was.
+    NO, YES, STOPPED if the budget did not suffice, or FULL if the table did not.  After :func:`enlarge` the search
+    continues from where it was.
 
     Notes
     -----

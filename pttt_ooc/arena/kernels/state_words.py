@@ -7,4 +7,4 @@ PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3
 made; a Zobrist key of the position, which contains all that later play depends on, the player to move included."""
 
 UNFINISHED, FIRST, SECOND, DRAW = 0, 1, 2, 3
-"""Values of the word RESULT: the game goes on; player 0 has won; player 1 has won; nobody has."""
+"""Values of the word RESULT: the game goes on; player 0 has won; player 1 has won; a draw."""

@@ -1,4 +1,4 @@
-"""A transposition table with a bound on its entries, as chains of a hash table; a full table forgets or refuses.
+"""A transposition table of limited size, with chains; a full table replaces its oldest entry, or keeps no new one.
 
 Each entry is a position with the depth to which it was searched, a value, and whether that value is exact or a bound.
 """
@@ -40,7 +40,7 @@ class Memory(NamedTuple):
 
 
 def memory(entries: int) -> Memory:
-    """An empty table for this many entries; of a bound of zero nothing is kept."""
+    """An empty table for this many entries; with room for none, it keeps nothing."""
     slots = 1 << max(1, entries - 1).bit_length()
     return Memory(
         np.full(slots, -1, dtype=np.int32),
@@ -70,7 +70,7 @@ def find(memory, key):
 
 @piece
 def keep(memory, key, value, bound, forgets):
-    """Write an entry.  When the table is full, it takes the place of the oldest one, if `forgets`; else it is lost."""
+    """Write an entry.  When the table is full, the entry replaces the oldest one if `forgets`; else it is lost."""
     heads, following, filled = memory.heads, memory.following, memory.filled
     entry = find(memory, key)
     if entry < 0:

@@ -20,7 +20,8 @@ words each).  Sets of boards or cells are numbers with one bit for each."""
 
 ANYWHERE = 9
 OPEN, MOST = 1, 2
-"""Options, as bits: won small boards stay open until they are full; without a line, who has won more boards wins."""
+"""Options, as bits: won small boards stay open until they are full; without a line, the player with more won boards
+wins."""
 
 FULL = 511
 _ROWS = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))

@@ -6,8 +6,9 @@ The value of a position for the player to move is the logistic function of a sum
 - each line of three small boards, by who has won each of them, or who can win it, and with how many moves;
 - the small board to which the player is sent, with all its marks, or that they may play anywhere.
 
-It is an n-tuple network: S. Lucas, *Learning to play Othello with n-tuple systems* (2008).  TD(lambda): R. S. Sutton,
-*Learning to predict by the methods of temporal differences* (1988); before moves at random the returns are cut off.
+The sum is an n-tuple network: S. Lucas, *Learning to play Othello with n-tuple systems* (2008).  TD(lambda): R. S.
+Sutton, *Learning to predict by the methods of temporal differences* (1988); before moves at random the returns are cut
+off.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
                 entry = TERNARY[own] + 2 * TERNARY[other]
                 classes[entry] = 3 + 4 * _chances(own, other) + _chances(other, own)
                 images[:, entry] = TERNARY[rules.IMAGE_OF_SET[:, own]] + 2 * TERNARY[rules.IMAGE_OF_SET[:, other]]
-    place_of = np.argsort(IMAGE, axis=1)  # where each symmetry puts what is at a place
+    place_of = np.argsort(IMAGE, axis=1)  # the place to which each symmetry takes a place
     slots: dict[tuple[int, int], int] = {}
     found = np.zeros((9, ENTRIES), dtype=np.int64)
     for place in range(9):
@@ -136,23 +137,23 @@ def active(state, found):
 def total(state, weights):
     """The sum of the weights of a position, for the player to move."""
     player = state[PLAYER]
-    found, classes = 0.0, 0
+    weight_sum, classes = 0.0, 0
     for board in range(9):
         entry = entry_of(state, board, player)
-        found += weights[_SLOT[board, entry]]
+        weight_sum += weights[_SLOT[board, entry]]
         classes |= _CLASS[entry] << (5 * board)
         if board == state[TARGET]:
-            found += weights[_AT_TARGET + _SLOT[board, entry]]
+            weight_sum += weights[_AT_TARGET + _SLOT[board, entry]]
     for line in range(8):
         a = classes >> (5 * _LINE_BOARDS[line, 0]) & 31
         b = classes >> (5 * _LINE_BOARDS[line, 1]) & 31
         c = classes >> (5 * _LINE_BOARDS[line, 2]) & 31
         if a > c:
             a, c = c, a
-        found += weights[_AT_LINES + ((_LINE_KIND[line] * CLASSES + a) * CLASSES + b) * CLASSES + c]
+        weight_sum += weights[_AT_LINES + ((_LINE_KIND[line] * CLASSES + a) * CLASSES + b) * CLASSES + c]
     if state[TARGET] == 9:
-        found += weights[_ANYWHERE]
-    return found
+        weight_sum += weights[_ANYWHERE]
+    return weight_sum
 
 
 NOTES = 6
@@ -248,7 +249,7 @@ def noted(state, heuristic, weights):
 
 @piece
 def _worth(state, eager, draw):
-    """What the end of a game is worth to the player who would be to move, if a draw is worth `draw` to one player."""
+    """The worth of a finished game to the player who would be to move, if a draw is worth `draw` to one player."""
     if state[RESULT] == DRAW:
         return draw if state[PLAYER] == eager else 1.0 - draw
     return 1.0 if state[RESULT] == FIRST + state[PLAYER] else 0.0
@@ -262,7 +263,7 @@ def _side(state, eager):
 
 @kernel
 def best(state, weights, eager, draw, moves, after, rng):
-    """The move to the position with the least value for the opponent; of several, one by chance."""
+    """The move to the position with the least value for the opponent; one of several is drawn."""
     chosen, least, same = moves[0], np.inf, 0
     for index in range(rules.legal(state, moves)):
         after[:] = state
@@ -324,7 +325,7 @@ def train(start, games, rates, weights, results, rng):
         results[state[RESULT]] += 1
         value = back = _worth(state, eager, rates[4])
         for n in range(length - 1, -1, -1):
-            if drawn[n]:  # what came of a move at random says nothing of the position before it
+            if drawn[n]:  # the result of a random move does not tell the value of the position before it
                 value = back = values[n]
                 continue
             back = 1.0 - ((1.0 - rates[2]) * value + rates[2] * back)

@@ -1,9 +1,9 @@
 """Heuristics for Ultimate tic-tac-toe: the four of Lifshitz and Tsurel.
 
 All are antisymmetric: the value to player 1 is minus the value to player 0.  Their report, *AI approaches to Ultimate
-Tic-Tac-Toe*, gives the weights.  Where it leaves something open, these rules hold: a win and a loss count 10,000
-in all four; a pair inside a small board counts while the board is not won and the third cell is free; a pair of won
-boards counts unless the opponent has won the third; marks inside a won board go on to count as squares.
+Tic-Tac-Toe*, gives the weights.  Where the report is silent, these rules hold: a win and a loss count 10,000 in all
+four; a pair inside a small board counts while the board is not won and the third cell is free; a pair of won boards
+counts unless the opponent has won the third; marks inside a won board still count as squares.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def by_table(state):
 
 @piece
 def evaluate(state, heuristic):
-    """The value of a position to player 0 by heur1, heur2, heur3 or heur4: the number is given."""
+    """The value of a position to player 0 by a heuristic, given by its number: heur1, heur2, heur3 or heur4."""
     if state[RESULT] == FIRST:
         return WIN
     if state[RESULT] == SECOND:

@@ -1,6 +1,6 @@
 """The learner of a table of values: two players play each other, and each learns the values of its positions.
 
-A table has a value for each position that its player has reached by a move of its own.  It is an open hash table: keys
+A table has a value for each position that its player has reached by an own move.  It is an open hash table: keys
 are the Zobrist keys of positions, with zero for a free place.  Positions that are not in the table have the
 initial value: 1 for a win, 0 for a draw, else 0.5.
 
@@ -40,7 +40,7 @@ def find(keys, key):
 
 @piece
 def _initial(result):
-    """The value that the learner starts with."""
+    """The initial value of a position."""
     if result == UNFINISHED:
         return 0.5
     return 0.0 if result == state_words.DRAW else 1.0

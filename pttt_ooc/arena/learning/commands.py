@@ -47,17 +47,17 @@ def train(
 
     chosen = by_name(_text(form, board_size, need, limiter))
     directory = policies / chosen.text.replace(":", "-")
-    opponent = 2 - int(start)  # the player that the bot is
+    opponent = 2 - int(start)  # the player whose moves the bot makes
     if train == "y":
         training = Training(chosen, directory, seed)
         training.run(iterations, Rates(explore=explore_rate, step=step_size, draw=draw_reward))
         training.save()
         opponent = better(training.results)
-        told = _told(chosen.text, training, opponent)
+        summary = _summary(chosen.text, training, opponent)
         if as_json:
-            print(json.dumps(told))
+            print(json.dumps(summary))
             return
-        print(_sentences(told))
+        print(_sentences(summary))
     bot = ValueTable(str(directory))
     bot.seat(chosen)
     if play:
@@ -75,7 +75,7 @@ def _text(form: str, board_size: int, need: int, limiter: int | None) -> str:
     return f"infinite:near+need{need}+limiter{2 if limiter is None else limiter}"
 
 
-def _told(text: str, training: Any, opponent: int) -> dict[str, Any]:
+def _summary(text: str, training: Any, opponent: int) -> dict[str, Any]:
     """The result of a training, with draws counted in both ways."""
     _, first, second, draws = (int(number) for number in training.results)
     games = first + second + draws
@@ -93,16 +93,18 @@ def _told(text: str, training: Any, opponent: int) -> dict[str, Any]:
     }
 
 
-def _sentences(told: dict[str, Any]) -> str:
+def _sentences(summary: dict[str, Any]) -> str:
     """The result for people."""
-    with_draws, without = told["first_with_draws"], told["first_without_draws"]
+    with_draws, without = summary["first_with_draws"], summary["first_without_draws"]
     return "\n".join(
         [
-            f"{told['game']}: {told['games']:,} games; the policies have learnt from {told['games_learnt_from']:,}.",
-            f"Player 1 won {told['first_wins']:,}, player 2 {told['second_wins']:,}; {told['draws']:,} were draws.",
+            f"{summary['game']}: {summary['games']:,} games; "
+            f"the policies have learnt from {summary['games_learnt_from']:,}.",
+            f"Player 1 won {summary['first_wins']:,}, player 2 {summary['second_wins']:,}; "
+            f"{summary['draws']:,} were draws.",
             f"Draws counted for player 1: {with_draws:.1%} to {1 - with_draws:.1%}.",
             f"Without draws: {without:.1%} to {1 - without:.1%}.",
-            f"The better bot is player {told['better']}.",
+            f"The better bot is player {summary['better']}.",
         ]
     )
 

@@ -52,7 +52,7 @@ def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
 
 
 def load(path: Path, game: Game) -> NDArray[np.float64]:
-    """Read weights, which serve every board with the same length of a row.
+    """Read weights; they fit every board with the same length of a row.
 
     Raises
     ------
@@ -60,11 +60,11 @@ def load(path: Path, game: Game) -> NDArray[np.float64]:
         The file is damaged, of another format, or for rows of another length.
     """
     check(game)
-    told, weights = read_weights(path, HEAD, PATTERNS, np.float64)
-    if "need" not in told:
+    header, weights = read_weights(path, HEAD, PATTERNS, np.float64)
+    if "need" not in header:
         raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.")
-    if told["need"] != game.need:  # type: ignore[attr-defined]
-        raise ArenaError(f"{path} is for {str(told['need'])[:20]} in a row, which {game.text} is not.")
+    if header["need"] != game.need:  # type: ignore[attr-defined]
+        raise ArenaError(f"{path} is for {str(header['need'])[:20]} in a row, which {game.text} is not.")
     return weights
 
 

@@ -1,8 +1,8 @@
 """The file of a policy: a table of values for one player of one game.
 
 A file is a line that names the format, a line of JSON, and two arrays: the keys, int64, strictly ascending, and the
-values, float32.  The JSON line tells the game, the player, the number of iterations and of entries, and a digest of the
-Zobrist numbers that the keys are made of.  Nothing of a file is executed, and no array is made before the size of the
+values, float32.  The JSON line has the game, the player, the numbers of iterations and of entries, and a digest of the
+Zobrist numbers that the keys are made of.  Nothing in a file is executed, and no array is made before the size of the
 file has been checked.
 """
 
@@ -53,7 +53,7 @@ def numbers_digest(game: Game) -> str:
 def save(path: Path, game: Game, player: int, policy: Policy) -> None:
     """Write a policy; the file is whole or as before."""
     order = np.argsort(policy.keys)
-    told = {
+    facts = {
         "game": game.text,
         "player": player,
         "iterations": policy.iterations,
@@ -61,7 +61,7 @@ def save(path: Path, game: Game, player: int, policy: Policy) -> None:
         "numbers": numbers_digest(game),
     }
     with explained(f"write {path}"), replacing(path) as aside, open(aside, "wb") as file:
-        file.write(FORMAT + json.dumps(told).encode() + b"\n")
+        file.write(FORMAT + json.dumps(facts).encode() + b"\n")
         file.write(policy.keys[order].astype("<i8").tobytes())
         file.write(policy.values[order].astype("<f4").tobytes())
 
@@ -95,8 +95,8 @@ def load(path: Path, game: Game, player: int) -> Policy:
 def _checked(path: Path, header: bytes, game: Game, player: int) -> tuple[int, int]:
     """The numbers of entries and of iterations, of a header that fits."""
     try:
-        told = json.loads(header)
-        facts = {key: told[key] for key in ("game", "player", "iterations", "entries", "numbers")}
+        record = json.loads(header)
+        facts = {key: record[key] for key in ("game", "player", "iterations", "entries", "numbers")}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
     if facts["game"] != game.text:

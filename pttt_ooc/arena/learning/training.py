@@ -23,7 +23,7 @@ _CHUNK = 10_000  # games between two looks at an interrupt
 
 @dataclass(frozen=True)
 class Rates:
-    """How the tables learn; the defaults are the report's.
+    """The settings of learning; the defaults are those of the report.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Training:
     directory
         Of the policies, which are loaded if they are there; None: begin anew, and save nothing.
     seed
-        Of the random moves; a training that goes on from a policy takes the policy's iterations as another.
+        Of the random moves; a training that continues from a policy uses its number of iterations as another seed.
 
     Attributes
     ----------
@@ -104,14 +104,14 @@ class Training:
 
     def __init__(self, game: Game, directory: Path | None = None, seed: int = 0) -> None:
         self.game, self.directory = game, directory
-        found = [self._loaded(player) for player in (0, 1)]
-        if found[0].iterations != found[1].iterations:
+        loaded = [self._loaded(player) for player in (0, 1)]
+        if loaded[0].iterations != loaded[1].iterations:
             raise ArenaError(
                 f"The two policies in {directory} are not of the same training: remove them to train anew."
             )
-        self.tables = [GrowingTable(policy, game.rules.LENGTH) for policy in found]
+        self.tables = [GrowingTable(policy, game.rules.LENGTH) for policy in loaded]
         self.results = np.zeros(4, dtype=np.int64)
-        self.rng = generator(seed, found[0].iterations)
+        self.rng = generator(seed, loaded[0].iterations)
         self.kernels: Any = learning(game.rules)
 
     def _loaded(self, player: int) -> policies.Policy:
@@ -119,12 +119,12 @@ class Training:
             return policies.empty()
         return policies.load(self.directory / FILES[player], self.game, player)
 
-    def run(self, iterations: int, rates: Rates, told: Callable[[int], None] | None = None) -> None:
+    def run(self, iterations: int, rates: Rates, report: Callable[[int], None] | None = None) -> None:
         """Play and learn.
 
         Parameters
         ----------
-        told
+        report
             Called every few seconds with the number of games played.
         """
         start, done, array = self.game.start(), 0, rates.array()
@@ -149,8 +149,8 @@ class Training:
                 table.iterations += played
                 if 10 * (table.used + self.game.rules.LENGTH) > 7 * len(table.keys):
                     table.grow()
-            if told:
-                told(done)
+            if report:
+                report(done)
 
     def save(self) -> None:
         """Write both policies."""

@@ -1,4 +1,4 @@
-"""The evaluation of Ultimate tic-tac-toe that is learnt: its training and its file."""
+"""The learnt evaluation of Ultimate tic-tac-toe: its training and its file."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def load(path: Path, game: Game) -> tuple[NDArray[np.float64], float]:
     from pttt_ooc.arena.kernels.ultimate_learnt import WEIGHTS
 
     check(game)
-    told, weights = read_weights(path, HEAD, 2 * WEIGHTS, np.float32)
-    if told.get("game") != game.text:
-        raise ArenaError(f"{path} is for {str(told.get('game'))[:40]}, not for {game.text}: train anew.")
-    draw = told.get("draw")
+    header, weights = read_weights(path, HEAD, 2 * WEIGHTS, np.float32)
+    if header.get("game") != game.text:
+        raise ArenaError(f"{path} is for {str(header.get('game'))[:40]}, not for {game.text}: train anew.")
+    draw = header.get("draw")
     if not isinstance(draw, float) or not 0 < draw < 1:
         raise ArenaError(f"{path} is damaged: it does not say what a draw is worth; train anew.")
     return weights.reshape(2, WEIGHTS), draw

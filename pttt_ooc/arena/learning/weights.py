@@ -13,10 +13,10 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.disk.files import atomic_write_bytes, explained
 
 
-def write_weights(path: Path, head: bytes, told: dict[str, Any], weights: NDArray[np.float64], kind: Any) -> None:
+def write_weights(path: Path, head: bytes, header: dict[str, Any], weights: NDArray[np.float64], kind: Any) -> None:
     """Write weights as numbers of a kind; the file is whole or as before."""
     numbers = weights.astype(np.dtype(kind).newbyteorder("<"))
-    atomic_write_bytes(path, head + json.dumps(told).encode() + b"\n" + numbers.tobytes())
+    atomic_write_bytes(path, head + json.dumps(header).encode() + b"\n" + numbers.tobytes())
 
 
 def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[str, Any], NDArray[np.float64]]:
@@ -35,11 +35,11 @@ def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[s
     if not data.startswith(head) or len(rest) != size:
         raise ArenaError(f"{path} is not a file of such weights of this version: train anew.")
     try:
-        told = json.loads(second)
-        dict(told)
+        header = json.loads(second)
+        dict(header)
     except (ValueError, TypeError):
         raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
     weights = np.frombuffer(rest, dtype=stored).astype(np.float64)
     if not np.all(np.isfinite(weights)):
         raise ArenaError(f"{path} is damaged: it has weights that are no numbers; train anew.")
-    return told, weights
+    return header, weights

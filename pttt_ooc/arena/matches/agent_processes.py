@@ -78,7 +78,7 @@ class LocalAgent:
             raise ForfeitError(f"it failed: {type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 class AgentProcess:
@@ -110,25 +110,25 @@ class AgentProcess:
         ForfeitError
             The agent fails, crashes, hangs or takes too long.
         """
-        told = self._ask({"state": state.tolist()}, self._timeout())
-        if "forfeit" in told:
-            raise ForfeitError(told["forfeit"])
+        reply = self._ask({"state": state.tolist()}, self._timeout())
+        if "forfeit" in reply:
+            raise ForfeitError(reply["forfeit"])
         try:
-            found = Answer(
-                int(told["move"]),
-                float(told["wall"]),
-                float(told["processor"]),
-                int(told["nodes"]),
-                int(told["depth"]),
+            chosen = Answer(
+                int(reply["move"]),
+                float(reply["wall"]),
+                float(reply["processor"]),
+                int(reply["nodes"]),
+                int(reply["depth"]),
             )
         except (KeyError, TypeError, ValueError):
             raise ForfeitError("its process answered something that is no move.") from None
-        if not 0 <= found.move < self._game.rules.MOVES:
-            raise ForfeitError(f"its move {str(found.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
-        taken = found.wall if self._clock == "wall" else found.processor
+        if not 0 <= chosen.move < self._game.rules.MOVES:
+            raise ForfeitError(f"its move {str(chosen.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
+        taken = chosen.wall if self._clock == "wall" else chosen.processor
         if self._limit is not None and taken > self._limit:
             raise ForfeitError(f"it took {taken:.3f} s for a move; the limit is {self._limit:g} s.")
-        return found
+        return chosen
 
     def close(self) -> None:
         """End the process and its children."""
@@ -153,12 +153,12 @@ class AgentProcess:
             )
         self._socket, self._rest = ours, b""
         try:
-            told = self._ask({"ready": True}, START_TIMEOUT)
+            reply = self._ask({"ready": True}, START_TIMEOUT)
         except ForfeitError as error:
             raise ArenaError(f"The process of the agent {self._text} does not start: {error}") from error
-        if "refused" in told:
+        if "refused" in reply:
             self.close()
-            raise ArenaError(told["refused"])
+            raise ArenaError(reply["refused"])
 
     def _timeout(self) -> float:
         if self._limit is None:
@@ -179,14 +179,14 @@ class AgentProcess:
                     raise ConnectionError
                 self._rest += part
             line, _, self._rest = self._rest.partition(b"\n")
-            told = json.loads(line)
+            reply = json.loads(line)
         except TimeoutError:
             self.close()
             raise ForfeitError(f"it has not answered for {timeout:g} s.") from None
         except (OSError, ValueError):
             self.close()
             raise ForfeitError("its process has ended or answers nonsense.") from None
-        if not isinstance(told, dict):
+        if not isinstance(reply, dict):
             self.close()
             raise ForfeitError("its process answers nonsense.")
-        return told
+        return reply

@@ -1,4 +1,4 @@
-"""The program of an agent's own process: it answers the referee's questions, a line of JSON each, until they end."""
+"""The program of an agent's own process: it answers the referee's questions, one line of JSON each."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def main(descriptor: str, game_text: str, agent_text: str) -> None:
         refused = str(error)
     with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
         for line in questions:
-            told = {"refused": refused} if player is None or refused else _told(player, json.loads(line))
-            connection.sendall(json.dumps(told).encode() + b"\n")
+            reply = {"refused": refused} if player is None or refused else _reply(player, json.loads(line))
+            connection.sendall(json.dumps(reply).encode() + b"\n")
 
 
-def _told(player: Agent, question: dict[str, Any]) -> dict[str, Any]:
+def _reply(player: Agent, question: dict[str, Any]) -> dict[str, Any]:
     try:
         if "begin" in question:
             player.begin(*question["begin"])
         elif "state" in question:
-            found = answer(player, np.array(question["state"], dtype=np.int64))
-            found.move = int(found.move)
-            return asdict(found)
+            result = answer(player, np.array(question["state"], dtype=np.int64))
+            result.move = int(result.move)
+            return asdict(result)
     except Exception as error:
         return {"forfeit": f"it failed: {type(error).__name__}: {error}"}
     return {}

@@ -17,7 +17,7 @@ OPENINGS = 2
 """The seed of openings, which is neither agent's."""
 
 DRAW = 2
-"""As a winner: nobody."""
+"""The winner of a drawn game."""
 
 
 @dataclass
@@ -62,8 +62,8 @@ class PlayedGame:
 
     def game_json(self) -> dict[str, Any]:
         """The game, which the seeds determine."""
-        told = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
-        return told | ({"forfeit": self.forfeit} if self.forfeit else {})
+        record = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
+        return record | ({"forfeit": self.forfeit} if self.forfeit else {})
 
     def effort_json(self) -> dict[str, Any]:
         """Times and costs of searches."""
@@ -98,14 +98,14 @@ def play(match: Match, game: Game, seats: Sequence[LocalAgent | AgentProcess], n
     while state[RESULT] == UNFINISHED:
         mover = played.starter ^ int(state[PLAYER])
         try:
-            found = seats[mover].choose(state.copy())
-            if not step(state, found.move):
-                why = game.why_not(state, found.move)
-                raise ForfeitError(f"its move {game.show_move(found.move)} is not legal: {why}.")
+            answer = seats[mover].choose(state.copy())
+            if not step(state, answer.move):
+                why = game.why_not(state, answer.move)
+                raise ForfeitError(f"its move {game.show_move(answer.move)} is not legal: {why}.")
         except ForfeitError as error:
             played.winner, played.forfeit = 1 - mover, str(error)
             return played
-        played.add(found.move, found.wall, found.processor, found.nodes, found.depth)
+        played.add(answer.move, answer.wall, answer.processor, answer.nodes, answer.depth)
     if int(state[RESULT]) in (FIRST, FIRST + 1):
         played.winner = played.starter ^ (int(state[RESULT]) - FIRST)
     return played

@@ -76,16 +76,18 @@ def _ordered(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _same_match(match: Match, file: Path) -> None:
     """A directory holds one match; only the number of games may grow."""
-    told = match.to_json()
+    settings = match.to_json()
     if file.exists():
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        if kept | {"games": 0} != told | {"games": 0}:
-            differing = ", ".join(key for key in kept | told if key != "games" and kept.get(key) != told.get(key))
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        if stored | {"games": 0} != settings | {"games": 0}:
+            differing = ", ".join(
+                key for key in stored | settings if key != "games" and stored.get(key) != settings.get(key)
+            )
             raise ArenaError(f"{file.parent} holds another match ({differing} differ): choose another directory.")
-        told["games"] = max(told["games"], kept["games"])
+        settings["games"] = max(settings["games"], stored["games"])
     elif (file.parent / log.GAMES).exists():
         raise ArenaError(f"{file.parent} holds {log.GAMES} of something else: choose another directory.")
-    atomic_write_text(file, json.dumps(told, indent=2) + "\n")
+    atomic_write_text(file, json.dumps(settings, indent=2) + "\n")
 
 
 def _play_all(

@@ -99,5 +99,5 @@ class Match:
 
     def to_json(self) -> dict[str, Any]:
         """All fields, but `opening` only if there is one."""
-        told = dataclasses.asdict(self) | {"agents": list(self.agents)}
-        return told if self.opening else {key: value for key, value in told.items() if key != "opening"}
+        record = dataclasses.asdict(self) | {"agents": list(self.agents)}
+        return record if self.opening else {key: value for key, value in record.items() if key != "opening"}

@@ -9,19 +9,19 @@ from pttt_ooc.service.wire import BusyError, Client, Message, RefusedError
 
 
 class NoAnswerError(PtttError):
-    """Something does not exist, or the rules forbid it."""
+    """The answerer refused a question: something does not exist, or the rules forbid it."""
 
 
 class AskedArena:
-    """Asks the answerer, for threads of an asynchronous application; NoAnswerError where there is no answer."""
+    """Asks the answerer, for threads of an asynchronous application; NoAnswerError if there is no answer."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def matches(self) -> list[Message]:
         """The matches on disk."""
-        found: list[Message] = self._ask("matches")["matches"]
-        return found
+        matches: list[Message] = self._ask("matches")["matches"]
+        return matches
 
     def match(self, name: str, start: int, rows: int) -> Message:
         """See :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.match`."""
@@ -33,8 +33,8 @@ class AskedArena:
 
     def standings(self) -> list[Message]:
         """The round robins on disk, with ratings."""
-        found: list[Message] = self._ask("standings")["standings"]
-        return found
+        standings: list[Message] = self._ask("standings")["standings"]
+        return standings
 
     def position(self, game: str, moves: list[int]) -> Message:
         """See :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
@@ -42,16 +42,16 @@ class AskedArena:
 
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
         """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.GameService.answered`."""
-        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
-        found: list[int] = self._ask("answered", **asked)["moves"]
-        return found
+        question = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
+        result: list[int] = self._ask("answered", **question)["moves"]
+        return result
 
     async def next_position(self, game: str, moves: list[int], agents: list[str], seconds: str) -> Message:
         """The position after one more move of an agent; NoAnswerError also if the answerer is too busy."""
-        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": True}
+        question = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": True}
         try:
-            made = await self._client.ask("answered", **asked)
-            return await self._client.ask("position", game=game, moves=made["moves"])
+            after = await self._client.ask("answered", **question)
+            return await self._client.ask("position", game=game, moves=after["moves"])
         except (RefusedError, BusyError) as error:
             raise NoAnswerError(str(error)) from error
 

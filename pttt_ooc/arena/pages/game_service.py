@@ -74,13 +74,13 @@ class GameService:
             See :meth:`position`; or there is no such agent, or it cannot play this game.
         """
         rules = game(game_text)
-        state, made = rules.after(moves), list(moves)
+        state, played = rules.after(moves), list(moves)
         while state[RESULT] == UNFINISHED and (key := agents[int(state[PLAYER])]) is not None:
-            made.append(self._choose(rules, key, seconds, state))
-            state = rules.play(state, made[-1])
+            played.append(self._choose(rules, key, seconds, state))
+            state = rules.play(state, played[-1])
             if once:
                 break
-        return {"moves": made}
+        return {"moves": played}
 
     def _choose(self, rules: Game, key: str, seconds: str, state: State) -> int:
         player = self._seat(rules, key, seconds)
@@ -96,10 +96,10 @@ class GameService:
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))
         if (rules.text, text) not in self._seated:
-            made = agent(text)
-            made.seat(rules)
+            player = agent(text)
+            player.seat(rules)
             while len(self._seated) >= SEATED:
                 self._seated.popitem(last=False)
-            self._seated[rules.text, text] = made
+            self._seated[rules.text, text] = player
         self._seated.move_to_end((rules.text, text))
         return self._seated[rules.text, text]

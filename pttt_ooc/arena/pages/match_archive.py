@@ -57,13 +57,13 @@ class MatchArchive:
 
         place = self._place(name)
         settings, games = self._settings(place), self._games(place)
-        shown = [
+        listed = [
             {key: row[key] for key in ("number", "starter", "winner")}
             | {"plies": len(row["moves"]), "forfeit": row.get("forfeit", "")}
             for row in games[start : start + rows]
         ]
         standing = rate_of(games).to_json() if games else None
-        return {"name": name, **settings, "played": len(games), "start": start, "rows": shown, "standing": standing}
+        return {"name": name, **settings, "played": len(games), "start": start, "rows": listed, "standing": standing}
 
     def replay(self, name: str, number: int, ply: int) -> dict[str, Any]:
         """A position of a game, and all its moves.
@@ -112,11 +112,11 @@ class MatchArchive:
             file = folder / STANDINGS
             if file.is_file() and file.stat().st_size <= LARGEST and len(found) < MOST:
                 try:
-                    told = json.loads(file.read_text(encoding="utf-8"))
-                    rows = [{key: row[key] for key in _ROW} for row in told["standings"]]
+                    record = json.loads(file.read_text(encoding="utf-8"))
+                    rows = [{key: row[key] for key in _ROW} for row in record["standings"]]
                     found.append(
                         {"place": folder.relative_to(self._directory).as_posix(), "rows": rows}
-                        | {key: told[key] for key in ("name", "game", "games", "note")}
+                        | {key: record[key] for key in ("name", "game", "games", "note")}
                     )
                 except (ValueError, KeyError, TypeError):
                     raise ArenaError(f"{file} is damaged; pttt arena experiment writes it anew.") from None
@@ -149,9 +149,9 @@ class MatchArchive:
 
     def _settings(self, place: Path) -> dict[str, Any]:
         try:
-            told = json.loads((place / _MATCH).read_text(encoding="utf-8"))
-            one, other = told["agents"]
-            return {"game": str(told["game"]), "agents": [str(one), str(other)], "games": int(told["games"])}
+            settings = json.loads((place / _MATCH).read_text(encoding="utf-8"))
+            one, other = settings["agents"]
+            return {"game": str(settings["game"]), "agents": [str(one), str(other)], "games": int(settings["games"])}
         except (OSError, ValueError, KeyError, TypeError):
             raise ArenaError(f"{place / _MATCH} is damaged; the match cannot be shown.") from None
 

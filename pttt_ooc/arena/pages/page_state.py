@@ -29,19 +29,19 @@ class ArenaState:
     """
 
     arena: AskedArena
-    asked: Throttle = field(default_factory=lambda: Throttle(MOVES_PER_HOUR))
+    moves: Throttle = field(default_factory=lambda: Throttle(MOVES_PER_HOUR))
     watched: int = 0
 
     def spend(self, request: Request) -> None:
         """Count a requested move; 429 if there are too many."""
-        self.asked.check(request, "moves have been asked for")
+        self.moves.check(request, "moves have been asked for")
 
 
 UsedState = Annotated[ArenaState, state_of("arena")]
 
 
 def numbers(text: str) -> list[int]:
-    """The moves in an address or a form; 400 if they are none."""
+    """The moves in an address or a form; 400 if the text is not moves."""
     parts = text.split(",") if text else []
     if not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
         raise HTTPException(400, "The moves in the address are not numbers with commas between them.")
@@ -49,5 +49,5 @@ def numbers(text: str) -> list[int]:
 
 
 def joined(moves: list[int]) -> str:
-    """Moves as an address or a form has them."""
+    """The moves as a text, for an address or a form."""
     return ",".join(map(str, moves))

@@ -41,7 +41,7 @@ class AgentGame:
     seconds
         The agent's time to think.
     me
-        The player that the person is.
+        The number of the person's player.
     """
 
     game: str
@@ -62,8 +62,8 @@ class AgentGame:
 
     def address(self, moves: list[int]) -> str:
         """The address of the game after other moves."""
-        told = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
-        return _ADDRESS + query(**told, moves=joined(moves) or None)
+        settings = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
+        return _ADDRESS + query(**settings, moves=joined(moves) or None)
 
 
 @router.get("")
@@ -97,7 +97,7 @@ def game(
     moves: Annotated[str, Query(max_length=LONGEST)] = "",
 ) -> Response:
     """A position of a game."""
-    return _shown(request, state, account, _table(game, agent, seconds, me, moves))
+    return _page(request, state, account, _table(game, agent, seconds, me, moves))
 
 
 @router.post("/game")
@@ -108,8 +108,8 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     me = fields.get("me", "")
     if me not in ("0", "1"):
         raise HTTPException(400, "The form does not say who you are; begin another game.")
-    made = fields.get("moves", "")[:LONGEST]
-    table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), made)
+    text = fields.get("moves", "")[:LONGEST]
+    table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), text)
     chosen = numbers(fields.get("move", ""))
     if len(chosen) != 1:
         raise HTTPException(400, "Choose a square of the board.")
@@ -118,12 +118,12 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     if not wants_part(request):
         return RedirectResponse(address, 303)
     after = _table(table.game, table.agent, table.seconds, table.me, joined(moves))
-    response = await run_in_threadpool(_shown, request, state, account, after)
+    response = await run_in_threadpool(_page, request, state, account, after)
     response.headers["HX-Push-Url"] = address
     return response
 
 
-def _shown(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
+def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen = state.arena.position(table.game, table.moves)
     own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"

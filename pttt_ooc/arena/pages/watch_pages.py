@@ -35,8 +35,8 @@ Moves = Annotated[str, Query(max_length=LONGEST)]
 async def begin(request: Request, state: UsedState, shell: UsedShell) -> Response:
     """Begin a game of two agents."""
     fields = await own_form(request, shell)
-    asked = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
-    return RedirectResponse("/arena/watch/game" + query(game=chosen_game(fields), **asked), 303)
+    chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+    return RedirectResponse("/arena/watch/game" + query(game=chosen_game(fields), **chosen), 303)
 
 
 @router.get("/game")
@@ -51,10 +51,10 @@ def watch(
     moves: Moves = "",
 ) -> Response:
     """A position of a game; a script continues it."""
-    asked = {"game": game, **_checked(one, other, seconds)}
+    chosen = {"game": game, **_checked(one, other, seconds)}
     seen = state.arena.position(game, numbers(moves))
-    shown = {"seen": seen, "agents": [_LABELS[one], _LABELS[other]], "asked": asked, "moves": joined(seen["moves"])}
-    return render(request, "arena/watch.html", account, **shown)
+    context = {"seen": seen, "agents": [_LABELS[one], _LABELS[other]], "asked": chosen, "moves": joined(seen["moves"])}
+    return render(request, "arena/watch.html", account, **context)
 
 
 @router.post("/game")
@@ -62,27 +62,27 @@ async def step(request: Request, state: UsedState, shell: UsedShell) -> Response
     """One more move."""
     fields = await own_form(request, shell)
     state.spend(request)
-    asked = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
-    game, made = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
-    seen = await state.arena.next_position(game, made, [asked["one"], asked["other"]], asked["seconds"])
-    return RedirectResponse("/arena/watch/game" + query(game=game, **asked, moves=joined(seen["moves"])), 303)
+    chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+    game, moves = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
+    seen = await state.arena.next_position(game, moves, [chosen["one"], chosen["other"]], chosen["seconds"])
+    return RedirectResponse("/arena/watch/game" + query(game=game, **chosen, moves=joined(seen["moves"])), 303)
 
 
 @router.get("/events")
 async def events(
     request: Request, state: UsedState, game: Text, one: Text, other: Text, seconds: Text, moves: Moves = ""
 ) -> Response:
-    """The game from a position on, as events: each is the piece of the page for one move."""
-    asked = {"game": game, **_checked(one, other, seconds)}
-    made = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
+    """The game from a position on, as events: each has the part of the page for one move."""
+    chosen = {"game": game, **_checked(one, other, seconds)}
+    played = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
     if state.watched >= WATCHED:
         raise HTTPException(503, f"{WATCHED} games are being watched, the most that is possible; try again later.")
     state.spend(request)
-    return _Watched(state, _played(request, state, asked, made))
+    return _Watched(state, _played(request, state, chosen, played))
 
 
 class _Watched(StreamingResponse):
-    """Events of a watched game; it counts from the end of the handler on, before the first event."""
+    """The events of a watched game; the game counts as watched as soon as the handler returns."""
 
     def __init__(self, state: ArenaState, events: AsyncIterator[str]) -> None:
         super().__init__(events, media_type="text/event-stream")
@@ -96,23 +96,23 @@ class _Watched(StreamingResponse):
             self._state.watched -= 1
 
 
-async def _played(request: Request, state: ArenaState, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
+async def _played(request: Request, state: ArenaState, chosen: dict[str, str], moves: list[int]) -> AsyncIterator[str]:
     """Events until the game is over or nobody watches."""
-    agents = [asked["one"], asked["other"]]
+    agents = [chosen["one"], chosen["other"]]
     over = False
     while not over and not await request.is_disconnected():
-        before = len(made)
+        before = len(moves)
         try:
-            seen = await state.arena.next_position(asked["game"], made, agents, asked["seconds"])
+            seen = await state.arena.next_position(chosen["game"], moves, agents, chosen["seconds"])
         except NoAnswerError as error:
             yield _event("refused", "", str(error))
             return
-        made, over = seen["moves"], seen["over"]
-        shown: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
-        if len(made) > before:
-            yield _event("move", joined(made), render_part(request, "arena/watch_part.html", **shown))
+        moves, over = seen["moves"], seen["over"]
+        context: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
+        if len(moves) > before:
+            yield _event("move", joined(moves), render_part(request, "arena/watch_part.html", **context))
         await asyncio.sleep(0 if over else MOVE_SECONDS)
-    yield _event("over", joined(made), "")
+    yield _event("over", joined(moves), "")
 
 
 def _event(kind: str, id: str, data: str) -> str:

@@ -32,37 +32,37 @@ def solve(
     game = Mnk([board, f"need{need}"])
     state = game.after(game.read_move(text) for text in moves.split(",") if text.strip())
     chosen = values.METHODS if method == "both" else (method,)
-    found = [values.solve(game, state, name, most_nodes=most_nodes) for name in chosen]
-    reached = {solved.value for solved in found if solved.value is not None}
+    solutions = [values.solve(game, state, name, most_nodes=most_nodes) for name in chosen]
+    reached = {solved.value for solved in solutions if solved.value is not None}
     if not reached:
         raise ArenaError(f"The value is still unknown after {most_nodes} nodes; allow more with --most-nodes.")
     if len(reached) > 1:
         raise ArenaError("The two methods contradict each other: one of them has a fault; please report this.")
     value = reached.pop()
-    told: dict[str, Any] = {"game": game.text, "moves": moves, "value": value}
-    told["methods"] = {
+    result: dict[str, Any] = {"game": game.text, "moves": moves, "value": value}
+    result["methods"] = {
         solved.method: {"value": solved.value, "nodes": solved.nodes, "seconds": round(solved.seconds, 3)}
-        for solved in found
+        for solved in solutions
     }
     if game.rows * game.columns <= enumeration.MOST_SQUARES:
         everything = enumeration.walk(game)
-        told |= {"positions": everything.positions, "games": everything.games}
-        told["games_up_to_symmetry"] = everything.different_games
-    print(json.dumps(told) if as_json else _sentences(told))
+        result |= {"positions": everything.positions, "games": everything.games}
+        result["games_up_to_symmetry"] = everything.different_games
+    print(json.dumps(result) if as_json else _sentences(result))
 
 
-def _sentences(told: dict[str, Any]) -> str:
+def _sentences(result: dict[str, Any]) -> str:
     """The result for people."""
-    lines = [f"{told['game']}: {VALUES[told['value']]}."]
-    for name, facts in told["methods"].items():
+    lines = [f"{result['game']}: {VALUES[result['value']]}."]
+    for name, facts in result["methods"].items():
         known = "" if facts["value"] is not None else ", which did not suffice"
         lines.append(f"{name:12}  {facts['nodes']:>12,} nodes{known}  {facts['seconds']:8.2f} s of processor time")
-    if "positions" in told:
-        different = told["games_up_to_symmetry"]
-        lines.append(f"{told['positions']:,} positions can come up; the games from the empty board:")
+    if "positions" in result:
+        different = result["games_up_to_symmetry"]
+        lines.append(f"{result['positions']:,} positions can come up; the games from the empty board:")
         lines.append(f"{'':16}{'games':>14}{'up to symmetry':>18}")
-        for length, games in [*sorted(told["games"].items())[1:], (0, told["games"].get(0, 0))]:
+        for length, games in [*sorted(result["games"].items())[1:], (0, result["games"].get(0, 0))]:
             name = f"win in {length} moves" if length else "draw"
             lines.append(f"{name:16}{games:>14,}{different.get(length, 0):>18,}")
-        lines.append(f"{'together':16}{sum(told['games'].values()):>14,}{sum(different.values()):>18,}")
+        lines.append(f"{'together':16}{sum(result['games'].values()):>14,}{sum(different.values()):>18,}")
     return "\n".join(lines)

@@ -25,7 +25,7 @@ class Enumeration:
     games
         Numbers of games that are won with the mark number ``n``, by ``n``; the key 0 is for draws.
     different_games
-        The same, if of moves to symmetric positions only one is counted.
+        The same, if only one of the moves to symmetric positions is counted.
     values
         Of each position: 1 if player 0 wins, -1 if player 1 wins, 0 for a draw.
     """
@@ -82,7 +82,7 @@ class _Walker:
         )
 
     def value(self, marks: Marks, player: int, values: dict[Marks, int]) -> int:
-        """The value of a position that is no won end; it and all that follow it are added to `values`."""
+        """The value of a position in which nobody has won; it and all later positions are added to `values`."""
         if marks not in values:
             sign = 1 - 2 * player
             reached = []
@@ -99,7 +99,7 @@ class _Walker:
         Parameters
         ----------
         merged
-            Whether of moves to symmetric positions only one counts.
+            Whether only one of the moves to symmetric positions is counted.
         known
             Counts of positions that have been counted.
         """
@@ -111,8 +111,8 @@ class _Walker:
         if not reached:
             total[0] = 1
         for after, wins in dict((self.least(after), wins) for after, wins in reached).items() if merged else reached:
-            found = {ply: 1} if wins else self.count(after, 1 - player, merged, known)
-            for length, games in found.items():
+            counts = {ply: 1} if wins else self.count(after, 1 - player, merged, known)
+            for length, games in counts.items():
                 total[length] = total.get(length, 0) + games
         known[marks] = dict(sorted(total.items()))
         return known[marks]

@@ -124,19 +124,19 @@ class _Questions:
                 images[depth] |= np.left_shift(np.uint64(1), (self.below[:, square] + shift).astype(np.uint64))
         budget = np.array([0, most_nodes])
         keys = np.full(self.size, _NO_POSITION)
-        given: Any = (self.below, images, depth, depth % 2 == attacker, keys)
+        arguments: Any = (self.below, images, depth, depth % 2 == attacker, keys)
         if self.method == "alpha-beta":
             weights = 4.0 ** np.arange(self.game.need)
             scores = np.zeros((squares + 2, squares))
             answers = np.zeros(self.size, dtype=np.int8)
-            answer = kernels.alpha_beta(self.lines, weights, self.game.need, *given, answers, scores, budget)
+            answer = kernels.alpha_beta(self.lines, weights, self.game.need, *arguments, answers, scores, budget)
         else:
             numbers = np.zeros((2, self.size), dtype=np.int32)
-            answer = kernels.proof_number(self.lines, self.game.need, *given, *numbers, budget)
+            answer = kernels.proof_number(self.lines, self.game.need, *arguments, *numbers, budget)
             while answer == kernels.FULL:
                 more = np.full(2 * len(keys), _NO_POSITION)
                 larger = np.zeros((2, len(more)), dtype=np.int32)
                 kernels.enlarge(keys, *numbers, more, *larger)
                 keys, numbers = more, larger
-                answer = kernels.proof_number(self.lines, self.game.need, *given[:-1], keys, *numbers, budget)
+                answer = kernels.proof_number(self.lines, self.game.need, *arguments[:-1], keys, *numbers, budget)
         return int(answer), int(budget[0])

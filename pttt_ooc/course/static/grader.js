@@ -32,12 +32,12 @@
     return problemOfTensor(form, await beginOf(head, named + head.getUint16(28, true)));
   }
 
-  // The first bytes of the zipped file; null if they cannot be told.
+  // The first bytes of the zipped file; null if they cannot be read.
   async function beginOf(head, start) {
     var packed = new Uint8Array(head.buffer, start), method = head.getUint16(8, true);
     if (method === 0) return packed.slice(0, 1024);
     if (method !== 8 || !window.DecompressionStream) return null;
-    var size = head.getUint32(18, true); // 0 if it is told behind the data
+    var size = head.getUint32(18, true); // 0 if it stands behind the data
     var stream = new DecompressionStream("deflate-raw"), writer = stream.writable.getWriter();
     var begin = stream.readable.getReader().read(); // waits already: an error at the end takes nothing from it
     writer.write(size ? packed.slice(0, size) : packed).catch(function () {});

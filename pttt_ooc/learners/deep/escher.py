@@ -1,11 +1,11 @@
 """ESCHER with networks: regrets without importance sampling.
 
-In each iteration each player has games in which they move uniformly and the opponent follows the policy: regret
-matching on the regrets of a network.  A second network learns the expected values ``q`` of actions from these games:
-the payoff, or the expected value of the player's next infoset under the policy.  Regrets
-``q(a) - sum of policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted;
-so it learns the mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average
-strategy.  As in :func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
+In each iteration, games are played for each player, in which this player moves uniformly and the opponent follows the
+policy: regret matching on the regrets of a network.  A second network learns the expected values ``q`` of actions from
+these games: the payoff, or the expected value of the player's next infoset under the policy.  Regrets ``q(a) - sum of
+policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted; so it learns the
+mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average strategy.  As in
+:func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class DeepEscher(DeepLearner[EscherSettings]):
         positive = np.maximum(self.sight.look(self.networks["regrets"], infosets).astype(np.float64), 0) * legal
         total = positive.sum(axis=1, keepdims=True)
         uniform = legal / legal.sum(axis=1, keepdims=True)
-        found: Floats = np.where(total > 0, positive / np.where(total > 0, total, 1), uniform)
-        return found
+        probabilities: Floats = np.where(total > 0, positive / np.where(total > 0, total, 1), uniform)
+        return probabilities
 
     def iterate(self, rng: np.random.Generator) -> None:
         """Play games for both players, and make steps of all networks."""
@@ -74,17 +74,17 @@ class DeepEscher(DeepLearner[EscherSettings]):
 
         return self.play(self.settings.games, movers, rng)
 
-    def _learn_values(self, own: Ints, plays: Plays, rng: np.random.Generator) -> None:
+    def _learn_values(self, places: Ints, plays: Plays, rng: np.random.Generator) -> None:
         """Steps of the values towards the payoff or the expected value of the next own infoset."""
         chosen, sight = self.settings, self.sight
         for _ in range(chosen.updates):
-            at = rng.choice(own, chosen.batch)
+            at = rng.choice(places, chosen.batch)
             after = plays.after[at]
-            ahead = plays.infosets[after]
-            expected = (self.policies(ahead) * sight.look(self.networks["values"], ahead)).sum(axis=1)
+            following = plays.infosets[after]
+            expected = (self.policies(following) * sight.look(self.networks["values"], following)).sum(axis=1)
             targets = np.where(after >= 0, expected, plays.payoffs[at]).astype(np.float32)
-            seen = sight.seen(plays.infosets[at])
-            self.train("values", losses.fit_values, chosen.rate, *seen, plays.squares[at], targets)
+            inputs = sight.seen(plays.infosets[at])
+            self.train("values", losses.fit_values, chosen.rate, *inputs, plays.squares[at], targets)
 
     def _remember(self, player: int, plays: Plays, rng: np.random.Generator) -> None:
         own = plays.seats % 2 == player
@@ -97,14 +97,14 @@ class DeepEscher(DeepLearner[EscherSettings]):
 
     def _fit(self, name: str, rng: np.random.Generator) -> None:
         """A step of the regrets or of the average; iteration t has the weight t."""
-        drawn = self.memories[name].draw(rng, self.settings.batch)
-        weights = drawn["weights"] / np.float32(self.counts.iterations)
-        seen, rate = self.sight.seen(drawn["infosets"]), self.settings.rate
+        rows = self.memories[name].draw(rng, self.settings.batch)
+        weights = rows["weights"] / np.float32(self.counts.iterations)
+        inputs, rate = self.sight.seen(rows["infosets"]), self.settings.rate
         if name == "average":
-            self.train(name, losses.fit_policy, rate, *seen, drawn["numbers"] * weights[:, None])
+            self.train(name, losses.fit_policy, rate, *inputs, rows["numbers"] * weights[:, None])
         else:
-            self.train(name, losses.fit_numbers, rate, *seen, drawn["numbers"], weights)
+            self.train(name, losses.fit_numbers, rate, *inputs, rows["numbers"], weights)
 
     def strategy(self) -> Pair:
         """The average."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["average"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["average"]))

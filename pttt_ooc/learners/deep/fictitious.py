@@ -1,8 +1,8 @@
 """Neural fictitious self-play (NFSP): learned best responses, and a network that imitates their average.
 
 One network has the values of actions against the opponent's average, and learns by Q-learning from the newest
-decisions.  Another imitates all decisions of best responses, from a fair sample of them.  Each player of each game
-follows the first network, greedily with some exploration, with the chance ``anticipation``, and else the second.
+decisions.  Another imitates all decisions of best responses, from a fair sample of them.  In each game, each player
+follows the first network with probability ``anticipation``, greedily with some exploration, and otherwise the second.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
 
     def _learn(self, rng: np.random.Generator) -> None:
         chosen, sight = self.settings, self.sight
-        drawn = self.memories["newest"].draw(rng, chosen.batch)
+        rows = self.memories["newest"].draw(rng, chosen.batch)
         values, moments = self.networks["values"], self.moments["values"]
-        found = losses.learn_values(sight, values, moments, self.networks["slow"], drawn, chosen.rate)
-        self.networks["values"], self.moments["values"] = found
+        trained = losses.learn_values(sight, values, moments, self.networks["slow"], rows, chosen.rate)
+        self.networks["values"], self.moments["values"] = trained
         if len(self.memories["sample"]):
             copied = self.memories["sample"].draw(rng, chosen.batch)
-            tried: NDArray[np.float32] = np.eye(sight.squares, dtype=np.float32)[copied["squares"]]
-            self.train("average", losses.fit_policy, chosen.rate, *sight.seen(copied["infosets"]), tried)
+            targets: NDArray[np.float32] = np.eye(sight.squares, dtype=np.float32)[copied["squares"]]
+            self.train("average", losses.fit_policy, chosen.rate, *sight.seen(copied["infosets"]), targets)
 
     def strategy(self) -> Pair:
         """The average."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["average"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["average"]))

@@ -48,16 +48,16 @@ class Plays:
     @property
     def chances(self) -> Floats:
         """The probabilities of the attempted squares, shape (D,)."""
-        found: Floats = self.policies[np.arange(len(self.squares)), self.squares]
-        return found
+        chances: Floats = self.policies[np.arange(len(self.squares)), self.squares]
+        return chances
 
     def backward(self) -> list[Ints]:
         """Sets of decisions; a player's next decision is in the preceding set."""
-        left, found = self.after.copy(), []
-        depth = np.zeros(len(left), np.int64)
-        while (left >= 0).any():
-            depth += left >= 0
-            left = np.where(left >= 0, self.after[left], -1)
+        following, found = self.after.copy(), []
+        depth = np.zeros(len(following), np.int64)
+        while (following >= 0).any():
+            depth += following >= 0
+            following = np.where(following >= 0, self.after[following], -1)
         for k in range(int(depth.max(initial=-1)) + 1):
             found.append(np.flatnonzero(depth == k))
         return found
@@ -78,22 +78,22 @@ def play(sight: Sight, number: int, movers: Movers, rng: np.random.Generator) ->
     last, after, decisions = np.full((number, 2), -1, np.int64), np.zeros(0, np.int64), 0
     ends = np.zeros(number)
     while alive.any():
-        seen, here = games.observe(), np.flatnonzero(alive)
-        movers_here = seen.movers[here]
-        infosets = seen.infosets[here] + movers_here * sight.second
-        policies = movers(here, infosets).astype(np.float64)
+        observed, running = games.observe(), np.flatnonzero(alive)
+        movers_here = observed.movers[running]
+        infosets = observed.infosets[running] + movers_here * sight.second
+        policies = movers(running, infosets).astype(np.float64)
         sums = np.cumsum(policies, axis=1)
-        squares = (sums <= rng.random((len(here), 1)) * sums[:, -1:]).sum(axis=1)
-        rows.append((infosets, squares, policies, 2 * here + movers_here))
-        numbers = np.arange(decisions, decisions + len(here))
-        decisions += len(here)
-        after = np.append(after, np.full(len(here), -1, np.int64))
-        before = last[here, movers_here]
+        squares = (sums <= rng.random((len(running), 1)) * sums[:, -1:]).sum(axis=1)
+        rows.append((infosets, squares, policies, 2 * running + movers_here))
+        numbers = np.arange(decisions, decisions + len(running))
+        decisions += len(running)
+        after = np.append(after, np.full(len(running), -1, np.int64))
+        before = last[running, movers_here]
         after[before[before >= 0]] = numbers[before >= 0]
-        last[here, movers_here] = numbers
+        last[running, movers_here] = numbers
         actions = np.zeros(number, np.int64)
         legal = sight.codes[infosets] == 0
-        actions[here] = (legal & (np.arange(sight.squares) < squares[:, None])).sum(axis=1)
+        actions[running] = (legal & (np.arange(sight.squares) < squares[:, None])).sum(axis=1)
         ended, payoffs = games.step(actions)
         ends[alive & ended] = payoffs[alive & ended]
         alive &= ~ended

@@ -10,7 +10,7 @@ PPO (Schulman et al. 2017) has ``kl`` 0.  MMD (Sokota et al. 2023, section 5) ha
 uniform magnet.  Advantages are those of generalised advantage estimation (Schulman et al. 2016), over a player's own
 decisions.  The step size and the entropy's weight fall as ``1 / sqrt(1 + t / anneal)``.
 
-The defaults are settings that are good on this game (Rudolph et al. 2025, arXiv 2502.08938).
+The defaults are good settings for this game (Rudolph et al. 2025, arXiv 2502.08938).
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ class PolicySettings(DeepSettings):
 
 def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
     """Generalised advantage estimates of all decisions, from infosets' values; only the end of a game has a payoff."""
-    found = np.zeros(len(values))
-    for here in plays.backward():
-        after = plays.after[here]
+    result = np.zeros(len(values))
+    for decisions in plays.backward():
+        after = plays.after[decisions]
         goes_on = after >= 0
-        ahead = np.where(goes_on, values[after], plays.payoffs[here])
-        found[here] = ahead - values[here] + np.where(goes_on, trace * found[after], 0)
-    return found
+        targets = np.where(goes_on, values[after], plays.payoffs[decisions])
+        result[decisions] = targets - values[decisions] + np.where(goes_on, trace * result[after], 0)
+    return result
 
 
 def loss(network: nets.Parameters, batch: Any, entropy: Any, kl: Any, clip: Any) -> Any:
     """The loss that is minimised; see the module."""
     codes, players, squares, policies, gains, returns = batch
-    seen = nets.outputs_of(network, codes, players)
-    logs = nets.log_policy(seen[:, :-1], codes)
+    outputs = nets.outputs_of(network, codes, players)
+    logs = nets.log_policy(outputs[:, :-1], codes)
     now, legal = jnp.exp(logs), codes == 0
     chosen = jnp.arange(len(squares)), squares
     ratio = jnp.exp(logs[chosen] - jnp.log(policies[chosen]))
     gain = jnp.minimum(ratio * gains, jnp.clip(ratio, 1 - clip, 1 + clip) * gains)
     spread = -jnp.sum(jnp.where(legal, now * logs, 0), axis=1)
     played = jnp.where(policies > 0, policies * (jnp.log(jnp.where(policies > 0, policies, 1)) - logs), 0)
-    wrong = jnp.square(seen[:, -1] - returns) / 2
+    wrong = jnp.square(outputs[:, -1] - returns) / 2
     return jnp.mean(wrong - gain - entropy * spread + kl * jnp.sum(played, axis=1))
 
 
@@ -95,13 +95,13 @@ class PolicyGradient(DeepLearner[PolicySettings]):
             order = rng.permutation(len(gains))
             for first in range(0, len(order) - size + 1, size):
                 at = order[first : first + size]
-                seen = sight.seen(plays.infosets[at])
+                inputs = sight.seen(plays.infosets[at])
                 numbers = (a[at].astype(np.float32) for a in (plays.policies, gains, returns))
-                self.train("policy", _step, chosen.rate * shrink, (*seen, plays.squares[at], *numbers), *sizes)
+                self.train("policy", _step, chosen.rate * shrink, (*inputs, plays.squares[at], *numbers), *sizes)
 
     def strategy(self) -> Pair:
         """The network's policy."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["policy"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["policy"]))
 
 
 class MirrorSettings(PolicySettings):

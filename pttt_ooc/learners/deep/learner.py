@@ -48,10 +48,10 @@ class DeepLearner(Learner[Chosen]):
         By name: remembered decisions.
     """
 
-    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+    def start(self, game: LearningGame, settings: Chosen, seed: int) -> None:
         """Make the networks."""
-        self.ground, self.settings, self.seed = ground, settings, seed
-        self.sight = Sight(ground.index)
+        self.game, self.settings, self.seed = game, settings, seed
+        self.sight = Sight(game.index)
         self.networks: dict[str, nets.Parameters] = {}
         self.moments: dict[str, nets.Parameters] = {}
         self.memories: dict[str, Memory] = {}

@@ -15,8 +15,8 @@ from pttt_ooc.learners.deep.observation import Sight
 
 def _value_loss(network: nets.Parameters, codes: Any, players: Any, squares: Any, targets: Any) -> Any:
     """Half of the mean squared error of the outputs for the attempted squares."""
-    found = nets.outputs_of(network, codes, players)[jnp.arange(len(squares)), squares]
-    return jnp.mean(jnp.square(found - targets)) / 2
+    values = nets.outputs_of(network, codes, players)[jnp.arange(len(squares)), squares]
+    return jnp.mean(jnp.square(values - targets)) / 2
 
 
 def _policy_loss(network: nets.Parameters, codes: Any, players: Any, policies: Any) -> Any:
@@ -47,13 +47,13 @@ def greedy(sight: Sight, network: nets.Parameters, infosets: NDArray[np.int64], 
     """Probabilities of the legal square with the highest output, mixed with uniform ones."""
     legal = sight.codes[infosets] == 0
     best = np.where(legal, sight.look(network, infosets)[:, : sight.squares], -np.inf).argmax(axis=1)
-    found: Floats = legal * (explored / legal.sum(axis=1, keepdims=True))
-    found[np.arange(len(best)), best] += 1 - explored
-    return found
+    probabilities: Floats = legal * (explored / legal.sum(axis=1, keepdims=True))
+    probabilities[np.arange(len(best)), best] += 1 - explored
+    return probabilities
 
 
 def learn_values(
-    sight: Sight, network: nets.Parameters, moments: nets.Parameters, slow: nets.Parameters, drawn: Any, rate: float
+    sight: Sight, network: nets.Parameters, moments: nets.Parameters, slow: nets.Parameters, rows: Any, rate: float
 ) -> tuple[nets.Parameters, nets.Parameters]:
     """A step of Q-learning (Mnih et al. 2015): a decision's value is the payoff, or the best value after it.
 
@@ -63,15 +63,15 @@ def learn_values(
         The network of values, and its optimiser's memory.
     slow
         An older copy of the network, which values the next decision.
-    drawn
+    rows
         Rows with the columns of :func:`steps_of`.
     """
-    goes_on, after = drawn["after"] >= 0, np.maximum(drawn["after"], 0)
+    goes_on, after = rows["after"] >= 0, np.maximum(rows["after"], 0)
     legal = sight.codes[after] == 0
     best = np.where(legal, sight.look(slow, after), -np.inf).max(axis=1)
-    targets = np.where(goes_on, best, drawn["payoffs"]).astype(np.float32)
-    seen = sight.seen(drawn["infosets"])
-    found: tuple[nets.Parameters, nets.Parameters] = fit_values(
-        network, moments, np.float32(rate), *seen, drawn["squares"], targets
+    targets = np.where(goes_on, best, rows["payoffs"]).astype(np.float32)
+    inputs = sight.seen(rows["infosets"])
+    result: tuple[nets.Parameters, nets.Parameters] = fit_values(
+        network, moments, np.float32(rate), *inputs, rows["squares"], targets
     )
-    return found
+    return result

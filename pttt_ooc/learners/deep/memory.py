@@ -44,10 +44,10 @@ class Memory:
         else:
             at = numbers % self._capacity
         # Of several rows for one place the last one is kept, as if they were added one by one.
-        kept = np.flatnonzero(at < self._capacity)
-        places, last = np.unique(at[kept][::-1], return_index=True)
+        chosen = np.flatnonzero(at < self._capacity)
+        places, last = np.unique(at[chosen][::-1], return_index=True)
         for name, column in columns.items():
-            self.rows[name][places] = column[kept[::-1][last]]
+            self.rows[name][places] = column[chosen[::-1][last]]
         self.added += len(numbers)
 
     def draw(self, rng: np.random.Generator, number: int) -> Rows:

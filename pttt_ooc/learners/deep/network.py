@@ -61,8 +61,8 @@ def outputs_of(network: Parameters, codes: Any, players: Any) -> Any:
         Shape (infosets,).
     """
     squares = codes.shape[1]
-    seen = jax.nn.one_hot(codes, 2 * squares + 1, dtype=jnp.float32).reshape(len(codes), -1)
-    numbers = jnp.concatenate([seen, jax.nn.one_hot(players, 2, dtype=jnp.float32)], axis=1)
+    inputs = jax.nn.one_hot(codes, 2 * squares + 1, dtype=jnp.float32).reshape(len(codes), -1)
+    numbers = jnp.concatenate([inputs, jax.nn.one_hot(players, 2, dtype=jnp.float32)], axis=1)
     last = len(network) // 2 - 1
     for k in range(last + 1):
         numbers = numbers @ network[f"weights/{k}"] + network[f"biases/{k}"]
@@ -83,7 +83,7 @@ def evaluate(network: Parameters, codes: Any, players: Any) -> Any:
 
 
 def outputs(network: Parameters, codes: NDArray[Any], players: NDArray[Any]) -> NDArray[np.float32]:
-    """The same for any length; arrays are padded to a power of two, as each length is compiled once."""
+    """The same for any length; arrays are padded to a power of two, because each length is compiled once."""
     size = len(codes)
     more = max(64, 1 << max(size - 1, 1).bit_length()) - size
     padded = np.pad(codes, ((0, more), (0, 0))), np.pad(players.astype(np.int8), (0, more))
@@ -111,15 +111,15 @@ def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: A
     length = jnp.sqrt(sum(jnp.sum(jnp.square(part)) for part in slope.values()))
     shrink = jnp.minimum(1.0, LONGEST / (length + 1e-12))
     steps = moments["steps"] + 1
-    changed, kept = {}, {"steps": steps}
+    changed, state = {}, {"steps": steps}
     for name, part in slope.items():
         part = part * shrink
         first = 0.9 * moments[f"first/{name}"] + 0.1 * part
         second = 0.999 * moments[f"second/{name}"] + 0.001 * jnp.square(part)
         size = rate / (1 - 0.9**steps)
         changed[name] = network[name] - size * first / (jnp.sqrt(second / (1 - 0.999**steps)) + 1e-5)
-        kept |= {f"first/{name}": first, f"second/{name}": second}
-    return changed, kept
+        state |= {f"first/{name}": first, f"second/{name}": second}
+    return changed, state
 
 
 def trainer(loss: Any) -> Any:

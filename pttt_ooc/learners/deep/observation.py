@@ -43,10 +43,10 @@ class Sight:
         for player, i in enumerate(index.players):
             counts = order_counts(index.game, player)
             for view in range(len(i.placed)):
-                here = slice(*(int(i.node_start[view + k]) + player * self.second for k in (0, 1)))
+                infosets = slice(*(int(i.node_start[view + k]) + player * self.second for k in (0, 1)))
                 placed, failed = int(i.placed[view]), int(i.failed[view])
                 table = all_orders(placed, failed, *counts.tables)
-                codes = self.codes[here]
+                codes = self.codes[infosets]
                 for t in range(table.shape[1]):
                     square = table[:, t].astype(np.int64)
                     codes[np.arange(len(codes)), square] = 1 + t + self.squares * (placed >> square & 1)
@@ -73,9 +73,9 @@ class Sight:
 
         return policies
 
-    def pair(self, ground: LearningGame, policies: Policies) -> Pair:
+    def pair(self, game: LearningGame, policies: Policies) -> Pair:
         """The strategies of a policy at all infosets, block by block."""
-        first, second = (ground.strategy(p, self.probabilities(p, policies)) for p in (0, 1))
+        first, second = (game.strategy(p, self.probabilities(p, policies)) for p in (0, 1))
         return first, second
 
     def probabilities(self, player: int, policies: Policies) -> NDArray[np.float32]:
@@ -87,9 +87,9 @@ class Sight:
             infosets = np.arange(begin, int(i.node_start[views.stop])) + player * self.second
             rows = policies(infosets)
             for view in views:
-                here = slice(*(int(i.node_start[view + k]) - begin for k in (0, 1)))
-                legal = self.codes[infosets[here.start]] == 0
-                found[i.sequence_start[view] : i.sequence_start[view + 1]] = rows[here][:, legal].T.ravel()
+                nodes = slice(*(int(i.node_start[view + k]) - begin for k in (0, 1)))
+                legal = self.codes[infosets[nodes.start]] == 0
+                found[i.sequence_start[view] : i.sequence_start[view + 1]] = rows[nodes][:, legal].T.ravel()
         return found
 
     def rows(self, player: int, probabilities: NDArray[Any], infosets: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -39,13 +39,13 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
 
     settings_model = LearnedOracleSettings
 
-    def start(self, ground: LearningGame, settings: LearnedOracleSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: LearnedOracleSettings, seed: int) -> None:
         """Start with responses to uniform play."""
-        super().start(ground, settings, seed)
-        self.settings, self.seed, self.sight = settings, seed, Sight(ground.index)
+        super().start(game, settings, seed)
+        self.settings, self.seed, self.sight = settings, seed, Sight(game.index)
 
     def _responses(self) -> list[Floats]:
-        mixtures = [self.ground.strategy(p, weights).probabilities for p, weights in enumerate(self._mixed_sequences())]
+        mixtures = [self.game.strategy(p, weights).probabilities for p, weights in enumerate(self._mixed_sequences())]
         return [self._response(p, mixtures[1 - p]) for p in (0, 1)]
 
     def _response(self, player: int, opponent: Floats) -> Floats:
@@ -63,23 +63,23 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
                 games: Ints, infosets: Ints, explored: float = explored, network: nets.Parameters = network
             ) -> Floats:
                 mine = sight.players(infosets) == player
-                found = np.empty((len(infosets), sight.squares))
+                probabilities = np.empty((len(infosets), sight.squares))
                 if mine.any():
-                    found[mine] = losses.greedy(sight, network, infosets[mine], explored)
+                    probabilities[mine] = losses.greedy(sight, network, infosets[mine], explored)
                 if not mine.all():
-                    found[~mine] = sight.rows(1 - player, opponent, infosets[~mine])
-                return found
+                    probabilities[~mine] = sight.rows(1 - player, opponent, infosets[~mine])
+                return probabilities
 
             plays = play(sight, chosen.games, movers, rng)
             self.counts.states += len(plays.infosets) + chosen.games
             own = plays.seats % 2 == player
             memory.add(rng, **{name: column[own] for name, column in losses.steps_of(plays).items()})
             for _ in range(chosen.updates):
-                drawn = memory.draw(rng, chosen.batch)
-                values, moments = losses.learn_values(sight, values, moments, slow, drawn, chosen.rate)
+                rows = memory.draw(rng, chosen.batch)
+                values, moments = losses.learn_values(sight, values, moments, slow, rows, chosen.rate)
             if (k + 1) % chosen.refresh == 0:
                 slow = values
-        found = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
-        response = found.astype(self.ground.dtype)
-        self.ground.symmetrise(player, response)
+        probabilities = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
+        response = probabilities.astype(self.game.dtype)
+        self.game.symmetrise(player, response)
         return response

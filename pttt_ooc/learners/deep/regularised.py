@@ -66,25 +66,27 @@ def rewards_of(plays: Plays, costs: Floats, eta: float) -> tuple[Floats, Floats]
 def traces(plays: Plays, rewards: Floats, values: Floats, ratios: Floats) -> Floats:
     """The targets of v-trace for all decisions."""
     rho, found = np.minimum(ratios, 1), np.zeros(len(values))
-    for here in plays.backward():
-        after = plays.after[here]
+    for decisions in plays.backward():
+        after = plays.after[decisions]
         goes_on = after >= 0
-        ahead = np.where(goes_on, values[after], 0)
-        more = np.where(goes_on, found[after] - ahead, 0)
-        found[here] = values[here] + rho[here] * (rewards[here] + ahead - values[here] + more)
+        following = np.where(goes_on, values[after], 0)
+        more = np.where(goes_on, found[after] - following, 0)
+        found[decisions] = values[decisions] + rho[decisions] * (
+            rewards[decisions] + following - values[decisions] + more
+        )
     return found
 
 
 def loss(network: nets.Parameters, codes: Any, players: Any, gains: Any, targets: Any, bound: Any) -> Any:
     """Neural replicator dynamics, and half of the critic's squared error."""
-    seen = nets.outputs_of(network, codes, players)
+    outputs = nets.outputs_of(network, codes, players)
     legal = codes == 0
-    logits = jnp.where(legal, seen[:, :-1], 0)
+    logits = jnp.where(legal, outputs[:, :-1], 0)
     # Gains do not sum to zero: without subtracting their mean, all logits of an infoset would drift together.
     logits -= jnp.sum(logits, axis=1, keepdims=True) / jnp.sum(legal, axis=1, keepdims=True)
     moves = ((gains > 0) & (logits < bound)) | ((gains < 0) & (logits > -bound))
     uphill = jnp.sum(jnp.where(legal & moves, logits * gains, 0), axis=1)
-    return jnp.mean(jnp.square(seen[:, -1] - targets) / 2 - uphill)
+    return jnp.mean(jnp.square(outputs[:, -1] - targets) / 2 - uphill)
 
 
 _step = nets.trainer(loss)
@@ -105,8 +107,8 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
     def _logs(self, name: str, infosets: Any) -> Floats:
         """Logarithms of a network's policy; zero for illegal squares."""
         policies = self.sight.policy(self.networks[name])(infosets)
-        found: Floats = np.log(np.maximum(policies, 1e-12)) * (self.sight.codes[infosets] == 0)
-        return found
+        logs: Floats = np.log(np.maximum(policies, 1e-12)) * (self.sight.codes[infosets] == 0)
+        return logs
 
     def iterate(self, rng: np.random.Generator) -> None:
         """Play, and learn from it."""
@@ -137,16 +139,16 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
         chosen, rows = self.settings, np.arange(len(values))
         policies = self.sight.policy(self.networks["policy"])(plays.infosets)
         costs = self._logs("policy", plays.infosets) - reference
-        tried = rows, plays.squares
-        mine, later = rewards_of(plays, costs[tried], chosen.eta)
-        targets = traces(plays, mine, values, policies[tried] / plays.chances)
+        attempted = rows, plays.squares
+        mine, later = rewards_of(plays, costs[attempted], chosen.eta)
+        targets = traces(plays, mine, values, policies[attempted] / plays.chances)
         goes_on = plays.after >= 0
-        ahead = later + np.where(goes_on, targets[plays.after], 0)
+        expected = later + np.where(goes_on, targets[plays.after], 0)
         worth = values[:, None] - chosen.eta * costs
-        worth[tried] += (ahead - values) / plays.chances
+        worth[attempted] += (expected - values) / plays.chances
         gains = worth - (policies * worth).sum(axis=1, keepdims=True)
         return np.clip(gains, -chosen.largest, chosen.largest), targets
 
     def strategy(self) -> Pair:
         """The slow network's policy."""
-        return self.sight.pair(self.ground, self.sight.policy(self.networks["slow"]))
+        return self.sight.pair(self.game, self.sight.policy(self.networks["slow"]))

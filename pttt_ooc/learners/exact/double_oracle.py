@@ -45,11 +45,11 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
     settings_model = DoubleOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
-    def start(self, ground: LearningGame, settings: DoubleOracleSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: DoubleOracleSettings, seed: int) -> None:
         """Allow the actions of best responses to uniform play at all infosets."""
-        self.ground, self.games = ground, RestrictedGames(ground.index, restricted_walk(ground.index))
-        uniform = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
-        self.otherwise = [ground.best_response(p, uniform[1 - p])[1] for p in (0, 1)]
+        self.game, self.games = game, RestrictedGames(game.index, restricted_walk(game.index))
+        uniform = [game.reach(p, game.uniform(p)) for p in (0, 1)]
+        self.otherwise = [game.best_response(p, uniform[1 - p])[1] for p in (0, 1)]
         self.behaviours = [found.copy() for found in self.otherwise]
         self.allowed = [found > 0 for found in self.otherwise]
         self.news = np.ones(1, np.int64)  # number of actions that the last best responses added
@@ -71,25 +71,25 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
                 self._behave(p, plans[p])
             self.news[0] = sum(self._grow(p) for p in (0, 1))
             self.counts.gradients += 2
-            self.counts.states += 2 * self.ground.nodes + self.games.walked - before
+            self.counts.states += 2 * self.game.nodes + self.games.walked - before
 
     def _behave(self, player: int, plan: Any) -> None:
         def arguments(part: slice) -> tuple[Any, ...]:
             return (part.start, plan[part], self.otherwise[player][part], self.behaviours[player][part])
 
-        self.ground.run(player, kernels.behave, arguments)
+        self.game.run(player, kernels.behave, arguments)
 
     def _grow(self, player: int) -> int:
         """Allow the best response's actions where it has reach; return the number of new actions."""
-        opponent = self.ground.reach(1 - player, self.behaviours[1 - player])
-        comes = self.ground.reach(player, self.ground.best_response(player, opponent)[1]).sequences > 0
+        opponent = self.game.reach(1 - player, self.behaviours[1 - player])
+        comes = self.game.reach(player, self.game.best_response(player, opponent)[1]).sequences > 0
         news = int((comes & ~self.allowed[player]).sum())
         self.allowed[player] |= comes
         return news
 
     def strategy(self) -> Pair:
         """The last equilibrium, in the precision of the game."""
-        first, second = (Strategy(self.ground.index, p, self.behaviours[p]) for p in (0, 1))
+        first, second = (Strategy(self.game.index, p, self.behaviours[p]) for p in (0, 1))
         return first, second
 
     def state(self) -> Arrays:

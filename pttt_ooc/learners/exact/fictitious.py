@@ -38,11 +38,11 @@ class FictitiousPlay(Learner[FictitiousSettings]):
     settings_model = FictitiousSettings
     source = "Heinrich, Lanctot and Silver 2015, Fictitious self-play in extensive-form games"
 
-    def start(self, ground: LearningGame, settings: FictitiousSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: FictitiousSettings, seed: int) -> None:
         """Start with uniform play."""
-        self.ground, self.settings = ground, settings
+        self.game, self.settings = game, settings
         self.total = 0.0
-        self.plans = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
+        self.plans = [game.reach(p, game.uniform(p)) for p in (0, 1)]
 
     def step(self, iterations: int) -> None:
         """Mix best responses into the averages."""
@@ -50,13 +50,13 @@ class FictitiousPlay(Learner[FictitiousSettings]):
             self.counts.iterations += 1
             newest = float(self.counts.iterations**self.settings.power)
             self.total += newest
-            weight = self.ground.scalar(newest / self.total)
+            weight = self.game.scalar(newest / self.total)
             for players in ((0,), (1,)) if self.settings.updates == "alternating" else ((0, 1),):
-                responses = [self.ground.best_response(p, self.plans[1 - p])[1] for p in players]
+                responses = [self.game.best_response(p, self.plans[1 - p])[1] for p in players]
                 for p, behaviour in zip(players, responses, strict=True):
-                    self._mix(p, self.ground.reach(p, behaviour), weight)
+                    self._mix(p, self.game.reach(p, behaviour), weight)
             self.counts.gradients += 2
-            self.counts.states += 2 * self.ground.nodes
+            self.counts.states += 2 * self.game.nodes
 
     def _mix(self, player: int, response: Any, weight: Any) -> None:
         plan = self.plans[player]
@@ -68,7 +68,7 @@ class FictitiousPlay(Learner[FictitiousSettings]):
 
     def strategy(self) -> Pair:
         """The average."""
-        first, second = (self.ground.strategy(p, self.plans[p].sequences) for p in (0, 1))
+        first, second = (self.game.strategy(p, self.plans[p].sequences) for p in (0, 1))
         return first, second
 
     def state(self) -> Arrays:

@@ -103,8 +103,8 @@ def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
                 continue
             for a in range(actions):
                 at = first + a * orders
-                drawn = magnet[at] if len(magnet) else zero
-                logits[at] = (logits[at] + eta * (alpha * drawn + part.sequences[at] / visits[first])) * shrink
+                pulled = magnet[at] if len(magnet) else zero
+                logits[at] = (logits[at] + eta * (alpha * pulled + part.sequences[at] / visits[first])) * shrink
             _softmax(logits, policy, first, orders, actions)
             if len(magnet):
                 most = -np.inf

@@ -60,8 +60,8 @@ def _match(regrets: Matrix, floor: float) -> Matrix:
     total = positive.sum()
     size = len(regrets)
     mixture = positive / total if total > 0 else np.full(size, 1 / size)
-    found: Matrix = (1 - floor) * mixture + floor / size
-    return found
+    raised: Matrix = (1 - floor) * mixture + floor / size
+    return raised
 
 
 def projected_replicator(
@@ -89,8 +89,8 @@ def projected(point: Matrix, floor: float) -> Matrix:
     ordered = np.sort(point - floor)[::-1]
     excess = (np.cumsum(ordered) - room) / np.arange(1, len(point) + 1)
     threshold = excess[np.flatnonzero(ordered > excess)[-1]]
-    found: Matrix = np.maximum(point - floor - threshold, 0) + floor
-    return found
+    result: Matrix = np.maximum(point - floor - threshold, 0) + floor
+    return result
 
 
 META_SOLVERS: dict[str, Callable[[Matrix], Mixtures]] = {

@@ -46,12 +46,12 @@ class Mirror(Learner[Chosen]):
 
     source = SOURCE
 
-    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+    def start(self, game: LearningGame, settings: Chosen, seed: int) -> None:
         """Start with uniform play."""
-        self.ground, self.settings = ground, settings
-        self.policies = [ground.uniform(p) for p in (0, 1)]
-        self.logits = [ground.zeros(p) for p in (0, 1)]
-        self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
+        self.game, self.settings = game, settings
+        self.policies = [game.uniform(p) for p in (0, 1)]
+        self.logits = [game.zeros(p) for p in (0, 1)]
+        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
 
     def step(self, iterations: int) -> None:
         """Make steps of both players."""
@@ -61,9 +61,9 @@ class Mirror(Learner[Chosen]):
                 for p in players:
                     self._update(p)
                 for p in players:
-                    self.ground.reach(p, self.policies[p], self.reaches[p])
+                    self.game.reach(p, self.policies[p], self.reaches[p])
             self.counts.gradients += 2
-            self.counts.states += 2 * self.ground.nodes
+            self.counts.states += 2 * self.game.nodes
 
     @abstractmethod
     def _update(self, player: int) -> None:
@@ -71,7 +71,7 @@ class Mirror(Learner[Chosen]):
 
     def strategy(self) -> Pair:
         """The last iterate."""
-        first, second = (self.ground.strategy(p, self.policies[p]) for p in (0, 1))
+        first, second = (self.game.strategy(p, self.policies[p]) for p in (0, 1))
         return first, second
 
     def state(self) -> Arrays:
@@ -84,7 +84,7 @@ class Mirror(Learner[Chosen]):
         for name, array in self.state().items():
             array[:] = state[name]
         for p in (0, 1):
-            self.ground.reach(p, self.policies[p], self.reaches[p])
+            self.game.reach(p, self.policies[p], self.reaches[p])
 
 
 class BehaviouralMirror(Mirror[Chosen]):
@@ -99,19 +99,19 @@ class BehaviouralMirror(Mirror[Chosen]):
         return self.logits[player][:0]
 
     def _update(self, player: int) -> None:
-        ground, visits = self.ground, self.policies[player][:0]
+        game, visits = self.game, self.policies[player][:0]
         opponent = self.reaches[1 - player]
-        sizes = tuple(ground.scalar(size) for size in self._step_sizes())
+        sizes = tuple(game.scalar(size) for size in self._step_sizes())
 
         def look(n: int, part: Slice) -> None:
             nonlocal visits
-            visits = ground.visits_of(player, n, opponent).sequences
+            visits = game.visits_of(player, n, opponent).sequences
 
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
             policy = kernels.Policy(self.policies[player][part], self.logits[player][part])
             return (visits, policy, self._magnet(player, part), sizes)
 
-        ground.upward(player, opponent, kernels.mirror, arguments, look)
+        game.upward(player, opponent, kernels.mirror, arguments, look)
 
 
 class AnnealedSettings(MirrorSettings):
@@ -144,10 +144,10 @@ class MagnetMirror(BehaviouralMirror[MagnetSettings]):
 
     settings_model = MagnetSettings
 
-    def start(self, ground: LearningGame, settings: MagnetSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: MagnetSettings, seed: int) -> None:
         """Start with uniform play and a uniform magnet."""
-        super().start(ground, settings, seed)
-        self.magnets = [ground.zeros(p) for p in (0, 1)]
+        super().start(game, settings, seed)
+        self.magnets = [game.zeros(p) for p in (0, 1)]
 
     def _step_sizes(self) -> tuple[float, float, float]:
         return self.settings.eta, self.settings.alpha, self.settings.pull
@@ -173,17 +173,17 @@ class DilatedMirror(Mirror[DilatedSettings]):
 
     settings_model = DilatedSettings
 
-    def start(self, ground: LearningGame, settings: DilatedSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: DilatedSettings, seed: int) -> None:
         """Start with uniform play."""
-        super().start(ground, settings, seed)
+        super().start(game, settings, seed)
         for p in (0, 1):
             self.logits[p][:] = np.log(self.policies[p])
 
     def _update(self, player: int) -> None:
         strength = self.settings.alpha / self.counts.iterations**self.settings.power
-        sizes = (self.ground.scalar(self.settings.eta), self.ground.scalar(strength))
+        sizes = (self.game.scalar(self.settings.eta), self.game.scalar(strength))
 
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
             return (kernels.Policy(self.policies[player][part], self.logits[player][part]), *sizes)
 
-        self.ground.upward(player, self.reaches[1 - player], kernels.dilated, arguments)
+        self.game.upward(player, self.reaches[1 - player], kernels.dilated, arguments)

@@ -55,9 +55,9 @@ class PolicySpaceOracles(Learner[Chosen]):
     settings_model: ClassVar[type[LearnerSettings]] = OracleSettings
     source = "Lanctot et al. 2017, A unified game-theoretic approach to multiagent reinforcement learning"
 
-    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+    def start(self, game: LearningGame, settings: Chosen, seed: int) -> None:
         """Start with best responses to uniform play."""
-        self.ground, self.solve = ground, META_SOLVERS[settings.meta_solver]
+        self.game, self.solve = game, META_SOLVERS[settings.meta_solver]
         self.populations: tuple[list[Sparse], list[Sparse]] = ([], [])
         self.payoffs = np.zeros((0, 0))
 
@@ -66,28 +66,28 @@ class PolicySpaceOracles(Learner[Chosen]):
         for _ in range(iterations):
             self.counts.iterations += 1
             responses = self._responses()
-            self._add([self.ground.reach(p, responses[p]) for p in (0, 1)])
+            self._add([self.game.reach(p, responses[p]) for p in (0, 1)])
             self.counts.gradients += 2
-            self.counts.states += 2 * self.ground.nodes
+            self.counts.states += 2 * self.game.nodes
 
     def _responses(self) -> list[Floats]:
         """Both players' best responses to the other's mixture."""
         plans = self._mixed()
         self.counts.gradients += 2
-        self.counts.states += 2 * self.ground.nodes
-        return [self.ground.best_response(p, plans[1 - p])[1] for p in (0, 1)]
+        self.counts.states += 2 * self.game.nodes
+        return [self.game.best_response(p, plans[1 - p])[1] for p in (0, 1)]
 
     def _mixed(self) -> tuple[Reach, Reach]:
         """Both players' mixtures as plans; before the first response, uniform play."""
         weights = self._mixed_sequences()
-        return self.ground.reach(0, weights[0]), self.ground.reach(1, weights[1])
+        return self.game.reach(0, weights[0]), self.game.reach(1, weights[1])
 
     def _mixed_sequences(self) -> tuple[Floats, Floats]:
         if not self.payoffs.size:
-            return self.ground.uniform(0), self.ground.uniform(1)
+            return self.game.uniform(0), self.game.uniform(1)
         found = []
         for p, mixture in enumerate(self.solve(self.payoffs)):
-            plan = self.ground.zeros(p)
+            plan = self.game.zeros(p)
             for share, (sequences, reach) in zip(mixture, self.populations[p], strict=True):
                 plan[sequences] += share * reach
             found.append(plan)
@@ -115,8 +115,8 @@ class PolicySpaceOracles(Learner[Chosen]):
 
     def _values(self, player: int, opponent: Reach) -> list[float]:
         """The payoff of each strategy of a population against a plan."""
-        constant, gradient = self.ground.gradient(player, opponent)
-        weights = self.ground.weights[player]
+        constant, gradient = self.game.gradient(player, opponent)
+        weights = self.game.weights[player]
         return [
             constant + float(np.dot((weights[at] * gradient[at]).astype(np.float64), reach))
             for at, reach in self.populations[player]
@@ -125,7 +125,7 @@ class PolicySpaceOracles(Learner[Chosen]):
     def strategy(self) -> Pair:
         """The meta-solver's present mixtures."""
         weights = self._mixed_sequences()
-        return self.ground.strategy(0, weights[0]), self.ground.strategy(1, weights[1])
+        return self.game.strategy(0, weights[0]), self.game.strategy(1, weights[1])
 
     def state(self) -> Arrays:
         """Populations, concatenated, and payoffs."""
@@ -133,7 +133,7 @@ class PolicySpaceOracles(Learner[Chosen]):
         for p, population in enumerate(self.populations):
             found[f"sizes/{p}"] = np.array([len(at) for at, _ in population], np.int64)
             found[f"sequences/{p}"] = np.concatenate([np.zeros(0, np.int32), *(at for at, _ in population)])
-            found[f"reach/{p}"] = np.concatenate([self.ground.zeros(p)[:0], *(reach for _, reach in population)])
+            found[f"reach/{p}"] = np.concatenate([self.game.zeros(p)[:0], *(reach for _, reach in population)])
         return found
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:

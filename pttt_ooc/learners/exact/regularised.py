@@ -40,22 +40,22 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
     settings_model = RegularisedSettings
     source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
 
-    def start(self, ground: LearningGame, settings: RegularisedSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: RegularisedSettings, seed: int) -> None:
         """Start with uniform play, which is also the first reference."""
-        self.ground, self.settings = ground, settings
-        self.policies = [ground.uniform(p) for p in (0, 1)]
-        self.logits = [ground.zeros(p) for p in (0, 1)]
-        self.now, self.before = ([ground.zeros(p) for p in (0, 1)] for _ in range(2))
+        self.game, self.settings = game, settings
+        self.policies = [game.uniform(p) for p in (0, 1)]
+        self.logits = [game.zeros(p) for p in (0, 1)]
+        self.now, self.before = ([game.zeros(p) for p in (0, 1)] for _ in range(2))
         for p in (0, 1):
             self._refer(p)
             self.before[p][:] = self.now[p]
-        self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
-        self._scaled = [ground.reach(p, self.policies[p]) for p in (0, 1)]
+        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
+        self._scaled = [game.reach(p, self.policies[p]) for p in (0, 1)]
 
     def _refer(self, player: int) -> None:
         """Make the policy the reference."""
         self.before[player][:] = self.now[player]
-        self.now[player][:] = np.log(np.maximum(self.policies[player], np.finfo(self.ground.dtype).tiny))
+        self.now[player][:] = np.log(np.maximum(self.policies[player], np.finfo(self.game.dtype).tiny))
 
     def step(self, iterations: int) -> None:
         """Make steps of both players against each other's last policies."""
@@ -66,24 +66,24 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
             for p in (0, 1):
                 self._update(p, opponents[1 - p], blend)
             for p in (0, 1):
-                self.ground.reach(p, self.policies[p], self.reaches[p])
+                self.game.reach(p, self.policies[p], self.reaches[p])
                 if self.counts.iterations % self.settings.phase == 0:
                     self._refer(p)
             self.counts.gradients += 2
-            self.counts.states += 2 * self.ground.nodes
+            self.counts.states += 2 * self.game.nodes
 
     def _blend(self) -> Any:
         done = (self.counts.iterations - 1) % self.settings.phase
-        return self.ground.scalar(min(1.0, 2 * done / self.settings.phase))
+        return self.game.scalar(min(1.0, 2 * done / self.settings.phase))
 
     def _update(self, player: int, opponent: Reach, blend: Any) -> None:
-        ground, visits = self.ground, self.policies[player][:0]
+        game, visits = self.game, self.policies[player][:0]
         settings = self.settings
-        sizes = tuple(ground.scalar(size) for size in (settings.eta, settings.rate, settings.bound))
+        sizes = tuple(game.scalar(size) for size in (settings.eta, settings.rate, settings.bound))
 
         def look(n: int, part: Slice) -> None:
             nonlocal visits
-            found = ground.visits_of(player, n, opponent)
+            found = game.visits_of(player, n, opponent)
             visits = found.sequences
             part.nodes[:] -= sizes[0] * found.nodes
 
@@ -91,7 +91,7 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
             policy = kernels.Policy(self.policies[player][part], self.logits[player][part])
             return (visits, policy, self._reference(player, part, blend), sizes)
 
-        ground.upward(player, self.reaches[1 - player], kernels.regularised, arguments, look)
+        game.upward(player, self.reaches[1 - player], kernels.regularised, arguments, look)
 
     def _reference(self, player: int, part: slice, blend: Any) -> kernels.Reference:
         return kernels.Reference(self.now[player][part], self.before[player][part], blend)
@@ -106,12 +106,12 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
             reference = self._reference(player, part, blend)
             return (part.start, self.policies[player][part], reference, scaled.sequences[part])
 
-        self.ground.run(player, kernels.log_ratio, arguments)
+        self.game.run(player, kernels.log_ratio, arguments)
         return scaled
 
     def strategy(self) -> Pair:
         """The last iterate."""
-        first, second = (self.ground.strategy(p, self.policies[p]) for p in (0, 1))
+        first, second = (self.game.strategy(p, self.policies[p]) for p in (0, 1))
         return first, second
 
     def state(self) -> Arrays:
@@ -124,4 +124,4 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
         for name, array in self.state().items():
             array[:] = state[name]
         for p in (0, 1):
-            self.ground.reach(p, self.policies[p], self.reaches[p])
+            self.game.reach(p, self.policies[p], self.reaches[p])

@@ -7,8 +7,8 @@ to the current pair are computed, and their actions are allowed where they have 
 they are computed less often.
 
 The paper solves each restricted game before it enlarges it (Bosansky et al. 2014, section 4; with a schedule of
-accuracies McAleer et al. 2021, XDO), as :mod:`.double_oracle` does.  Here regrets and averages go on (as in the online
-double oracle of Dinh et al. 2022).
+accuracies McAleer et al. 2021, XDO), as :mod:`.double_oracle` does.  Here regrets and averages are continued (as in the
+online double oracle of Dinh et al. 2022).
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
     settings_model = SequenceOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
-    def start(self, ground: LearningGame, settings: SequenceOracleSettings, seed: int) -> None:
+    def start(self, game: LearningGame, settings: SequenceOracleSettings, seed: int) -> None:
         """Allow the actions of best responses to uniform play."""
-        self.ground, self.settings = ground, settings
-        self.allowed = [np.zeros(i.sequences, np.uint8) for i in ground.players]
-        self.regrets = [ground.zeros(p) for p in (0, 1)]
-        self.sums = [ground.zeros(p) for p in (0, 1)]
-        self.policies = [ground.uniform(p) for p in (0, 1)]
+        self.game, self.settings = game, settings
+        self.allowed = [np.zeros(i.sequences, np.uint8) for i in game.players]
+        self.regrets = [game.zeros(p) for p in (0, 1)]
+        self.sums = [game.zeros(p) for p in (0, 1)]
+        self.policies = [game.uniform(p) for p in (0, 1)]
         self.age = np.zeros(1, np.int64)  # iterations since the game grew
-        self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
-        self._allow([ground.best_response(p, self.reaches[1 - p])[1] for p in (0, 1)])
+        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
+        self._allow([game.best_response(p, self.reaches[1 - p])[1] for p in (0, 1)])
 
     def step(self, iterations: int) -> None:
         """Make iterations of CFR+, and compute best responses when due."""
@@ -61,7 +61,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
             if self.age[0] in self._looks():
                 self._grow()
                 self.counts.gradients += 4
-            self.counts.states = self.counts.gradients * self.ground.nodes
+            self.counts.states = self.counts.gradients * self.game.nodes
 
     def _looks(self) -> set[int]:
         """Ages at which responses are computed, up to the present one."""
@@ -75,17 +75,17 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
             return (self.allowed[player][part], self.regrets[player][part], self.policies[player][part])
 
-        self.ground.upward(player, self.reaches[1 - player], kernels.restricted_regrets, arguments)
-        self.ground.reach(player, self.policies[player], self.reaches[player])
+        self.game.upward(player, self.reaches[1 - player], kernels.restricted_regrets, arguments)
+        self.game.reach(player, self.policies[player], self.reaches[player])
         newest = self.reaches[player].sequences
-        self.sums[player] += self.ground.scalar(float(self.counts.iterations)) * newest
+        self.sums[player] += self.game.scalar(float(self.counts.iterations)) * newest
 
     def _grow(self) -> None:
         """Allow the actions of best responses to the averages and to the current pair."""
-        averages = [self.ground.reach(p, self.sums[p]) for p in (0, 1)]
+        averages = [self.game.reach(p, self.sums[p]) for p in (0, 1)]
         some = False
         for plans in (averages, self.reaches):
-            some |= self._allow([self.ground.best_response(p, plans[1 - p])[1] for p in (0, 1)])
+            some |= self._allow([self.game.best_response(p, plans[1 - p])[1] for p in (0, 1)])
         if some:
             self.age[:] = 0
 
@@ -93,7 +93,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         """Allow the actions of strategies where they have reach; return whether any action is new."""
         some = False
         for p, behaviour in enumerate(behaviours):
-            comes = self.ground.reach(p, behaviour).sequences > 0
+            comes = self.game.reach(p, behaviour).sequences > 0
             some |= bool((comes & (self.allowed[p] == 0)).any())
             self.allowed[p][comes] = 1
         return some
@@ -101,7 +101,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
     def strategy(self) -> Pair:
         """The averages, or uniform play before the first iteration."""
         weights = self.sums if self.counts.iterations else [reach.sequences for reach in self.reaches]
-        first, second = (self.ground.strategy(p, weights[p]) for p in (0, 1))
+        first, second = (self.game.strategy(p, weights[p]) for p in (0, 1))
         return first, second
 
     def state(self) -> Arrays:
@@ -119,4 +119,4 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         for name, array in self.state().items():
             array[:] = state[name]
         for p in (0, 1):
-            self.ground.reach(p, self.policies[p], self.reaches[p])
+            self.game.reach(p, self.policies[p], self.reaches[p])

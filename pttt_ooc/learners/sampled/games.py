@@ -58,9 +58,9 @@ class Games:
         """The movers' observations, in new arrays."""
         games = len(self._places)
         movers, infosets, counts = (np.empty(games, np.int64) for _ in range(3))
-        found = Observation(movers, infosets, counts, np.empty((games, self._squares), np.int64))
-        kernels.look_at_games(self.rules, self._places, found.movers, found.infosets, found.counts, found.squares)
-        return found
+        result = Observation(movers, infosets, counts, np.empty((games, self._squares), np.int64))
+        kernels.look_at_games(self.rules, self._places, result.movers, result.infosets, result.counts, result.squares)
+        return result
 
     def step(self, actions: Ints) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """Make a move in each game.

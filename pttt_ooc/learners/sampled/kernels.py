@@ -42,7 +42,7 @@ class Rules(NamedTuple):
     children : uint32 (V, A, 2, 4)
         For each action and outcome (0 failed, 1 placed): the next view, the rank of its first order with that attempt
         last, the start of its renamed ranks, and the symmetry that maps the next board to that view.  Zeros if the
-        player moves no more.
+        player has no more moves.
     renamed : uint16 or wider (any,)
         Renamed ranks; the last ones are 0, 1, 2, ..., for children with the ranks of their parents.
     inverse, product : uint8 (G, S), (G, G)
@@ -162,7 +162,7 @@ def _pick(weights, actions, random):
 
 
 @bare_kernel
-def play_at_random(rules, games, random, found):
+def play_at_random(rules, games, random, sums):
     """Play games in which both players move uniformly at random.
 
     The history is in local variables of the mover and of the opponent, which are swapped: so the processor starts the
@@ -170,8 +170,9 @@ def play_at_random(rules, games, random, found):
 
     Parameters
     ----------
-    found
-        int64 (4,): added to: attempts, wins of player 0, wins of player 1, and the numbers of all movers' nodes.
+    sums
+        int64 (4,): four sums are added: attempts, wins of player 0, wins of player 1, and the numbers of all movers'
+        nodes.
     """
     zero, one, half = np.uint64(0), np.uint64(1), np.uint64(32)
     first, count, nodes, attempts = np.uint64(rules.first), random[0], zero, 0
@@ -189,7 +190,7 @@ def play_at_random(rules, games, random, found):
             mine |= mark
             won = rules.wins[p, mine]
             if won or mine | theirs == rules.full:
-                found[one + p] += won
+                sums[one + p] += won
                 break
             if rules.stays and mark == zero:
                 continue
@@ -199,8 +200,8 @@ def play_at_random(rules, games, random, found):
             rank, other_rank = other_rank, rank
             symmetry, other_symmetry = other_symmetry, symmetry
     random[0] = count
-    found[0] += attempts
-    found[3] += np.int64(nodes)
+    sums[0] += attempts
+    sums[3] += np.int64(nodes)
 
 
 @bare_kernel
@@ -361,9 +362,9 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
     weight
         Of added regrets and strategies.
     counted
-        int64, shape (1,): to it are added the visited histories.
+        int64, shape (1,): the number of visited histories is added.
     """
-    # Numba's cache does not keep recursive functions, so the way back is in `scratch`.
+    # Numba's cache does not keep recursive functions, so `scratch` serves as the stack.
     turns, policies, values = scratch.turns, scratch.policies, scratch.values
     begin(rules, scratch.places[0])
     depth, arrived, value = 0, True, 0.0

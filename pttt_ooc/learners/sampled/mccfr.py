@@ -47,12 +47,12 @@ class MonteCarlo(Learner[Chosen]):
     """The kernel that makes iterations."""
     with_baselines = False
 
-    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+    def start(self, game: LearningGame, settings: Chosen, seed: int) -> None:
         """Start with uniform play."""
-        self.ground, self.settings = ground, settings
-        self.rules = rules_of(ground.index)
-        self.random, self.scratch = random_state(seed), kernels.scratch_of(ground.game.squares)  # type: ignore[no-untyped-call]
-        sizes = [i.sequences for i in ground.players]
+        self.game, self.settings = game, settings
+        self.rules = rules_of(game.index)
+        self.random, self.scratch = random_state(seed), kernels.scratch_of(game.index.game.squares)  # type: ignore[no-untyped-call]
+        sizes = [i.sequences for i in game.players]
         regrets, sums = (np.zeros(sum(sizes)) for _ in range(2))
         baselines = np.zeros(sum(sizes) if self.with_baselines else 0, np.float32)
         self.tables = Tables(regrets, sums, baselines, sizes[0])
@@ -80,8 +80,8 @@ class MonteCarlo(Learner[Chosen]):
         found = []
         for p, part in enumerate(self._parts(numbers)):
             together = part.copy()
-            self.ground.symmetrise(p, together)
-            found.append(self.ground.strategy(p, together))
+            self.game.symmetrise(p, together)
+            found.append(self.game.strategy(p, together))
         return found[0], found[1]
 
     def strategy(self) -> Pair:

@@ -21,8 +21,8 @@ def rules_of(index: Index) -> Rules:
     views, square, children = ([] for _ in range(3))
     for p, i in enumerate(index.players):
         orders = np.diff(i.node_start)
-        tried = (i.placed | i.failed).tolist()
-        legal = [actions_of(game, p, mask) if i.decides[v] else [] for v, mask in enumerate(tried)]
+        attempted = (i.placed | i.failed).tolist()
+        legal = [actions_of(game, p, mask) if i.decides[v] else [] for v, mask in enumerate(attempted)]
         views.append(np.stack([i.node_start[:-1], i.sequence_start[:-1], orders, list(map(len, legal))], axis=1))
         square.append(np.array([squares + [0] * (size - len(squares)) for squares in legal], np.uint8))
         view, symmetry = _children(index, p)

@@ -103,8 +103,8 @@ def explore(
         seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
     except RefusedError as error:
         raise HTTPException(404, str(error)) from error
-    shown = {"view": view, "seen": seen, "points": points, "rows": rows_of(view, seen)}
-    return render(request, "smbc/explore_page.html", account, **shown)
+    context = {"view": view, "seen": seen, "points": points, "rows": rows_of(view, seen)}
+    return render(request, "smbc/explore_page.html", account, **context)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
 @router.get("/play/{id}")
 def one_match(request: Request, state: UsedState, account: Signed, id: str) -> Response:
     """A match."""
-    return _shown(request, state, account, id)
+    return _match_page(request, state, account, id)
 
 
 @router.post("/play/{id}/moves")
@@ -179,11 +179,11 @@ def _owner(request: Request, account: Account | None) -> str:
 async def _answer(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
     """The answer to a form: the new board for the page's script, else a redirect to the page."""
     if wants_part(request):
-        return await run_in_threadpool(_shown, request, state, account, id)
+        return await run_in_threadpool(_match_page, request, state, account, id)
     return RedirectResponse(f"/smbc/play/{id}", 303)
 
 
-def _shown(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
+def _match_page(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
     seat = state.matches.seat(_owner(request, account), id)
     template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
     return render(request, template, account, seat=seat)

@@ -15,7 +15,7 @@ from pttt_ooc.smbc.vocabulary import ENDS, MARKS
 
 
 @dataclass(frozen=True)
-class Told:
+class RoundResult:
     """A decided round.
 
     Attributes
@@ -73,7 +73,7 @@ class Seat:
     first: bool
     mark: str
     cells: tuple[ViewSquare, ...]
-    told: Told | None
+    told: RoundResult | None
     winner: int | None
     resigned: bool
 
@@ -87,13 +87,13 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         The bot; None if the solution has changed since the match began.
     """
     now = match.round
-    told = None
+    result = None
     if now.over:
         mine, other = now.goals
         found = tuple(thoughts(now, bot)) if bot else ()
         counts = match.points != now.points or now.scored == (0, 0)
         view = _view(now) if bot else None
-        told = Told(ENDS[now.outcome], (GOALS[mine], GOALS[other]), now.scored, counts, found, view)
+        result = RoundResult(ENDS[now.outcome], (GOALS[mine], GOALS[other]), now.scored, counts, found, view)
     return Seat(
         id,
         version,
@@ -104,7 +104,7 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         now.first == ME,
         MARKS[0 if now.first == ME else 1],
         _cells(now),
-        told,
+        result,
         match.winner,
         match.resigned,
     )

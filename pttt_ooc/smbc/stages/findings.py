@@ -76,8 +76,8 @@ def opening(lookout: Lookout) -> list[dict[str, Any]]:
     for number, squares in enumerate(start.alike()):
         chances = [lookout.see(start, (goal, 0)).moves[number].average for goal in range(len(GOALS))]
         posterior = believed(lookout.tree, lookout.average, start.step(squares[0]), 0)
-        told = None if posterior is None else posterior.tolist()
-        found.append({"squares": list(squares), "chances": chances, "posterior": told})
+        beliefs = None if posterior is None else posterior.tolist()
+        found.append({"squares": list(squares), "chances": chances, "posterior": beliefs})
     return found
 
 

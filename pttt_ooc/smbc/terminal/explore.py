@@ -115,7 +115,7 @@ class Walk:
         if place.outcome != UNDECIDED:
             say(f"The round is decided: {ENDS[place.outcome]}.")
             return
-        say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows only the own goal.")
+        say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows only their own goal.")
         self._table(seen)
 
     def _table(self, seen: Seen) -> None:

@@ -167,10 +167,10 @@ def _board(now: Round) -> list[Square]:
     return found
 
 
-def _table(found: Sequence[Thought]) -> list[str]:
+def _table(beliefs: Sequence[Thought]) -> list[str]:
     lines = ["move  square" + "".join(f"{goal:>8}" for goal in GOALS)]
-    for thought in found:
+    for thought in beliefs:
         chances = thought.believed
-        told = "   it never plays so" if chances is None else "".join(f"{chance:>8.1%}" for chance in chances)
-        lines.append(f"{thought.number:>4}  {thought.square + 1:>6}{told}")
+        columns = "   it never plays so" if chances is None else "".join(f"{chance:>8.1%}" for chance in chances)
+        lines.append(f"{thought.number:>4}  {thought.square + 1:>6}{columns}")
     return lines

@@ -46,7 +46,7 @@
     }
   });
 
-  // A refusal is told beside the board, which stays.
+  // A refusal is shown beside the board, which stays.
   var focused = null;
 
   document.addEventListener("htmx:beforeSwap", function (event) {

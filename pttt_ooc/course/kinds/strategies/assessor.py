@@ -115,9 +115,9 @@ class Assessor:
     def _remember(self, key: str, gradient: Gradient) -> None:
         """Keep the latest gradients in memory while that is cheap: all of a small game, none of the full game."""
         if key not in self._cache:
-            kept = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
-            self._cache[key] = kept
-            self._cached += kept.sequences.nbytes
+            single = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
+            self._cache[key] = single
+            self._cached += single.sequences.nbytes
         self._cache.move_to_end(key)
         while self._cached > _CACHE_BYTES:
             self._cached -= self._cache.popitem(last=False)[1].sequences.nbytes

@@ -83,18 +83,18 @@ async def mistakes(
     submission: Annotated[Submission, Depends(_own_submission)],
 ) -> Response:
     """The parts of a submission's exploitability."""
-    shown: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
+    context: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
     try:
-        told = await _told(grader, explorer, account, submission)
+        answer = await _ask(grader, explorer, account, submission)
     except _MissingError as missing:
-        return _render(request, account, missing=str(missing), **shown)
+        return _render(request, account, missing=str(missing), **context)
     except RefusedError as error:
-        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **context)
         page.status_code = 503
         return page
-    if "preparing" in told:
-        return _render(request, account, waiting=told["preparing"], **shown)
-    return await run_in_threadpool(_answered, request, account, explorer, told, f"s{submission.id}", shown)
+    if "preparing" in answer:
+        return _render(request, account, waiting=answer["preparing"], **context)
+    return await run_in_threadpool(_answered, request, account, explorer, answer, f"s{submission.id}", context)
 
 
 @programs.get(
@@ -113,19 +113,19 @@ async def mistakes_facts(
     """The parts of the exploitability of one of your own accepted submissions."""
     submission = await run_in_threadpool(_own, grader, team, number)
     try:
-        told = await _told(grader, explorer, team, submission)
+        answer = await _ask(grader, explorer, team, submission)
     except _MissingError as missing:
         raise HTTPException(503, str(missing)) from None
-    if "preparing" in told:
-        return waiting(told["preparing"])
-    return MistakesOut.of(submission.id, submission.player, told)
+    if "preparing" in answer:
+        return waiting(answer["preparing"])
+    return MistakesOut.of(submission.id, submission.player, answer)
 
 
 class _MissingError(Exception):
     """The grader has no solution."""
 
 
-async def _told(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
+async def _ask(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
     """The answerer's result, or its progress."""
     offered = {source.key: source for source in await explorer.offered(account)}
     value = await run_in_threadpool(grader.game_value)
@@ -138,49 +138,49 @@ async def _told(grader: Grader, explorer: Explorer, account: Account | None, sub
     return await explorer.client.ask("mistakes", player=submission.player, game_value=list(value.interval), **names)
 
 
-def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
     template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
     nothing = {"waiting": None, "missing": None, "failed": None}
-    return render(request, f"explore/{template}", account, **{**nothing, **shown})
+    return render(request, f"explore/{template}", account, **{**nothing, **context})
 
 
 def _answered(
-    request: Request, account: Account | None, explorer: Explorer, told: Message, own: str, shown: dict[str, Any]
+    request: Request, account: Account | None, explorer: Explorer, answer: Message, key: str, context: dict[str, Any]
 ) -> HTMLResponse:
     names = ("own_mistakes", "openings")
-    players = {"own_mistakes": shown["me"], "openings": 1 - shown["me"]}
+    players = {"own_mistakes": context["me"], "openings": 1 - context["me"]}
     return _render(
         request,
         account,
-        **shown,
-        told=told,
-        bar=_bar(told),
-        rows=[_row(told, one, own, shown["me"]) for one in _worst(told)],
-        opened={name: _opened(explorer, players[name], told["by_opening"][name]) for name in names},
+        **context,
+        told=answer,
+        bar=_bar(answer),
+        rows=[_row(answer, one, key, context["me"]) for one in _worst(answer)],
+        opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
-            name: told["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
+            name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
         },
     )
 
 
-def _worst(told: Message) -> list[Mapping[str, Any]]:
+def _worst(answer: Message) -> list[Mapping[str, Any]]:
     """The infosets of both sums, the worst first, without losses by rounding."""
-    lost = [one for one in told["infosets"] if one["loss"] > _ROUNDING]
+    lost = [one for one in answer["infosets"] if one["loss"] > _ROUNDING]
     return sorted(lost, key=lambda one: -float(one["loss"]))
 
 
-def _bar(told: Message) -> Bar:
-    parts = [max(0.0, told[name]) for name in ("own_mistakes", "openings")]
+def _bar(answer: Message) -> Bar:
+    parts = [max(0.0, answer[name]) for name in ("own_mistakes", "openings")]
     total = sum(parts) or 1.0
     widths = [round(_BAR * part / total, 1) for part in parts]
     shares = round(100 * parts[0] / total), round(100 * parts[1] / total)
     return Bar(_BAR, shares, (("own", 0.0, widths[0]), ("openings", widths[0], widths[1])))
 
 
-def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[str, Any]:
+def _row(answer: Message, one: Mapping[str, Any], key: str, player: int) -> dict[str, Any]:
     """One of the worst infosets, with its page, on which the submission meets the solution."""
-    strategies = (own, SOLUTION) if player == 0 else (SOLUTION, own)
-    total = told["own_mistakes"] + told["openings"]
+    strategies = (key, SOLUTION) if player == 0 else (SOLUTION, key)
+    total = answer["own_mistakes"] + answer["openings"]
     return {
         "infoset": one["infoset"],
         "kind": _KINDS[one["kind"]],

@@ -71,7 +71,7 @@ class _Bounded(io.BufferedReader):
         return data
 
 
-class _Told:
+class _ReportingStream:
     """A stream that reports the share that has been read."""
 
     def __init__(self, stream: IO[bytes], size: int, on_progress: Callable[[float], None]) -> None:
@@ -161,14 +161,14 @@ def _read_member(
     scratch: Path,
     on_progress: Callable[[float], None],
 ) -> Strategy:
-    told = _Told(stream, member.file_size, on_progress)
-    head = told.read(_HEADER)
+    source = _ReportingStream(stream, member.file_size, on_progress)
+    head = source.read(_HEADER)
     try:
-        found, fortran, dtype, start = npy_header(head)
+        shape_found, fortran, dtype, start = npy_header(head)
     except StrategyFileError:
         raise Refusal(UNREADABLE, "The header of the .npy file is damaged, or of an unknown version.") from None
-    _check_header(found, dtype, member.file_size - start, shape)
-    tensor = TensorRows(head[start:], told, shape, dtype)
+    _check_header(shape_found, dtype, member.file_size - start, shape)
+    tensor = TensorRows(head[start:], source, shape, dtype)
     read = tensor.in_columns(scratch) if fortran else tensor
     try:
         probabilities = strategy_from_tensor(index, player, read, rows, source="The tensor")
@@ -179,12 +179,12 @@ def _read_member(
     return Strategy(index, player, probabilities)
 
 
-def _check_header(found: tuple[int, ...], dtype: np.dtype[Any], size: int, shape: tuple[int, int]) -> None:
+def _check_header(shape_found: tuple[int, ...], dtype: np.dtype[Any], size: int, shape: tuple[int, int]) -> None:
     expected = dtype.itemsize
-    for n in found:
+    for n in shape_found:
         expected *= n
-    if found != shape:
-        raise Refusal(f"Invalid tensor shape: found {found}, expected {shape}")
+    if shape_found != shape:
+        raise Refusal(f"Invalid tensor shape: found {shape_found}, expected {shape}")
     if dtype.newbyteorder("=").name not in SUM_TOLERANCE:
         raise Refusal(f"Invalid dtype: found {str(dtype)[:60]}, expected one of {', '.join(SUM_TOLERANCE)}")
     if size != expected:

@@ -79,15 +79,15 @@ def find_value(settings: CourseSettings, database: Database, storage: Storage, t
     """
     check_value_is_known(settings)
     before = stored_value(database)
-    found = told_value(settings)
-    if found is None:
-        found = before if before and before.source == _SOLVED else _solved(settings, storage, threads)
-    if found != before:
+    value = told_value(settings)
+    if value is None:
+        value = before if before and before.source == _SOLVED else _solved(settings, storage, threads)
+    if value != before:
         with database.writing() as session:
-            session.merge(Fact(name="value", value=[*found.interval, found.source]))
-            _renew(session, before.interval if before else found.interval, found.interval)
+            session.merge(Fact(name="value", value=[*value.interval, value.source]))
+            _renew(session, before.interval if before else value.interval, value.interval)
             touch(session)
-    return found
+    return value
 
 
 def _solved(settings: CourseSettings, storage: Storage, threads: int) -> GameValue:
