@@ -124,9 +124,7 @@ class Database:
     def _explained(self, error: SQLAlchemyError) -> GraderError:
         what = str(getattr(error, "orig", error)).strip().splitlines()[0]
         if any(words in what.lower() for words in _FULL) or self._has_no_room():
-            return GraderError(
-                f"The database {self._url} has no room to write: {what}; free some space on its disk."
-            )
+            return GraderError(f"The database {self._url} has no room to write: {what}; free some space on its disk.")
         return GraderError(f"The database {self._url} cannot be used: {what}.")
 
     def _has_no_room(self) -> bool:
