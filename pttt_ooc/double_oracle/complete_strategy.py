@@ -1,0 +1,66 @@
+"""A complete strategy: what a plan and the pure rule do at any infoset."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.double_oracle.rule_tables import RuleTables, orbit_size, representative
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan
+
+Attempts = tuple[tuple[int, bool], ...]
+"""A player's attempts after the setup: squares, and whether they were placed."""
+
+
+class CompleteStrategy:
+    """A plan with its chances, and the pure rule where it does not come.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    player
+        Whose strategy it is.
+    plan
+        The plan; it is read, and must not change meanwhile.
+    """
+
+    def __init__(self, rules: RuleTables, player: int, plan: SparsePlan) -> None:
+        self._rules, self._player, self._plan = rules, player, plan
+
+    def probabilities(self, attempts: Attempts) -> NDArray[np.float64]:
+        """The probability of each square at an infoset, float64 (n,).
+
+        At an infoset of the plan that the plan itself never reaches, the pure rule holds.
+        """
+        rules, plan = self._rules, self._plan
+        infoset, g, stabiliser = 0, 0, rules.everything
+        marks, fails = int(rules.setup[self._player]), 0
+        for square, placed in attempts:
+            canonical = int(rules.images[g, square])
+            least = representative(rules, stabiliser, canonical)
+            h = next(h for h in range(len(rules.images)) if stabiliser >> h & 1 and rules.images[h, least] == canonical)
+            g, stabiliser = int(rules.turned[h, g]), stabiliser & int(rules.fixing[least])
+            infoset = int(plan.children[infoset, 2 * least + placed]) if infoset >= 0 else -1
+            marks |= placed << square
+            fails |= (not placed) << square
+        chances = self._chances(infoset, g, marks, fails, stabiliser)
+        found = np.zeros(rules.squares)
+        for least in np.flatnonzero(chances):
+            for h in range(len(rules.images)):
+                if stabiliser >> h & 1:
+                    found[rules.places[g, rules.images[h, least]]] = chances[least]
+        return found
+
+    def _chances(self, infoset: int, g: int, marks: int, fails: int, stabiliser: int) -> NDArray[np.float64]:
+        """The probability of each action of an orbit, by the least square of the orbit."""
+        rules, plan = self._rules, self._plan
+        chances = np.zeros(rules.squares)
+        if infoset >= 0:
+            allowed = np.flatnonzero(plan.actions[infoset] >= 0)
+            chances[allowed] = plan.chances[plan.actions[infoset, allowed]]
+        if not chances.any():
+            known = rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]
+            choice = int(rules.choices[self._player, known])
+            chances[choice] = 1 / orbit_size(rules, stabiliser, choice)
+        return chances

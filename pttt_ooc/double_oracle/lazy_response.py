@@ -1,0 +1,368 @@
+"""The best response to a plan and the pure rule, found without listing the game.
+
+A depth-first search through the responder's own sequences.  At each infoset there is the list of the opponent's
+positions that fit and have reach.  Each attempt has an upper bound, see :mod:`pttt_ooc.double_oracle.clairvoyance`;
+attempts are searched in the order of their bounds, and those that cannot beat the best so far are dropped
+(Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of the attempts that
+mirror images make of each other one is searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.double_oracle.clairvoyance import Memo, chance, choice, clairvoyant, moved, new_memo
+from pttt_ooc.double_oracle.rule_tables import RuleTables, representative
+from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
+from pttt_ooc.jit import bare_kernel, piece
+
+_NONE = -1e300
+_LEAST = 1e-15  # an attempt has to be better by this much
+
+
+class Positions(NamedTuple):
+    """Positions of the opponent, one after the other; a search uses them as a stack.
+
+    Attributes
+    ----------
+    infosets : int32
+        In the opponent's plan; -1: outside.
+    orientations : int8
+        The symmetry that takes the board to the opponent's canonical orientation.
+    marks, fails : int32
+        The opponent's marks, and the squares on which they failed, on the board.
+    stabilisers : int32
+        Of the opponent's sequence.
+    reach : float64
+        The opponent's probability to come there.
+    """
+
+    infosets: NDArray[np.int32]
+    orientations: NDArray[np.int8]
+    marks: NDArray[np.int32]
+    fails: NDArray[np.int32]
+    stabilisers: NDArray[np.int32]
+    reach: NDArray[np.float64]
+
+
+class Steps(NamedTuple):
+    """The actions of a response: each comes after an earlier one and its result.
+
+    Attributes
+    ----------
+    parents : int32
+        The number of the action before; -1: none.
+    results, squares : int8
+        Whether that action was placed (1) or failed (0), and the square that is attempted now.
+    counts : int64 (4,)
+        Number of actions; infosets visited; unused; whether something did not fit.
+    bounds : float64 (n + 1, n)
+        For a search: the bounds of the attempts at the infosets on the way.
+    """
+
+    parents: NDArray[np.int32]
+    results: NDArray[np.int8]
+    squares: NDArray[np.int8]
+    counts: NDArray[np.int64]
+    bounds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Response:
+    """A best response.
+
+    Attributes
+    ----------
+    value
+        What the responder gets.
+    steps
+        The actions.
+    visited
+        Number of the responder's infosets that were visited.
+    """
+
+    value: float
+    steps: Steps
+    visited: int
+
+
+class Responder:
+    """Finds best responses of one player; keeps its tables from one to the next.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    player
+        The responder.
+    memo_mb
+        Megabytes for clairvoyant values.
+    """
+
+    def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
+        self._rules, self._player, self._number = rules, player, 0
+        self._memo: Memo = new_memo(memo_mb)
+        self._room = 1 << 16
+
+    def respond(self, plan: SparsePlan, bounded: bool = True) -> Response:
+        """The best response to a plan of the opponent, and to the pure rule outside of it.
+
+        Parameters
+        ----------
+        bounded
+            Whether attempts are dropped by their bounds; without, all are searched: for tests and comparisons.
+        """
+        self._number += 1
+        while True:
+            room = self._room
+            positions = Positions(*(np.zeros(room, kind) for kind in ("i4", "i1", "i4", "i4", "i4", "f8")))
+            bounds = np.empty((self._rules.squares + 1, self._rules.squares))
+            steps = Steps(*(np.zeros(room, kind) for kind in ("i4", "i1", "i1")), np.zeros(4, np.int64), bounds)
+            value = _search(self._rules, self._player, plan, self._memo, self._number, positions, steps, bounded)
+            if not steps.counts[3]:
+                break
+            self._room *= 4
+        size = int(steps.counts[0])
+        kept = Steps(*(array[:size].copy() for array in steps[:3]), steps.counts, steps.bounds)
+        return Response(float(value), kept, int(steps.counts[1]))
+
+
+def allow_response(rules: RuleTables, plan: SparsePlan, response: Response) -> tuple[SparsePlan, int]:
+    """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
+    plan = with_room(plan, len(response.steps.parents) + SPARE)
+    before = int(plan.counts[1])
+    _allow_steps(rules, plan, response.steps, np.zeros(len(response.steps.parents), np.int64))
+    return plan, int(plan.counts[1]) - before
+
+
+@bare_kernel
+def _allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
+    for step in range(len(infosets)):
+        parent = steps.parents[step]
+        if parent >= 0:
+            infosets[step] = next_infoset(rules, plan, infosets[parent], steps.squares[parent], steps.results[step])
+        allow(rules, plan, infosets[step], steps.squares[step])
+
+
+@piece
+def _push(positions: Any, top: int, at: Any, reach: float) -> None:
+    infoset, g, marks, fails, stabiliser = at
+    positions.infosets[top] = infoset
+    positions.orientations[top] = g
+    positions.marks[top] = marks
+    positions.fails[top] = fails
+    positions.stabilisers[top] = stabiliser
+    positions.reach[top] = reach
+
+
+@piece
+def _position(positions: Any, k: int) -> Any:
+    return (
+        np.int64(positions.infosets[k]),
+        np.int64(positions.orientations[k]),
+        np.int64(positions.marks[k]),
+        np.int64(positions.fails[k]),
+        np.int64(positions.stabilisers[k]),
+    )
+
+
+@bare_kernel
+def _opponent_moves(
+    rules: Any, player: int, plan: Any, positions: Any, at: Any, reach: float, own: int, top: int
+) -> Any:
+    """Push what becomes of a position in the turn of the opponent `player`.
+
+    Returns
+    -------
+    top, value
+        The end of the stack, and the responder's payoff where the game ends, times the reach.
+    """
+    infoset, g, marks, fails, stabiliser = at
+    total = 0.0
+    ruled = np.int64(-1)
+    if infoset < 0:
+        ruled = choice(rules, player, g, marks, fails)
+    for square in range(rules.squares):
+        share = chance(rules, plan, infoset, stabiliser, ruled, square)
+        if share <= 0.0:
+            continue
+        seen = 0
+        for h in range(len(rules.images)):
+            image = rules.images[h, square]
+            if not stabiliser >> h & 1 or seen >> image & 1:
+                continue
+            seen |= 1 << image
+            bit = 1 << rules.places[g, image]
+            placed = 0 if own & bit else 1
+            after = moved(rules, plan, at, h, square, bit, placed)
+            if placed and rules.wins[player, marks | bit]:
+                total -= reach * share
+            elif placed and (marks | bit | own) == rules.full:
+                pass
+            elif not placed and rules.classical:
+                top, more = _opponent_moves(rules, player, plan, positions, after, reach * share, own, top)
+                total += more
+            else:
+                _push(positions, top, after, reach * share)
+                top += 1
+    return top, total
+
+
+@bare_kernel
+def _search(
+    rules: Any, responder: int, plan: Any, memo: Any, number: int, positions: Any, steps: Any, bounded: bool
+) -> float:
+    """The best response from the beginning of the game."""
+    player = 1 - responder
+    steps.counts[:] = 0
+    own, total, begin, top = rules.setup[responder], 0.0, np.int64(0), np.int64(0)
+    start = (np.int64(0), np.int64(0), rules.setup[player], np.int64(0), np.int64(rules.everything))
+    if rules.first == responder:
+        _push(positions, begin, start, 1.0)
+        top += 1
+    else:
+        top, total = _opponent_moves(rules, player, plan, positions, start, 1.0, own, begin)
+    node = (own, np.int64(0), np.int64(rules.everything), np.int64(-1), np.int64(0), np.int64(0))
+    return total + _respond(rules, player, plan, memo, number, positions, steps, node, begin, top, bounded)
+
+
+@bare_kernel
+def _bounds(
+    rules: Any,
+    player: int,
+    plan: Any,
+    memo: Any,
+    number: int,
+    positions: Any,
+    node: Any,
+    begin: int,
+    end: int,
+    bounded: bool,
+    bounds: Any,
+) -> None:
+    """The bound of each attempt; `_NONE` for those that are not searched."""
+    own, tried, stabiliser = node
+    for square in range(rules.squares):
+        bit = 1 << square
+        bounds[square] = _NONE
+        if (own | tried) & bit or representative(rules, stabiliser, square) != square:
+            continue
+        total = 0.0 if bounded else float(rules.squares - square)
+        if bounded:
+            wins = rules.wins[1 - player, own | bit]
+            for k in range(begin, end):
+                at = _position(positions, k)
+                again = (at[2] & bit) > 0 and rules.classical
+                if at[2] & bit:
+                    value = clairvoyant(rules, player, plan, memo, number, at, own, tried | bit, again)
+                elif wins:
+                    value = 1.0
+                elif (own | bit | at[2]) == rules.full:
+                    value = 0.0
+                else:
+                    value = clairvoyant(rules, player, plan, memo, number, at, own | bit, tried, again)
+                total += positions.reach[k] * value
+        bounds[square] = total
+
+
+@bare_kernel
+def _attempt(
+    rules: Any, player: int, plan: Any, positions: Any, own: int, begin: int, end: int, square: int, placed: int
+) -> Any:
+    """Push the positions after an attempt with one of its results; returns the end of the stack, and payoffs."""
+    bit = 1 << square
+    top, total = end, 0.0
+    wins = placed == 1 and rules.wins[1 - player, own | bit]
+    after = own | bit if placed else own
+    for k in range(begin, end):
+        at = _position(positions, k)
+        if (at[2] & bit == 0) != (placed == 1):
+            continue
+        if wins:
+            total += positions.reach[k]
+        elif placed == 0 and rules.classical:
+            _push(positions, top, at, positions.reach[k])
+            top += 1
+        elif (after | at[2]) != rules.full:
+            top, more = _opponent_moves(rules, player, plan, positions, at, positions.reach[k], after, top)
+            total += more
+    return top, total
+
+
+@bare_kernel
+def _respond(
+    rules: Any,
+    player: int,
+    plan: Any,
+    memo: Any,
+    number: int,
+    positions: Any,
+    steps: Any,
+    node: Any,
+    begin: int,
+    end: int,
+    bounded: bool,
+) -> float:
+    """The responder's best value against the positions `begin` to `end`; the actions are added to `steps`.
+
+    Parameters
+    ----------
+    node
+        The responder's marks, failed squares and stabiliser; the action before, its result, and the number of attempts.
+    """
+    own, tried, stabiliser, parent, result, depth = node
+    room = len(positions.reach) - end
+    base = steps.counts[0]
+    if room < 64 * (end - begin) + 1024 or base + 1024 > len(steps.parents):
+        steps.counts[3] = 1
+        return 0.0
+    steps.counts[1] += 1
+    bounds = steps.bounds[depth]
+    _bounds(rules, player, plan, memo, number, positions, (own, tried, stabiliser), begin, end, bounded, bounds)
+    best = _NONE
+    while True:
+        square = np.int64(0)
+        for other in range(1, rules.squares):
+            if bounds[other] > bounds[square]:
+                square = other
+        if bounds[square] == _NONE or (bounded and bounds[square] <= best + _LEAST):
+            break
+        bounds[square] = _NONE
+        mark, total = steps.counts[0], 0.0
+        steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
+        steps.counts[0] += 1
+        for placed in range(2):
+            top, ended = _attempt(rules, player, plan, positions, own, begin, end, square, placed)
+            total += ended
+            if top > end:
+                after = (
+                    own | (placed << square),
+                    tried | ((1 - placed) << square),
+                    stabiliser & rules.fixing[square],
+                    mark,
+                    np.int64(placed),
+                    depth + 1,
+                )
+                total += _respond(rules, player, plan, memo, number, positions, steps, after, end, top, bounded)
+        if total > best:
+            best = total
+            _keep_only(steps, base, mark)
+        else:
+            steps.counts[0] = mark
+    return best
+
+
+@piece
+def _keep_only(steps: Any, base: int, mark: int) -> None:
+    """Move the actions from `mark` on to `base`, in place of those of an attempt that is not the best."""
+    shift, end = mark - base, steps.counts[0]
+    if shift:
+        for step in range(mark, end):
+            parent = steps.parents[step]
+            steps.parents[step - shift] = parent if parent < mark else parent - shift
+            steps.results[step - shift], steps.squares[step - shift] = steps.results[step], steps.squares[step]
+    steps.counts[0] = end - shift

@@ -1,0 +1,153 @@
+"""The lazy double oracle: rounds of a restricted game and two best responses, with a proven interval after each.
+
+McMahan, Gordon, Blum 2003 for matrix games; Bosansky, Kiekintveld, Lisy, Pechoucek 2014 for sequences.  Plans and the
+pure rule are complete strategies, so the values of the best responses to them enclose the value of the game from the
+first round on.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
+from pttt_ooc.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.double_oracle.restricted_matching import Matching
+from pttt_ooc.double_oracle.restricted_program import exact_plans
+from pttt_ooc.double_oracle.rule_tables import rule_tables
+from pttt_ooc.double_oracle.sparse_plan import behave, first_infoset
+from pttt_ooc.rules.game import Game
+
+PROGRAMS_FROM = 1e-3
+"""The width of the interval from which linear programs take over from regret matching."""
+
+_PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
+_LEAST = 1e-14  # reach that counts as none
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is known after a round.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    lower, upper
+        What the plans of players 0 and 1 guarantee: the value of the game for player 0 is between them.
+    best_lower, best_upper
+        The largest lower and the smallest upper end of all rounds.
+    sequences, support
+        Numbers of both players' sequences in the restricted game, and of those with reach.
+    histories
+        Number of won histories of the restricted game.
+    visited
+        Numbers of infosets that the best responses visited.
+    added
+        Number of new sequences.
+    exact
+        Whether the plans come from a linear program.
+    program_seconds, response_seconds
+        Seconds of this round, for the restricted game and for best responses.
+    """
+
+    number: int
+    lower: float
+    upper: float
+    best_lower: float
+    best_upper: float
+    sequences: tuple[int, int]
+    support: tuple[int, int]
+    histories: int
+    visited: tuple[int, int]
+    added: int
+    exact: bool
+    program_seconds: float
+    response_seconds: float
+
+    @property
+    def nashconv(self) -> float:
+        """What both players together can gain against these plans: the width of the interval of this round."""
+        return self.upper - self.lower
+
+    @property
+    def settled(self) -> bool:
+        """Whether the best responses to an equilibrium of the restricted game had nothing new."""
+        return self.exact and not self.added
+
+
+class DoubleOracle:
+    """The rounds of one game.
+
+    Parameters
+    ----------
+    game
+        The rules; nothing is listed.
+    memo_mb
+        Megabytes for the bounds of both players' best responses.
+
+    Raises
+    ------
+    GameError
+        If the board is too large.
+
+    Examples
+    --------
+    >>> from pttt_ooc.rules.catalogue import named_game
+    >>> oracle = DoubleOracle(named_game("mini-2x3k2-abrupt"))
+    >>> while not (last := oracle.round()).settled:
+    ...     pass
+    >>> round(last.lower, 6), last.nashconv < 1e-12
+    (0.764706, True)
+    """
+
+    def __init__(self, game: Game, memo_mb: float = 96) -> None:
+        self.game, self.rules = game, rule_tables(game)
+        self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
+        self._histories, self._matching = Histories(self.rules), Matching()
+        self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
+        self.last: Round | None = None
+
+    def round(self) -> Round:
+        """Solve the restricted game, respond to its plans, and allow the responses' actions.
+
+        Raises
+        ------
+        PtttError
+            If a linear program cannot be solved.
+        """
+        begin, before = time.perf_counter(), self.last
+        self.plans, won = self._histories.won(self.plans)
+        width = before.nashconv if before else 2.0
+        exact = before is not None and (width <= PROGRAMS_FROM or before.exact or not before.added)
+        if exact:
+            reach = exact_plans(self.plans, won)
+        else:
+            reach, _ = self._matching.solve(self.plans, won, _PART * width, _MOST)
+        for plan, own in zip(self.plans, reach, strict=True):
+            behave(plan, own, _LEAST)
+        middle = time.perf_counter()
+        sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
+        first, second = (self._responders[p].respond(self.plans[1 - p]) for p in (0, 1))
+        grown, added = zip(
+            *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
+            strict=True,
+        )
+        self.plans = grown[0], grown[1]
+        lower, upper = -second.value, first.value
+        self.last = Round(
+            number=before.number + 1 if before else 1,
+            lower=lower,
+            upper=upper,
+            best_lower=max(lower, before.best_lower) if before else lower,
+            best_upper=min(upper, before.best_upper) if before else upper,
+            sequences=sequences,
+            support=(int((reach[0] > _LEAST).sum()), int((reach[1] > _LEAST).sum())),
+            histories=len(won.payoffs),
+            visited=(first.visited, second.visited),
+            added=sum(added),
+            exact=exact,
+            program_seconds=middle - begin,
+            response_seconds=time.perf_counter() - middle,
+        )
+        return self.last

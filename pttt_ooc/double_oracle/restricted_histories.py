@@ -1,0 +1,132 @@
+"""The won histories of a restricted game: both players use only sequences of their plans.
+
+At an infoset without an allowed action, the pure rule's action is allowed first.  So each pair of plans and rule is a
+pair of complete strategies.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.double_oracle.rule_tables import RuleTables
+from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
+from pttt_ooc.jit import bare_kernel
+
+
+class WonHistories(NamedTuple):
+    """The won histories, in the orientation of player 0, whose mirror images are left out.
+
+    Attributes
+    ----------
+    first, second : int32 (wins,)
+        The last sequences of both players; -1: the empty sequence.
+    payoffs : float64 (wins,)
+        The payoff of player 0 if both sequences have reach 1: 1 or -1, divided by the orbits of player 1's actions.
+    """
+
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    payoffs: NDArray[np.float64]
+
+
+Plans = tuple[SparsePlan, SparsePlan]
+
+
+class Histories:
+    """Finds the won histories of restricted games of one game."""
+
+    def __init__(self, rules: RuleTables) -> None:
+        self._rules, self._room = rules, 1 << 14
+
+    def won(self, plans: Plans) -> tuple[Plans, WonHistories]:
+        """The won histories of two plans; the plans get the rule's actions where they have none."""
+        while True:
+            first, second = (with_room(plan, 4 * SPARE) for plan in plans)
+            plans = first, second
+            found = WonHistories(*(np.empty(self._room, kind) for kind in ("i4", "i4", "f8")))
+            counts = np.zeros(2, np.int64)
+            start = (np.int64(0), np.int64(0), np.int64(0), *self._rules.setup)
+            _walk(self._rules, first, second, found, counts, self._rules.first, start, -1, -1, 1.0)
+            if not counts[1]:
+                return plans, WonHistories(*(array[: counts[0]] for array in found))
+            if counts[0] + SPARE > self._room:
+                self._room *= 2
+
+
+@bare_kernel
+def _walk(
+    rules: Any,
+    first: Any,
+    second: Any,
+    found: Any,
+    counts: Any,
+    player: int,
+    at: Any,
+    last0: int,
+    last1: int,
+    scale: float,
+) -> None:
+    """Visit all histories after one.
+
+    Parameters
+    ----------
+    at
+        The infosets of both players, the orientation of player 1, and the marks of both, on the board.
+    last0, last1, scale
+        The last sequences, and the product of the shares of player 1's actions in their orbits.
+    """
+    infoset0, infoset1, g, marks0, marks1 = at
+    if (
+        counts[0] + SPARE > len(found.payoffs)
+        or max(first.counts[0], first.counts[1]) + SPARE > len(first.before)
+        or max(second.counts[0], second.counts[1]) + SPARE > len(second.before)
+    ):
+        counts[1] = 1
+        return
+    plan, infoset, own, others = first, infoset0, marks0, marks1
+    if player == 1:
+        plan, infoset, own, others = second, infoset1, marks1, marks0
+    _allow_rule(rules, player, plan, infoset)
+    stabiliser = plan.stabilisers[infoset]
+    for square in range(rules.squares):
+        sequence = np.int64(plan.actions[infoset, square])
+        if sequence < 0:
+            continue
+        seen = 0
+        for h in range(len(rules.images)):
+            image = rules.images[h, square]
+            if not stabiliser >> h & 1 or seen >> image & 1:
+                continue
+            seen |= 1 << image
+            bit = 1 << (rules.places[g, image] if player == 1 else image)
+            share = scale / plan.orbits[sequence] if player == 1 else scale
+            placed = 0 if others & bit else 1
+            marks = own | bit if placed else own
+            if placed and rules.wins[player, marks]:
+                found.first[counts[0]] = last0 if player == 1 else sequence
+                found.second[counts[0]] = sequence if player == 1 else last1
+                found.payoffs[counts[0]] = -share if player == 1 else share
+                counts[0] += 1
+            elif placed == 0 or (marks | others) != rules.full:
+                after = np.int64(next_infoset(rules, plan, infoset, square, placed))
+                mover = player if placed == 0 and rules.classical else 1 - player
+                if player == 0:
+                    then = (after, infoset1, g, marks, marks1)
+                    _walk(rules, first, second, found, counts, mover, then, sequence, last1, share)
+                else:
+                    then = (infoset0, after, rules.turned[h, g], marks0, marks)
+                    _walk(rules, first, second, found, counts, mover, then, last0, sequence, share)
+            if player == 0:
+                break  # the mirror images of this action have the same payoffs
+
+
+@bare_kernel
+def _allow_rule(rules: Any, player: int, plan: Any, infoset: int) -> None:
+    for square in range(rules.squares):
+        if plan.actions[infoset, square] >= 0:
+            return
+    known = rules.ternary[plan.marks[infoset]] + 2 * rules.ternary[plan.fails[infoset]]
+    allow(rules, plan, infoset, rules.choices[player, known])

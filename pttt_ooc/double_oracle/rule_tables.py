@@ -1,0 +1,131 @@
+"""The rules and the symmetries of one game as tables, for kernels.
+
+Sets of squares are bit masks.  A player's sequence is kept in its *canonical orientation*: the image under a symmetry
+that is lexicographically least, attempt by attempt.  The *stabiliser* of a sequence are the symmetries that fix each of
+its squares; a bit mask of symmetries.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.double_oracle.pure_rule import choices
+from pttt_ooc.errors import GameError
+from pttt_ooc.jit import piece
+from pttt_ooc.rules.game import Game
+
+MOST_SQUARES = 12
+"""Squares of the largest board: the tables have an entry for each set of squares."""
+
+
+class RuleTables(NamedTuple):
+    """The tables; G symmetries, n squares.
+
+    Attributes
+    ----------
+    squares, full
+        Number of squares, and the mask of all of them.
+    classical
+        Whether a failed attempt keeps the turn.
+    first
+        The player who moves first.
+    everything
+        The mask of all symmetries.
+    setup : int64 (2,)
+        Both players' marks before the game.
+    wins : bool (2, 2^n)
+        Whether a player with these marks has won.
+    places : int64 (G, n)
+        The square that a symmetry takes to a canonical square.
+    turned : int64 (G, G)
+        ``turned[h, g]``: the symmetry that applies `g` and then undoes `h`.
+    images : int64 (G, n)
+        The image of a square.
+    fixing : int64 (n,)
+        The mask of the symmetries that fix a square.
+    masks : int32 (G, 2^n)
+        The image of a set of squares.
+    ternary : int64 (2^n,)
+        The sum of 3^s over the squares of a set: ``ternary[marks] + 2 * ternary[fails]`` is a player's *knowledge*.
+    choices : int8 (2, 3^n)
+        The square that the pure rule attempts, by player and knowledge; see :mod:`pttt_ooc.double_oracle.pure_rule`.
+    """
+
+    squares: int
+    full: int
+    classical: bool
+    first: int
+    everything: int
+    setup: NDArray[np.int64]
+    wins: NDArray[np.bool_]
+    places: NDArray[np.int64]
+    turned: NDArray[np.int64]
+    images: NDArray[np.int64]
+    fixing: NDArray[np.int64]
+    masks: NDArray[np.int32]
+    ternary: NDArray[np.int64]
+    choices: NDArray[np.int8]
+
+
+def rule_tables(game: Game) -> RuleTables:
+    """The tables of a game.
+
+    Raises
+    ------
+    GameError
+        If the board has more than :data:`MOST_SQUARES` squares.
+    """
+    n, symmetries = game.squares, game.symmetries
+    if n > MOST_SQUARES:
+        raise GameError(f"Game {game.name}: a board of {n} squares; the double oracle takes up to {MOST_SQUARES}.")
+    size, sets = len(symmetries), np.arange(1 << n)
+    images = np.array(symmetries, np.int64)
+    numbers = {symmetry: number for number, symmetry in enumerate(symmetries)}
+    places = np.argsort(images, axis=1)
+    turned = [[numbers[tuple(places[h, images[g]].tolist())] for g in range(size)] for h in range(size)]
+    holds = sets[:, None] >> np.arange(n) & 1  # whether a set has a square
+    wins = np.zeros((2, 1 << n), np.bool_)
+    for player, winning_sets in enumerate(game.winning_sets):
+        for winning in winning_sets:
+            wins[player] |= sets & winning == winning
+    return RuleTables(
+        squares=n,
+        full=(1 << n) - 1,
+        classical=game.turn_rule == "classical",
+        first=game.first_player,
+        everything=(1 << size) - 1,
+        setup=np.array([game.setup_mask(0), game.setup_mask(1)], np.int64),
+        wins=wins,
+        places=places,
+        turned=np.array(turned, np.int64),
+        images=images,
+        fixing=((images == np.arange(n)) << np.arange(size)[:, None]).sum(axis=0),
+        masks=np.ascontiguousarray((holds @ (1 << images.T)).T, np.int32),
+        ternary=holds @ 3 ** np.arange(n),
+        choices=np.stack([choices(game, player) for player in (0, 1)]),
+    )
+
+
+@piece
+def representative(rules: Any, stabiliser: int, square: int) -> int:
+    """The least image of a square under the symmetries of a stabiliser."""
+    least = square
+    for g in range(len(rules.images)):
+        if stabiliser >> g & 1:
+            least = min(least, rules.images[g, square])
+    return least
+
+
+@piece
+def orbit_size(rules: Any, stabiliser: int, square: int) -> int:
+    """Number of images of a square under the symmetries of a stabiliser."""
+    seen, size = 0, 0
+    for g in range(len(rules.images)):
+        bit = 1 << rules.images[g, square]
+        if stabiliser >> g & 1 and not seen & bit:
+            seen |= bit
+            size += 1
+    return size

@@ -1,0 +1,137 @@
+"""A player's sequences in the restricted game: a tree of infosets and allowed actions that only grows.
+
+An infoset stands for its mirror images, and an action for the actions that the infoset's stabiliser makes of it, its
+*orbit*: a plan mixes them evenly.  A *sequence* is an action at an infoset; its reach is that of the whole orbit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.double_oracle.rule_tables import RuleTables, orbit_size
+from pttt_ooc.jit import bare_kernel, piece
+
+SPARE = 64
+"""Infosets and sequences for which a kernel finds room, at most, before it looks again."""
+
+
+class SparsePlan(NamedTuple):
+    """The infosets and the sequences of one player, in the order in which they were made.
+
+    The arrays have room for more; infoset 0 is the player's first.
+
+    Attributes
+    ----------
+    counts : int64 (2,)
+        Number of infosets, and of sequences.
+    children : int32 (infosets, 2 n)
+        The infoset after an attempt of a square s that failed (2 s) or was placed (2 s + 1); -1: none.
+    actions : int32 (infosets, n)
+        The sequence of an attempt at an infoset; -1: not allowed.
+    before : int32 (infosets,)
+        The sequence that leads to an infoset; -1: none.
+    stabilisers, marks, fails : int64 (infosets,)
+        What an infoset knows, in its canonical orientation.
+    infosets, orbits : int32 (sequences,)
+        The infoset of a sequence, and the number of actions in its orbit.
+    chances : float64 (sequences,)
+        The probability of *one* action of the orbit, given the infoset.
+    """
+
+    counts: NDArray[np.int64]
+    children: NDArray[np.int32]
+    actions: NDArray[np.int32]
+    before: NDArray[np.int32]
+    stabilisers: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    fails: NDArray[np.int64]
+    infosets: NDArray[np.int32]
+    orbits: NDArray[np.int32]
+    chances: NDArray[np.float64]
+
+
+def first_infoset(rules: RuleTables, player: int) -> SparsePlan:
+    """A plan with the player's first infoset, and no allowed action."""
+    n, room = rules.squares, 16 * SPARE
+    plan = SparsePlan(
+        counts=np.array([1, 0]),
+        children=np.full((room, 2 * n), -1, np.int32),
+        actions=np.full((room, n), -1, np.int32),
+        before=np.full(room, -1, np.int32),
+        stabilisers=np.zeros(room, np.int64),
+        marks=np.zeros(room, np.int64),
+        fails=np.zeros(room, np.int64),
+        infosets=np.zeros(room, np.int32),
+        orbits=np.zeros(room, np.int32),
+        chances=np.zeros(room),
+    )
+    plan.stabilisers[0], plan.marks[0] = rules.everything, rules.setup[player]
+    return plan
+
+
+def with_room(plan: SparsePlan, more: int) -> SparsePlan:
+    """The plan with room for so many more infosets and sequences."""
+    needed = int(plan.counts.max()) + more
+    if needed <= len(plan.before):
+        return plan
+    return plan._replace(**{name: _longer(getattr(plan, name), 2 * needed) for name in plan._fields[1:]})
+
+
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    longer = np.full((size, *array.shape[1:]), -1 if array.dtype == np.int32 else 0, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@piece
+def allow(rules: Any, plan: Any, infoset: int, square: int) -> int:
+    """Allow an action, the least of its orbit; returns its sequence."""
+    sequence = np.int64(plan.actions[infoset, square])
+    if sequence < 0:
+        sequence = plan.counts[1]
+        plan.counts[1] += 1
+        plan.actions[infoset, square] = sequence
+        plan.infosets[sequence] = infoset
+        plan.orbits[sequence] = orbit_size(rules, plan.stabilisers[infoset], square)
+        plan.chances[sequence] = 0.0
+    return sequence
+
+
+@piece
+def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) -> int:
+    """The infoset after an allowed action; made if it is new."""
+    after = np.int64(plan.children[infoset, 2 * square + placed])
+    if after < 0:
+        after = plan.counts[0]
+        plan.counts[0] += 1
+        plan.children[infoset, 2 * square + placed] = after
+        plan.before[after] = plan.actions[infoset, square]
+        plan.stabilisers[after] = plan.stabilisers[infoset] & rules.fixing[square]
+        plan.marks[after] = plan.marks[infoset] | (placed << square)
+        plan.fails[after] = plan.fails[infoset] | ((1 - placed) << square)
+    return after
+
+
+@bare_kernel
+def behave(plan: Any, reach: Any, least: float) -> None:
+    """Set the chances of all sequences from a realization plan; reach below `least` counts as none.
+
+    Parameters
+    ----------
+    reach : float64 (sequences,)
+        The sums at infosets need not be exact: chances are divided by their own sum.
+    """
+    for infoset in range(plan.counts[0]):
+        total = 0.0
+        for square in range(plan.actions.shape[1]):
+            sequence = plan.actions[infoset, square]
+            if sequence >= 0 and reach[sequence] > least:
+                total += reach[sequence]
+        for square in range(plan.actions.shape[1]):
+            sequence = plan.actions[infoset, square]
+            if sequence >= 0:
+                kept = reach[sequence] if reach[sequence] > least else 0.0
+                plan.chances[sequence] = kept / total / plan.orbits[sequence] if total > 0 else 0.0

@@ -1,0 +1,147 @@
+"""The lazy double oracle: responses against brute force, proven intervals, known values, the command."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.double_oracle.lazy_response import Responder
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.double_oracle.pure_rule import choices
+from pttt_ooc.double_oracle.rule_tables import rule_tables
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules.catalogue import GAMES, named_game
+from tests.kits import naive
+from tests.kits.cli_runner import Done, main
+
+pytest.importorskip("scipy")
+
+SMALL = [name for name in GAMES if name.startswith(("mini", "dark-hex-2"))]
+EXACT = {
+    "pttt-abrupt": 0.549947033493974,  # the enumerated double oracle, and a walk over all histories
+    "pttt-classical": 2 / 3,
+    "dark-hex-3x3-abrupt": 0.384434399724437,
+    "dark-hex-3x3-classical": 1.0,
+}
+
+
+def strategies(oracle):
+    """Both players' complete strategies, for the brute force."""
+    found = []
+    for p in (0, 1):
+        strategy = CompleteStrategy(oracle.rules, p, oracle.plans[p])
+        skipped = len(oracle.game.setup[p])
+        rows = {
+            text: strategy.probabilities(tuple(naive.attempts(text)[skipped:])).tolist()
+            for text in naive.infosets(oracle.game, p)
+        }
+        found.append(rows)
+    return found
+
+
+def solved(name, **options):
+    oracle = DoubleOracle(named_game(name), **options)
+    while not oracle.round().settled and oracle.last.nashconv > 1e-13:
+        pass
+    return oracle
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("name", SMALL)
+def test_the_interval_of_each_round_is_that_of_all_histories(name):
+    """Best responses by brute force to plans with the rule elsewhere, from the first round to the last."""
+    game, oracle = named_game(name), DoubleOracle(named_game(name))
+    for number in range(1, 30):
+        last = oracle.round()
+        if number in (1, 2, 4) or last.settled:
+            rows = strategies(oracle)
+            for row in rows[0].values():
+                assert math.fsum(row) == pytest.approx(1, abs=1e-12)
+            assert last.upper == pytest.approx(naive.best_response_value(game, 0, rows[1]), abs=1e-12)
+            assert last.lower == pytest.approx(-naive.best_response_value(game, 1, rows[0]), abs=1e-12)
+        if last.settled:
+            break
+    assert last.settled and 0 <= last.nashconv + 1e-14 < 1e-12
+    assert last.best_lower <= last.best_upper + 1e-14
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k3-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt"])
+def test_bounds_change_no_value_and_spare_visits(name):
+    oracle = DoubleOracle(named_game(name))
+    for _ in range(3):
+        oracle.round()
+        for p in (0, 1):
+            with_bounds, without = (
+                Responder(oracle.rules, p, 1.0).respond(oracle.plans[1 - p], bounded) for bounded in (True, False)
+            )
+            assert with_bounds.value == pytest.approx(without.value, abs=1e-13)
+            assert with_bounds.visited < without.visited
+
+
+def test_a_table_that_is_too_small_changes_nothing():
+    large, small = solved("mini-2x3k3-abrupt", memo_mb=8), solved("mini-2x3k3-abrupt", memo_mb=0.001)
+    assert large.last.number == small.last.number
+    for one, other in zip(large.plans, small.plans, strict=True):
+        assert one.counts.tolist() == other.counts.tolist()
+        np.testing.assert_array_equal(one.chances, other.chances)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(EXACT))
+def test_values_of_whole_games(name):
+    last = solved(name).last
+    assert last.nashconv < 1e-12 and last.best_lower == pytest.approx(EXACT[name], abs=1e-12)
+    assert last.best_upper == pytest.approx(EXACT[name], abs=1e-12)
+
+
+def test_the_rule_wins_where_it_can_and_blocks_where_it_must():
+    game, rules = named_game("pttt-abrupt"), rule_tables(named_game("pttt-abrupt"))
+
+    def choice(marks, fails):
+        known = sum(3**square for square in marks) + 2 * sum(3**square for square in fails)
+        return int(choices(game, 0)[known]), int(rules.choices[1, known])
+
+    assert choice([], []) == (4, 4)
+    assert choice([0, 1], [3, 4]) == (2, 2)  # it wins rather than blocks
+    assert choice([8], [0, 1]) == (2, 2)
+    assert choice(range(4), range(4, 9)) == (-1, -1)
+
+
+def test_a_large_board_is_refused():
+    game = named_game("pttt-abrupt")
+    with pytest.raises(GameError, match="a board of 13 squares; the double oracle takes up to 12"):
+        rule_tables(type("Board", (), {"name": game.name, "squares": 13, "symmetries": game.symmetries})())
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+@pytest.fixture
+def exact(capsys):
+    def run(*arguments):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main(["exact", *arguments])
+        return Done(end.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+def test_the_command_finds_the_value(exact):
+    found = exact("--game", "mini-2x3k2-abrupt", "--json").json
+    assert found["game"] == "mini-2x3k2-abrupt" and found["exact"]
+    assert found["lower"] == pytest.approx(13 / 17) and found["upper"] == pytest.approx(13 / 17)
+    assert found["nashconv"] < 1e-12 and found["rounds"] > 2 and found["peak_mb"] > 0
+    assert all(1 <= support <= size for support, size in zip(found["support"], found["sequences"], strict=True))
+    shown = exact("--game", "mini-2x3k2-abrupt").out
+    assert "0.764705882352941" in shown and "rounds" in shown
+
+
+def test_the_command_stops_at_a_gap_or_a_time(exact):
+    found = exact("--game", "mini-2x3k3-abrupt", "--gap", "0.2", "--json").json
+    assert 1e-9 < found["nashconv"] <= 0.2 and not found["exact"]
+    assert exact("--game", "mini-2x3k3-abrupt", "--max-minutes", "0", "--json").json["rounds"] == 1
+    done = exact("--game", "no-such-game")
+    assert done.code == 1 and "no-such-game" in done.err
