@@ -262,11 +262,11 @@ def test_an_iteration_of_mirror_descent_takes_a_gradient_for_each_player(algorit
 
 def test_an_iteration_of_policy_space_oracles_takes_two_gradients_for_each_player():
     pytest.importorskip("scipy")
-    ground = small_ground(MINI)
-    learner = started("psro", ground)
+    learning_game = small_learning_game(MINI)
+    learner = started("psro", learning_game)
     learner.step(3)
     assert (learner.counts.iterations, learner.counts.gradients) == (3, 12)
-    assert learner.counts.states == 12 * ground.nodes
+    assert learner.counts.states == 12 * learning_game.nodes
 
 
 def test_fictitious_play_mixes_plans():
