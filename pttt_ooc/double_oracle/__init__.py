@@ -1,7 +1,8 @@
 """Exact equilibria without listing the game: the lazy double oracle.
 
-Modules: ``rule_tables``: a game's rules and symmetries as tables.  ``pure_rule``: what a player does outside of their
-plan.  ``sparse_plan``: the sequences that a player's plan may use.  ``clairvoyance``: upper bounds for a best response.
+Modules: ``oracle``: the rounds, and the proven interval.  ``rule_tables``: a game's rules and symmetries as tables.
+``pure_rule``: what a player does outside of their plan.  ``sparse_plan``: the sequences that a player may use.
+``complete_strategy``: plan and rule together.  ``clairvoyance``: upper bounds for a best response.
 ``lazy_response``: the best response.  ``restricted_histories``, ``restricted_matching``, ``restricted_program``: the
-restricted game, its approximate and its exact solution.  ``oracle``: the rounds, and the proven interval.
+restricted game, its approximate and its exact solution.
 """

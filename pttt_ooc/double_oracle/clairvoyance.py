@@ -182,6 +182,8 @@ def moved(rules: Any, plan: Any, at: Any, h: int, square: int, bit: int, placed:
     after = np.int64(-1)
     if infoset >= 0:
         after = np.int64(plan.children[infoset, 2 * square + placed])
+        if after >= 0 and plan.choices[after] == 0:
+            after = np.int64(-1)
     if placed:
         marks |= bit
     else:

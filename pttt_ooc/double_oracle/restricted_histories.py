@@ -125,8 +125,7 @@ def _walk(
 
 @bare_kernel
 def _allow_rule(rules: Any, player: int, plan: Any, infoset: int) -> None:
-    for square in range(rules.squares):
-        if plan.actions[infoset, square] >= 0:
-            return
+    if plan.choices[infoset]:
+        return
     known = rules.ternary[plan.marks[infoset]] + 2 * rules.ternary[plan.fails[infoset]]
     allow(rules, plan, infoset, rules.choices[player, known])

@@ -31,6 +31,8 @@ class SparsePlan(NamedTuple):
         The infoset after an attempt of a square s that failed (2 s) or was placed (2 s + 1); -1: none.
     actions : int32 (infosets, n)
         The sequence of an attempt at an infoset; -1: not allowed.
+    choices : int32 (infosets,)
+        Number of allowed actions; where there is none, the infoset counts as outside of the plan.
     before : int32 (infosets,)
         The sequence that leads to an infoset; -1: none.
     stabilisers, marks, fails : int64 (infosets,)
@@ -44,6 +46,7 @@ class SparsePlan(NamedTuple):
     counts: NDArray[np.int64]
     children: NDArray[np.int32]
     actions: NDArray[np.int32]
+    choices: NDArray[np.int32]
     before: NDArray[np.int32]
     stabilisers: NDArray[np.int64]
     marks: NDArray[np.int64]
@@ -60,6 +63,7 @@ def first_infoset(rules: RuleTables, player: int) -> SparsePlan:
         counts=np.array([1, 0]),
         children=np.full((room, 2 * n), -1, np.int32),
         actions=np.full((room, n), -1, np.int32),
+        choices=np.zeros(room, np.int32),
         before=np.full(room, -1, np.int32),
         stabilisers=np.zeros(room, np.int64),
         marks=np.zeros(room, np.int64),
@@ -77,11 +81,12 @@ def with_room(plan: SparsePlan, more: int) -> SparsePlan:
     needed = int(plan.counts.max()) + more
     if needed <= len(plan.before):
         return plan
-    return plan._replace(**{name: _longer(getattr(plan, name), 2 * needed) for name in plan._fields[1:]})
+    blanks = dict.fromkeys(plan._fields[1:], 0) | dict.fromkeys(("children", "actions", "before"), -1)
+    return plan._replace(**{name: _longer(getattr(plan, name), 2 * needed, k) for name, k in blanks.items()})
 
 
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    longer = np.full((size, *array.shape[1:]), -1 if array.dtype == np.int32 else 0, array.dtype)
+def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
+    longer = np.full((size, *array.shape[1:]), blank, array.dtype)
     longer[: len(array)] = array
     return longer
 
@@ -94,6 +99,7 @@ def allow(rules: Any, plan: Any, infoset: int, square: int) -> int:
         sequence = plan.counts[1]
         plan.counts[1] += 1
         plan.actions[infoset, square] = sequence
+        plan.choices[infoset] += 1
         plan.infosets[sequence] = infoset
         plan.orbits[sequence] = orbit_size(rules, plan.stabilisers[infoset], square)
         plan.chances[sequence] = 0.0

@@ -52,9 +52,9 @@ def solved(name, **options):
 def test_the_interval_of_each_round_is_that_of_all_histories(name):
     """Best responses by brute force to plans with the rule elsewhere, from the first round to the last."""
     game, oracle = named_game(name), DoubleOracle(named_game(name))
-    for number in range(1, 30):
+    for _ in range(100):
         last = oracle.round()
-        if number in (1, 2, 4) or last.settled:
+        if last.number < 20 or last.settled:
             rows = strategies(oracle)
             for row in rows[0].values():
                 assert math.fsum(row) == pytest.approx(1, abs=1e-12)
@@ -66,9 +66,9 @@ def test_the_interval_of_each_round_is_that_of_all_histories(name):
     assert last.best_lower <= last.best_upper + 1e-14
 
 
-@pytest.mark.parametrize("name", ["mini-2x3k3-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt"])
+@pytest.mark.parametrize("name", ["mini-2x3k3-abrupt", "mini-2x3k3-classical", "dark-hex-2x3-abrupt"])
 def test_bounds_change_no_value_and_spare_visits(name):
-    oracle = DoubleOracle(named_game(name))
+    oracle, visits = DoubleOracle(named_game(name)), [0, 0]
     for _ in range(3):
         oracle.round()
         for p in (0, 1):
@@ -76,7 +76,9 @@ def test_bounds_change_no_value_and_spare_visits(name):
                 Responder(oracle.rules, p, 1.0).respond(oracle.plans[1 - p], bounded) for bounded in (True, False)
             )
             assert with_bounds.value == pytest.approx(without.value, abs=1e-13)
-            assert with_bounds.visited < without.visited
+            visits[0] += with_bounds.visited
+            visits[1] += without.visited
+    assert 2 * visits[0] < visits[1]
 
 
 def test_a_table_that_is_too_small_changes_nothing():
