@@ -52,7 +52,8 @@ class Course:
 
     def __init__(self, directory, **changes):
         self.lab = Lab(directory)
-        settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX, **changes}
+        settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX}
+        settings = {**settings, "practice": False, **changes}
         open_league(self.lab.data, LeagueSettings(**settings))
         self.league = League(self.lab.data)
         self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
