@@ -64,7 +64,7 @@ class HouseBot:
 HOUSE_BOTS = (
     HouseBot("random", "random", "random"),
     HouseBot("alphabeta_2", "alphabeta, 2 plies deep", "alphabeta", {"deepest": 2}, 1.0),
-    HouseBot("alphabeta", "alphabeta, 1 s", "alphabeta", {}, 1.0),
+    HouseBot("alphabeta", "alphabeta", "alphabeta", {}, 1.0),
     HouseBot("strong_2", "strong, 2 plies deep", "strong", {"deepest": 2}, 0.9),
     HouseBot("strong", "strong", "strong", {}, 0.9),
 )

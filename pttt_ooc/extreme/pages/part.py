@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -124,7 +123,6 @@ def part_of(
     shown: TournamentReader,
     *routers: APIRouter,
     everything: bool = False,
-    links: Sequence[Link] = LINKS,
     before: BeforeTournament | None = None,
 ) -> Part:
     """The part of the application for a tournament.
@@ -140,7 +138,7 @@ def part_of(
         name="extreme",
         directory=Path(__file__).parent,
         routers=(router, *routers),
-        links=links,
+        links=LINKS,
         state=TournamentPages(shown, everything, before),
         names={
             "WIDTH": board_values.WIDTH,
@@ -205,7 +203,8 @@ def matches(
     if team and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     found = seen.of_team(team) if team else seen.state.played
-    return render(request, "extreme/matches.html", account, seen=seen, found=found[::-1], team=team)
+    shown = {"seen": seen, "found": found[::-1], "team": team}
+    return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
 
 
 @router.get("/matches/{name}")

@@ -17,7 +17,7 @@ from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account
 
 router = APIRouter()
-RECENT = 40
+RECENT = 25
 """Matches that the page lists; all are in the files."""
 BotKey = Annotated[str, Query(pattern=r"^([A-Za-z][A-Za-z0-9_]{0,80})?$")]
 

@@ -8,9 +8,7 @@ from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.extreme.pages import exports, part, practice_pages
 from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
-from pttt_ooc.web.parts import Link, Part
-
-PRACTICE = Link("/extreme/practice", "Practice")
+from pttt_ooc.web.parts import Part
 
 
 def parts_of(grader: Grader) -> list[Part]:
@@ -20,7 +18,6 @@ def parts_of(grader: Grader) -> list[Part]:
         TournamentReader(league.files.tournament),
         exports.router,
         practice_pages.router,
-        links=(*part.LINKS, *([PRACTICE] if league.files.settings.practice else [])),
         before=before_tournament(league.files),
     )
     return [tournament, submission_pages.part_of(league)]
