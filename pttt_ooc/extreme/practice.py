@@ -67,7 +67,7 @@ class Practice:
             make_directory(directory / folder)
         self._settings, self._lock = settings, threading.Lock()
         self._under_way: list[Pairing] = []
-        self._broken_off: Counter[frozenset[str]] = Counter()  # matches that failed, by their digests
+        self._broken_off: Counter[frozenset[tuple[str, str]]] = Counter()  # by keys and digests of the bots
         self._programs: dict[tuple[str, str], BotProgram] = {}  # by name and digest of the file
         limit, walls = settings.conditions.time_limit, settings.conditions.walls
         self._ours = []
@@ -123,7 +123,7 @@ class Practice:
             found = play_logged(self.record, pairing, (first, second), conditions, cores, stopping, facts)
         except BaseException:
             with self._lock:
-                self._broken_off[frozenset(bot.digest for bot in bots)] += 1  # others are due before
+                self._broken_off[frozenset((bot.key, bot.digest) for bot in bots)] += 1  # others are due before
             raise
         finally:
             with self._lock:
@@ -190,7 +190,7 @@ class Practice:
                 played[key] += count
 
         def rank(pair: tuple[str, str]) -> tuple[bool, int, int, int]:
-            met = begun[pair] + begun[pair[::-1]] + self._broken_off[frozenset(bots[key].digest for key in pair)]
+            met = begun[pair] + begun[pair[::-1]] + self._broken_off[frozenset((key, bots[key].digest) for key in pair)]
             if all(bots[key].ours for key in pair):
                 met = 4 * met + 1
             counts = [played[key] for key in pair]
