@@ -49,7 +49,8 @@ class PracticeWork:
         check
             Called before the first match, and again after each failure.
         """
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)  # the bots inherit it
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, max(NICE, os.getpriority(os.PRIO_PROCESS, thread)))  # bots inherit it
         work.repeat(self.play_next, check)
 
     def play_next(self) -> bool:
