@@ -460,6 +460,7 @@ client = TestClient(create_app(grader, *parts_of(grader)))
 token = {"Authorization": "Bearer " + teams.add_team(grader.database, "Team A")}
 answer = client.post("/api/extreme/bots", headers=token, files={"file": ("team8.py", b"class Team8: pass")})
 assert answer.status_code == 201, answer.text
+assert client.get("/extreme/practice").status_code == 200
 heavy = ("numpy", "numba", "zarr", "scipy", "pttt_ooc.extreme.match", "pttt_ooc.extreme.bot_process")
 print([name for name in heavy if name in sys.modules])
 """
