@@ -4,9 +4,13 @@ import csv
 import hashlib
 import io
 import os
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 
+import psutil
 import pytest
 
 from pttt_ooc.course.kinds.bots import worker
@@ -19,10 +23,10 @@ from pttt_ooc.extreme.practice_record import PracticeRecord
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.service.pulse import Pulse
 from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import bearer
+from tests.course.grader_kit import ROOT, bearer
 from tests.course.test_extreme_course import now
 from tests.extreme.practice_kit import bot, league, write_match
-from tests.kits.patience import PATIENCE, wait_until
+from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
 
 OTHER = GOOD.replace(b"[0]", b"[-1]")
 ENDLESS = b"""class Team7:
@@ -169,6 +173,52 @@ def test_a_check_need_not_wait_for_a_practice_match(course, monkeypatch):
     assert all(one.forfeits == 0 for one in record.teams.values())
     assert not any(match.forfeited_by for match in record.practised())
     assert all(file.suffix == ".json" for file in (course.league.practice / "matches").iterdir())
+
+
+def process_of(course):
+    command = [sys.executable, "-m", "pttt_ooc.course.kinds.bots.worker", str(course.lab.data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_during_matches_loses_only_these(course):
+    """One match would go on for hours; the other team's matches with our bots are played beside it."""
+    course.restarted(practice_time_limit=86400)
+    course.hand_in("Team A", ENDLESS)
+    course.hand_in("Team B", GOOD)
+    known = set()
+    for _ in range(2):
+        process = process_of(course)
+        try:
+            wait_until(partial(more_than, course, known), alive=partial(runs, process))
+            bots = psutil.Process(process.pid).children(recursive=True)
+        finally:
+            process.kill()
+            process.wait()
+        for one in bots:
+            wait_until_gone(one.pid)
+        known |= names_of(course)
+    record = PracticeRecord.read(course.league.practice)
+    assert names_of(course) == known and all(one.forfeits == 0 for one in record.teams.values())
+    assert record.teams["t2"].matches == 0 and not record.teams["t2"].paused
+    course.league.practising.unlink()
+    process = process_of(course)
+    wait_until(course.league.practising.exists, alive=partial(runs, process))
+    process.terminate()
+    assert process.wait(PATIENCE) == 0 and not course.league.practising.exists()
+
+
+def runs(process):
+    return process.poll() is None
+
+
+def names_of(course):
+    return {match.pairing.name for match in practised(course)}
+
+
+def more_than(course, known):
+    return names_of(course) > known
 
 
 @pytest.mark.slow

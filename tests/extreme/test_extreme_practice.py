@@ -119,6 +119,27 @@ def test_a_new_team_and_a_new_version_play_at_once(tmp_path, instant):
     assert {digest for match in made.record.practised() for digest in match.digests} >= {"1", "2"}
 
 
+def test_who_has_played_least_is_due_among_pairs_that_have_not_met(tmp_path, instant):
+    made, teams = opened(tmp_path / "p"), [team(n) for n in range(5)]
+    play(made, teams, 9)  # of 20 pairs
+    teams.insert(0, team(5))
+    for _ in range(5):
+        made._enter(teams)
+        least = {key: one.matches for key, one in made.record.teams.items()}
+        (pair,) = play(made, teams)
+        assert "t5" in pair
+        met = {key for match in made.record.practised()[:-1] for key in match_of(match) if "t5" in match_of(match)}
+        others = {key: count for key, count in least.items() if key != "t5" and key not in met}
+        (other,) = {*pair} - {"t5"}
+        assert others[other] == min(others.values())
+        if least["t5"] + 1 > min(others.values()):  # from here on others have played less
+            break
+
+
+def match_of(match):
+    return match.pairing.first, match.pairing.second
+
+
 def test_bots_that_play_already_come_last(tmp_path, instant):
     """With several matches at a time, one team's new bot does not take all cores."""
     made, teams = opened(tmp_path / "p"), [team(n) for n in range(4)]
