@@ -1,5 +1,6 @@
 """A course with a league: a grader in this process, its teams, and the worker called by hand."""
 
+import datetime
 import threading
 
 from fastapi.testclient import TestClient
@@ -45,6 +46,11 @@ def walls():
 
 
 SANDBOX = walls()
+
+
+def now(minutes):
+    """So many minutes from now."""
+    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
 
 
 class Course:

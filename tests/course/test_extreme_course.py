@@ -1,6 +1,5 @@
 """A course's league beside its grader: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
 
-import datetime
 import os
 import re
 import sqlite3
@@ -22,7 +21,7 @@ from pttt_ooc.extreme import source_client
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
-from tests.course.coursekit import BAD, GOOD, OLD, Course
+from tests.course.coursekit import BAD, GOOD, OLD, Course, now
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -296,10 +295,6 @@ def test_a_full_disk_is_told(course, monkeypatch):
 
 # ---------------------------------------------------------------------------------------------
 # The tournament
-
-
-def now(minutes):
-    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
 
 
 @pytest.mark.slow

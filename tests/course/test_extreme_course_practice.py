@@ -22,9 +22,8 @@ from pttt_ooc.extreme.pages import tournament_reader
 from pttt_ooc.extreme.practice_record import PracticeRecord
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.service.pulse import Pulse
-from tests.course.coursekit import GOOD, Course
+from tests.course.coursekit import GOOD, Course, now
 from tests.course.grader_kit import ROOT, bearer
-from tests.course.test_extreme_course import now
 from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
 
@@ -387,7 +386,7 @@ def test_the_page_renews_itself_when_there_is_something_new(shown):
     write_match(shown.league.practice, 7, "t2", "t3")
     assert browser.get(f"/extreme/parts/practice?seen={first}").status_code == 200 and stamp() != first
     second = stamp()
-    league(shown.league.practice, [bot("t2", digest="9"), bot("t3")])
+    league(shown.league.practice, [bot("t2", paused="TIME OUT"), bot("t3"), bot("random", ours=True)])
     assert browser.get(f"/extreme/parts/practice?seen={second}").status_code == 200
 
 
