@@ -6,6 +6,7 @@ Between questions the process is frozen.  It is asked once for each move; time t
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,9 @@ class BotProcess:
         The program, and the Python that runs it.
     conditions
         How it is run.
+    stopping
+        Once it is set, nobody waits for the bot any more, and the methods raise a
+        :class:`~pttt_ooc.extreme.clock.StoppedError`.
 
     Raises
     ------
@@ -99,8 +103,14 @@ class BotProcess:
         If the machine ends it, or one of the package's own bots fails.  The methods raise it too.
     """
 
-    def __init__(self, program: BotProgram, interpreter: Interpreter, conditions: Conditions) -> None:
-        self._program, self._conditions = program, conditions
+    def __init__(
+        self,
+        program: BotProgram,
+        interpreter: Interpreter,
+        conditions: Conditions,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        self._program, self._conditions, self._stopping = program, conditions, stopping
         self._asked, self._charged = 0, 0.0
         self._stalls = conditions.load_limit + STALLS * conditions.time_limit
         paths = list(interpreter.paths)
@@ -166,7 +176,7 @@ class BotProcess:
         return answer, Spent(*(round(one, 6) for one in (clock.seconds, clock.processor, clock.waited)))
 
     def _clock(self, limit: float) -> Clock:
-        return Clock(self.enclosed.meter, limit, self._charged, self._stalls)
+        return Clock(self.enclosed.meter, limit, self._charged, self._stalls, self._stopping)
 
     def _stop(self, clock: Clock) -> None:
         """Freeze the process; what it has computed since its answer is charged with the next one."""

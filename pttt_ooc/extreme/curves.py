@@ -10,8 +10,8 @@ from typing import Any
 from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.match_logs import MatchLogs
 from pttt_ooc.extreme.search import Searcher, ready
-from pttt_ooc.extreme.tournament_record import Record
 
 NODES = 5000
 """Positions searched for each position of a match."""
@@ -70,13 +70,13 @@ class Analyst:
         return found if state[PLAYER] == 0 else 1 - found
 
 
-def write_curve(record: Record, pairing: Pairing, analyst: Analyst) -> None:
+def write_curve(record: MatchLogs, pairing: Pairing, analyst: Analyst) -> None:
     """Evaluate a match that has been played, and write its curve."""
     found = analyst.curve(record.match(pairing))
     make_directory(record.directory / "curves")
     atomic_write_text(record.curve(pairing), json.dumps({"nodes": found.nodes, "chances": found.chances}) + "\n")
 
 
-def missing(record: Record) -> list[Pairing]:
+def missing(record: MatchLogs) -> list[Pairing]:
     """The matches that have been played and have no curve."""
-    return [played.pairing for played in record.state().played if not record.curve(played.pairing).exists()]
+    return [played.pairing for played in record.all_played() if not record.curve(played.pairing).exists()]

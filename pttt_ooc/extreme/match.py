@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass, field
@@ -84,6 +85,7 @@ def play_match(
     watch: Callable[[BotMatch], bool] | None = None,
     opening: Sequence[Cell] = (),
     tried: int | None = None,
+    stopping: threading.Event | None = None,
 ) -> BotMatch:
     """Play one match.  If the machine breaks it off, it is played again, a few times, and the log says so.
 
@@ -101,9 +103,13 @@ def play_match(
     tried
         Own moves after which a program does not get another match in another Python: it might raise an error in order
         to try again.  None: no limit.
+    stopping
+        Once it is set, the match is broken off at once, in the middle of a move.
 
     Raises
     ------
+    StoppedError
+        If `stopping` was set.
     ExtremeError
         If bots cannot be run on this machine as the conditions say, or the opening is against the rules.
     MachineError
@@ -114,7 +120,7 @@ def play_match(
     broken_off: list[str] = []
     while True:
         try:
-            match = _play(programs, conditions, watch, opening, tried)
+            match = _play(programs, conditions, watch, opening, tried, stopping)
         except MachineError as error:
             broken_off.append(str(error))
             if len(broken_off) == TRIES:
@@ -131,11 +137,12 @@ def _play(
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
     tried: int | None,
+    stopping: threading.Event | None,
 ) -> BotMatch:
     """A match with the Pythons that the programs turn out to need."""
     skipped = [0, 0]
     while True:
-        match, loser = _play_once(programs, skipped, conditions, watch, opening)
+        match, loser = _play_once(programs, skipped, conditions, watch, opening, stopping)
         if loser is None or match.message != "THREW AN EXCEPTION":
             return match
         if tried is not None and len(match.used(loser)) >= tried:
@@ -157,6 +164,7 @@ def _play_once(
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
+    stopping: threading.Event | None,
 ) -> tuple[BotMatch, int | None]:
     """A match with these interpreters, and who has forfeited it."""
     match = BotMatch((programs[0].name, programs[1].name))
@@ -166,7 +174,7 @@ def _play_once(
             interpreter = program.interpreters()[skipped[player]]
             converted = program.converted(interpreter.version)
             match.pythons[player] = "converted" if converted else ".".join(map(str, interpreter.version))
-            bots.append(BotProcess(program, interpreter, conditions))
+            bots.append(BotProcess(program, interpreter, conditions, stopping))
         for player, bot in enumerate(bots):
             try:
                 match.load_seconds[player] = bot.load()

@@ -20,11 +20,13 @@ from pttt_ooc.extreme import league
 from pttt_ooc.extreme.bot_check import ENOUGH
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
+from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import taken_core
 from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
 from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.match_logs import MatchLogs, read_json
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.extreme.tournament_record import FACTS, Record, read_json
+from pttt_ooc.extreme.tournament_record import FACTS, Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
@@ -137,6 +139,49 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
     atomic_write_text(file, json.dumps(described, indent=2) + "\n")
 
 
+def play_logged(
+    logs: MatchLogs,
+    pairing: Pairing,
+    programs: tuple[BotProgram, BotProgram],
+    conditions: Conditions,
+    cores: Sequence[int],
+    stopping: threading.Event | None = None,
+    facts: Callable[[], dict[str, Any]] = dict,
+) -> dict[str, Any] | None:
+    """Play a match on one of these cores and write its file; returns the file's content.
+
+    It waits for a core on which no other timed bots run.
+
+    Parameters
+    ----------
+    programs, conditions
+        The bots, the first one of the pairing first, and how they are run; the core is chosen here.
+    stopping
+        Once it is set, the match is broken off, and there is no file.
+    facts
+        Called when the match is over: what its file says beside the match.
+
+    Returns
+    -------
+    The content of the file; None if the match was broken off.
+
+    Raises
+    ------
+    PtttError
+        If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
+    """
+    with taken_core(cores, stopping) as core:
+        if core is None:
+            return None
+        try:
+            match = play_match(programs, replace(conditions, core=core), tried=ENOUGH, stopping=stopping)
+        except StoppedError:
+            return None
+    found = {**asdict(pairing), **facts(), **match.as_json()}
+    atomic_write_text(logs.log(pairing), json.dumps(found) + "\n")
+    return found
+
+
 class Player:
     """Plays the matches of a tournament.
 
@@ -152,23 +197,9 @@ class Player:
         self._programs: dict[str, BotProgram] = {}
 
     def play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None = None) -> Any:
-        """Play a match on one of these cores and write its file; returns the file's content.
-
-        It waits for a core on which no other timed bots run.  None if `stopping` is set before there is one.
-
-        Raises
-        ------
-        PtttError
-            If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
-        """
+        """Play a match, as :func:`play_logged` does."""
         programs = self._program(pairing.first), self._program(pairing.second)
-        with taken_core(cores, stopping) as core:
-            if core is None:
-                return None
-            match = play_match(programs, replace(self.conditions, core=core), tried=ENOUGH)
-        found = {**asdict(pairing), **match.as_json()}
-        atomic_write_text(self.record.log(pairing), json.dumps(found) + "\n")
-        return found
+        return play_logged(self.record, pairing, programs, self.conditions, cores, stopping)
 
     def _program(self, key: str) -> BotProgram:
         if key not in self._programs:
@@ -226,7 +257,7 @@ class Tournament:
         Parameters
         ----------
         stopping
-            When it is set, no further match is begun or waited for.
+            When it is set, no further match is begun or waited for, and those under way are broken off.
 
         Returns
         -------

@@ -1,6 +1,5 @@
 """A course's league beside its grader: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
 
-import datetime
 import os
 import re
 import sqlite3
@@ -22,7 +21,7 @@ from pttt_ooc.extreme import source_client
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
-from tests.course.coursekit import BAD, GOOD, OLD, Course
+from tests.course.coursekit import BAD, GOOD, OLD, Course, now
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -298,10 +297,6 @@ def test_a_full_disk_is_told(course, monkeypatch):
 # The tournament
 
 
-def now(minutes):
-    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
-
-
 @pytest.mark.slow
 def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     other = GOOD.replace(b"[0]", b"[-1]")
@@ -460,6 +455,7 @@ client = TestClient(create_app(grader, *parts_of(grader)))
 token = {"Authorization": "Bearer " + teams.add_team(grader.database, "Team A")}
 answer = client.post("/api/extreme/bots", headers=token, files={"file": ("team8.py", b"class Team8: pass")})
 assert answer.status_code == 201, answer.text
+assert client.get("/extreme/practice").status_code == 200
 heavy = ("numpy", "numba", "zarr", "scipy", "pttt_ooc.extreme.match", "pttt_ooc.extreme.bot_process")
 print([name for name in heavy if name in sys.modules])
 """

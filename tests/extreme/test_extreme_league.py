@@ -244,7 +244,7 @@ class Instant:
     def __init__(self):
         self.cores, self.fail, self.breaks_off = [], False, None
 
-    def __call__(self, programs, conditions, tried):
+    def __call__(self, programs, conditions, tried, stopping):
         assert tried == 10  # as many moves as are tried when a bot is handed in
         if self.fail:
             raise ExtremeError("No process can be made.")

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import evaluate_matches
+from pttt_ooc.extreme.curves import missing
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
@@ -24,6 +25,7 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.extreme.match_kit import begin, log_of, made, play_on
 from tests.extreme.naive_extreme import Game
+from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -178,6 +180,22 @@ def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path,
     before = record.curve(second).stat().st_mtime_ns
     evaluate_matches(record.directory, Stopping(200))
     assert record.curve(second).stat().st_mtime_ns == before
+
+
+def test_the_analyst_evaluates_practice_too(tmp_path, monkeypatch):
+    """Before a tournament, and beside it."""
+    monkeypatch.setattr("pttt_ooc.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
+    name = write_match(tmp_path / "p", 1, "a", "b")
+    record = league(tmp_path / "p", [bot("a"), bot("b")])
+    write_match(tmp_path / "p", 2, "a", "stranger")
+    evaluate_matches(tmp_path / "t", Stopping(200), tmp_path / "p")
+    assert [file.stem for file in (tmp_path / "p" / "curves").iterdir()] == [name]
+    again = write_match(tmp_path / "p", 3, "a", "b")
+    tournament = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
+    evaluate_matches(tmp_path / "t", Stopping(400), tmp_path / "p")
+    assert {file.stem for file in (tmp_path / "p" / "curves").iterdir()} == {name, again}
+    assert all(tournament.curve(played.pairing).exists() for played in tournament.all_played())
+    assert missing(record) == []
 
 
 SMALL_FINAL = made.__globals__["SMALL"][1]

@@ -161,7 +161,7 @@ def test_it_beats_chance(searcher):
 def test_the_strong_bot_plays_behind_walls():
     need_walls()
     strong = read_program(Path("strong"))
-    timed = "choose(state, self.seconds)"
+    timed = "choose(state, self.seconds, self.deepest)"
     assert timed in strong.source
     short = dataclasses.replace(strong, source=strong.source.replace(timed, "choose(state, 600.0, nodes=1500)"))
     match = play_match((read_program(Path("random")), short), Conditions(time_limit=30))

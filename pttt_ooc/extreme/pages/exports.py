@@ -11,7 +11,8 @@ from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
-from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, part_of, played_of, team_facts
+from pttt_ooc.extreme.match_logs import PlayedMatch
+from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, part_of, team_facts
 from pttt_ooc.extreme.pages.tournament_reader import (
     TournamentReader,
     TournamentSnapshot,
@@ -20,7 +21,6 @@ from pttt_ooc.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.parts import Part
@@ -50,7 +50,8 @@ def _named(seen: TournamentSnapshot, rows: Rows) -> Rows:
     return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
 
 
-def _played(one: PlayedMatch) -> dict[str, Any]:
+def played_row(one: PlayedMatch) -> dict[str, Any]:
+    """A match as a row of a table."""
     first, second = one.score.points
     return {
         "match": one.pairing.name,
@@ -98,13 +99,13 @@ def marks_csv(pages: UsedPages) -> CSVResponse:
 @router.get("/api/extreme/matches", summary="Extreme TicTacToe: matches")
 def matches(pages: UsedPages) -> Rows:
     """All matches that have been played."""
-    return [_played(one) for one in pages.seen().state.played]
+    return [played_row(one) for one in pages.seen().state.played]
 
 
 @router.get("/extreme/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each match."""
-    return table_of([_played(one) for one in pages.seen().state.played])
+    return table_of([played_row(one) for one in pages.seen().state.played])
 
 
 @router.get("/api/extreme/matches/{name}", summary="Extreme TicTacToe: a match")
@@ -117,8 +118,7 @@ async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name
 
 
 def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[str, Any]:
-    seen = pages.seen()
-    one = played_of(seen, name)
+    seen, one = pages.match(name)
     found = match_of(seen, one.pairing)
     open_to = [pages.may_see(account, key) for key in (one.pairing.first, one.pairing.second)]
     loser = {"P1": 1, "P2": 0}.get(one.winner)
@@ -132,8 +132,7 @@ def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[s
 @router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
 def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
     """A row for each move."""
-    seen = pages.seen()
-    one = played_of(seen, name)
+    seen, one = pages.match(name)
     chances = chances_of(seen, one.pairing)
     rows = []
     for ply, step in enumerate(steps_of(seen, one.pairing)):

@@ -205,12 +205,12 @@ class Bots:
         with self.database.reading() as session:
             return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
 
-    def entries(self) -> list[tuple[int, str, bytes]]:
-        """Each team's latest accepted bot: the team's number, the file's name and content."""
+    def entered_by_all(self, content: bool = False) -> list[Bot]:
+        """Each team's latest accepted bot, with its file if asked for."""
+        latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
+        query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
         with self.database.reading() as session:
-            latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
-            found = session.scalars(select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id))
-            return [(bot.team_id, bot.file, bot.content) for bot in found]
+            return list(session.scalars(query.options(undefer(Bot.content)) if content else query))
 
 
 def _unchecked(number: int) -> Verdict:
