@@ -11,5 +11,6 @@ moves in time), ``referee`` (the rules), ``match``, ``bot_check`` (does a bot pl
 (standings as CSV), ``bot_terms`` (the published terms), ``settings`` and ``pipeline`` (a tournament as jobs of the
 workflow), ``analysis`` (statistics of a match), ``curves`` and ``analyst`` (evaluations by the strong bot),
 ``pages/`` (in the browser), ``display`` (on a terminal), ``search`` (of the strong bot in ``bots/``), ``walled_search``
-(the same behind walls), ``commands`` (``pttt extreme``), ``wing`` (the wing describes itself).
+(the same behind walls), ``kit`` and ``kit_program`` (one file with which teams play without the package),
+``commands`` (``pttt extreme``), ``wing`` (the wing describes itself).
 """

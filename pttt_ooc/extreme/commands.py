@@ -37,6 +37,7 @@ def add_commands(app: typer.Typer) -> None:
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
+    extreme.command(epilog="Example: pttt extreme kit --output extreme_kit.py")(kit)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
     app.add_typer(extreme, name="extreme")
@@ -178,6 +179,24 @@ def check(
         _complain(found.detail)
     if not found.accepted:
         raise typer.Exit(1)
+
+
+def kit(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")] = Path(
+        "extreme_kit.py"
+    ),
+    force: ForceOption = False,
+) -> None:
+    """Write the kit for teams: one file with the referee, with which bots play without this package.
+
+    It runs under Python 2.7 and Python 3; `python extreme_kit.py --help` says how.
+    """
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.kit import kit_text
+
+    check_output(output, force=force, suffix=".py")
+    atomic_write_text(output, kit_text())
+    print(output)
 
 
 def tournament(

@@ -19,6 +19,7 @@ from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import evaluate_matches
+from pttt_ooc.extreme.kit import kit_text
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
@@ -55,6 +56,12 @@ def app_of(directory):
 @pytest.fixture
 def client(over):
     return TestClient(app_of(over.directory), raise_server_exceptions=False)
+
+
+def test_the_kit_can_be_downloaded(client):
+    answer = client.get("/extreme/extreme_kit.py")
+    assert answer.status_code == 200 and answer.text == kit_text()
+    assert 'filename="extreme_kit.py"' in answer.headers["content-disposition"]
 
 
 def rows(text):

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
+from pttt_ooc.extreme.kit import NAME, kit_text
 from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, part_of, played_of, team_facts
 from pttt_ooc.extreme.pages.tournament_reader import (
     TournamentReader,
@@ -65,6 +66,13 @@ def _played(one: PlayedMatch) -> dict[str, Any]:
         "plies": one.plies,
         "seconds": one.seconds,
     }
+
+
+@router.get("/extreme/extreme_kit.py", include_in_schema=False)
+def kit() -> PlainTextResponse:
+    """The file with which teams play without the package."""
+    headers = {"Content-Disposition": f'attachment; filename="{NAME}"'}
+    return PlainTextResponse(kit_text(), media_type="text/x-python; charset=utf-8", headers=headers)
 
 
 @router.get("/api/extreme/standings", summary="Extreme TicTacToe: standings")
