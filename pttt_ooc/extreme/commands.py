@@ -67,13 +67,17 @@ def match(
     moves: Annotated[
         str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
     ] = "",
+    coin: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="SEED", help="Seed of a coin that says which of the two plays x and begins."),
+    ] = None,
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file to write the whole match to, as JSON.")
     ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play one match: the first bot plays x and begins.
+    """Play one match: the first bot plays x and begins, unless a coin decides.
 
     The exit code is 0 however the match ends.  With --json, the last line is an object with winner (P1, P2 or NONE),
     message, points, plies and seconds.
@@ -81,6 +85,7 @@ def match(
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.league import coin_exchanges
     from pttt_ooc.extreme.match import check_walls, play_match
 
     if log is not None:
@@ -88,6 +93,8 @@ def match(
     opening = _opening(moves)
     if sandbox:
         check_walls()
+    if coin is not None and coin_exchanges(coin):
+        first, second = second, first
     programs = read_program(first, sandbox), read_program(second, sandbox)
     played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox), opening=opening)
     if log is not None:
@@ -95,6 +102,8 @@ def match(
     if as_json:
         print(json.dumps(_short(played)))
     else:
+        if coin is not None:
+            print(f"The coin with the seed {coin} says that {played.names[0]} begins.")
         _show(played)
 
 

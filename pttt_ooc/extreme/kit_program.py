@@ -85,8 +85,9 @@ def play_match(names, time_limit, show):
     Returns the winner (P1, P2 or NONE), the message, the points of both, the moves (player, cell, bonus) and the
     seconds of the slowest move of each.
     """
-    referee, boards, moves, known, slowest = Referee(), [BigBoard(), BigBoard()], [], [0, 0], [0.0, 0.0]
-    told = []  # the move before, the move, the flag
+    referee, boards, known, slowest = Referee(), [BigBoard(), BigBoard()], [0, 0], [0.0, 0.0]
+    moves = []  # type: list[object]
+    told = []  # type: list[object]  # the move before, the move, the flag
 
     def forfeit(loser, message):
         points = (WHOLE * (loser == 1), WHOLE * (loser == 0))

@@ -428,6 +428,20 @@ def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     assert f"Winner: {found['winner']}\nMessage: WON\n" in out
 
 
+def test_a_coin_says_who_begins(capsys, tmp_path):
+    one, two = tmp_path / "team1.py", tmp_path / "team2.py"
+    one.write_text(bot_text())
+    two.write_text(bot_text(name="Team2"))
+    begins = {}
+    for seed in [*range(8), 3]:
+        _, out, _ = run(capsys, "match", one, two, "--json", "--no-sandbox", "--coin", seed, "--moves", "0.0.0")
+        names = json.loads(out.splitlines()[-1])["bots"]
+        assert sorted(names) == ["team1.py", "team2.py"] and begins.setdefault(seed, names) == names
+    assert {names[0] for names in begins.values()} == {"team1.py", "team2.py"}
+    _, out, _ = run(capsys, "match", one, two, "--no-sandbox", "--coin", 3)
+    assert f"The coin with the seed 3 says that {begins[3][0]} begins.\nP1  {begins[3][0]}" in out
+
+
 def test_the_bot_of_the_documents_plays(capsys, tmp_path):
     text = (ROOT / "docs" / "extreme.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
