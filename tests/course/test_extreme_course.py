@@ -1,6 +1,8 @@
 """A course's league beside its grader: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
 
 import datetime
+import io
+import json
 import os
 import re
 import sqlite3
@@ -8,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import zipfile
 from contextlib import nullcontext
 
 import pytest
@@ -334,6 +337,8 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     assert one.get(f"/extreme/matches/{name}").text.count("What the bot of") == 1
     by_token = public.get(f"/api/extreme/matches/{name}", headers=bearer(course.tokens["Team B"])).json()
     assert "4711" in by_token["printed"][1 - mine] and not by_token["printed"][mine]
+    with zipfile.ZipFile(io.BytesIO(one.get("/extreme/matches.zip").content)) as archive:
+        assert json.loads(archive.read(f"{name}.json"))["printed"] == told["printed"]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,10 @@ from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import evaluate_matches
 from pttt_ooc.extreme.kit import kit_text
 from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.pages import exports
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
+from pttt_ooc.extreme.pages.part import TournamentPages, part_of
 from pttt_ooc.extreme.search import Searcher
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
@@ -379,6 +382,43 @@ def test_everything_is_available_as_csv(over, client):
     assert [float(r["seconds"]) for r in moves] == [m["seconds"] for m in log["moves"]]
     assert len(rows(client.get("/extreme/teams/team0/matches.csv").text)) > 3
     assert rows(client.get("/extreme/teams/team0/times.csv").text)[0]["first"] == "1"
+
+
+def logs_of(answer):
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_all_logs_come_as_one_zip(over, client):
+    logs = logs_of(client.get("/extreme/matches.zip"))
+    played = [one.pairing for one in over.state().played]
+    assert list(logs) == [f"{one.name}.json" for one in played]
+    assert [json.loads(text) for text in logs.values()] == [over.match(one) for one in played]
+
+
+def test_without_an_account_the_zip_has_nothing_that_bots_said(over):
+    shown = part_of(shown_module.TournamentReader(over.directory), exports.router)
+    logs = logs_of(TestClient(make_application(Shell("Extreme TicTacToe", "", [shown]))).get("/extreme/matches.zip"))
+    assert "THREW AN EXCEPTION" in "".join(logs.values()) and "secret" not in "".join(logs.values())
+
+
+def test_a_damaged_log_is_a_sentence_in_the_zip_and_too_many_logs_are_refused(tmp_path, monkeypatch):
+    record = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
+    client, (first, second) = TestClient(app_of(record.directory)), (one.pairing for one in record.state().played)
+    assert len(logs_of(client.get("/extreme/matches.zip"))) == 2
+    size = sum(record.log(one).stat().st_size for one in (first, second))
+    for largest in (size, size - 1):
+        monkeypatch.setattr(exports, "LARGEST_LOGS", largest)
+        assert client.get("/extreme/matches.zip").status_code == (200 if largest == size else 413)
+    shown = shown_module.TournamentReader(record.directory)
+    seen = shown.seen()
+    record.log(first).write_text("{")
+    zipped = b"".join(exports._zipped(TournamentPages(shown, True), None, seen))
+    with zipfile.ZipFile(io.BytesIO(zipped)) as archive:
+        assert archive.namelist() == [f"{first.name}-damaged.txt", f"{second.name}.json"]
+        assert b"cannot be read" in archive.read(f"{first.name}-damaged.txt")
 
 
 def test_no_cell_of_a_table_is_a_formula(tmp_path):
