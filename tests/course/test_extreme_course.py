@@ -18,10 +18,10 @@ import pytest
 from pttt_ooc.course import uploads_in_flight
 from pttt_ooc.course.kinds.bots import league, worker
 from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot
+from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme import source_client
+from pttt_ooc.extreme import allowed_modules, source_client
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
@@ -303,6 +303,18 @@ def test_a_full_disk_is_told(course, monkeypatch):
 
 def now(minutes):
     return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
+
+
+def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
+    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    lacking = GOOD.replace(b"return", b"raise ImportError(\"No module named 'pandas'\")\n        return")
+    assert lacking != GOOD
+    first = course.hand_in("Team A", lacking)
+    assert (first["status"], first["message"]) == ("Rejected", MISSING)
+    assert "install with" in first["detail"] and "not the bot's fault" in first["detail"]
+    monkeypatch.undo()
+    again = course.hand_in("Team A", lacking)
+    assert again["message"] == "THREW AN EXCEPTION"
 
 
 @pytest.mark.slow
