@@ -38,7 +38,9 @@ IMPORTERS = ("pttt_ooc.arena.statistics", "pttt_ooc.learners.deep.")
 
 def test_the_extras_are_those_of_the_project():
     for name, modules in EXTRAS.items():
-        assert [line.partition(">")[0] for line in DECLARED[name]] == [package(one) for one in modules]
+        assert [line.partition(">")[0].replace("_", "-") for line in DECLARED[name]] == [
+            package(one) for one in modules
+        ]
     assert {*DECLARED} - {*EXTRAS} == {"workflow", "slurm", "all", "dev", "docs"}
 
 

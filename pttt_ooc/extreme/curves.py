@@ -7,10 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from pttt_ooc.arena.agents.extreme_strong import Searcher
 from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.search import Searcher, ready
+from pttt_ooc.extreme.search import ready
 from pttt_ooc.extreme.tournament_record import Record
 
 NODES = 5000

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from pttt_ooc.arena.agents.extreme_strong import Searcher
 from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.extreme import analysis, curves
@@ -26,7 +27,6 @@ from pttt_ooc.extreme.pages import exports
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
 from pttt_ooc.extreme.pages.part import TournamentPages, part_of
-from pttt_ooc.extreme.search import Searcher
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.web.application import make_application

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pttt_ooc.arena.agents.extreme_strong import Searcher
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.arena.kernels import extreme_search as kernels
@@ -16,7 +17,6 @@ from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import read_program
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.referee import FLAGS, Referee
-from pttt_ooc.extreme.search import Searcher
 from pttt_ooc.extreme.walls import python2
 from tests.extreme.bot_kit import need_walls
 from tests.extreme.naive_extreme import LINES
