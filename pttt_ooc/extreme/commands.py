@@ -160,6 +160,12 @@ def check(
     load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
     memory_mb: MemoryOption = 2048,
     sandbox: SandboxOption = True,
+    former: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--former", metavar="LOG", help="A match's log: the bot moves where it forfeited or was slow; repeatable."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a bot: does it load, and does it play ten moves as x and as o?
@@ -171,12 +177,14 @@ def check(
     from pttt_ooc.extreme import bot_check
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.hard_positions import of_logs
     from pttt_ooc.extreme.match import check_walls
 
     if sandbox:
         check_walls()
     program = read_program(file, sandbox)
-    found = bot_check.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    positions = of_logs(former or (), program.name, time_limit)
+    found = bot_check.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox), positions)
     if as_json:
         print(json.dumps(asdict(found)))
     else:
@@ -184,6 +192,8 @@ def check(
         print(f"{program.name}: {ran}, as {found.why}.")
         print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
         print(f"{found.slowest:.3f} s.")
+        for trial in found.trials:
+            print(trial)
         print("It plays." if found.accepted else f"It forfeits: {found.message}.")
         _complain(found.detail)
     if not found.accepted:

@@ -317,6 +317,18 @@ def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
     assert again["message"] == "THREW AN EXCEPTION"
 
 
+def test_a_bot_is_tried_where_the_teams_former_bot_failed(course):
+    """Another team's bot is not; with the bot, its positions are forgotten."""
+    first = course.hand_in("Team A", BAD)
+    assert first["status"] == "Rejected" and first["trials"] == []
+    repaired = course.hand_in("Team A", GOOD)
+    assert repaired["status"] == "Accepted" and len(repaired["trials"]) == 2
+    assert all("forfeited, THREW AN EXCEPTION: it plays" in trial for trial in repaired["trials"])
+    assert course.hand_in("Team B", GOOD)["trials"] == []
+    page = course.browser("Team A").get(f"/extreme/bots/{repaired['number']}").text
+    assert "Positions that were hard before" in page and page.count("it plays, in") == 2
+
+
 @pytest.mark.slow
 def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     other = GOOD.replace(b"[0]", b"[-1]")

@@ -120,13 +120,16 @@ class Worker:
         except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
         try:
-            found = asdict(bot_check.check(handed_in, conditions))
+            checked = bot_check.check(handed_in, conditions, self.bots.former(bot))
         except MissingModuleError as error:
             log.error(str(error), extra={"bot": bot.id, "team": bot.team_id})
             told = f"{error}\nIt is not the bot's fault. Tell the instructors, and hand the file in again afterwards."
             return {"status": REJECTED, "message": MISSING, "detail": told}
-        accepted = found.pop("accepted")
-        return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
+        self.bots.note(bot, checked.hard, checked.trials)
+        found = asdict(checked)
+        for name in ("accepted", "hard", "trials"):
+            del found[name]
+        return {**found, "status": ACCEPTED if checked.accepted else REJECTED, "why": found["why"][:500]}
 
     def play(self) -> None:
         """Play the tournament, or continue it, until it is over or `stopping` is set."""
