@@ -199,7 +199,7 @@ def test_odd_texts_get_a_verdict_as_others_do(course, change):
 
 
 def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
-    def refuse(program, conditions):
+    def refuse(*_):
         raise ExtremeError("No process can be made.")
 
     number = course.post("Team A", GOOD).json()["number"]
