@@ -213,7 +213,7 @@ def kit(
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.extreme.kit import kit_text
 
-    check_output(output, force=force, suffix=".py")
+    check_output(output, force=force)
     atomic_write_text(output, kit_text())
     print(output)
 

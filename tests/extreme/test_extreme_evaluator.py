@@ -18,7 +18,7 @@ from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import MissingExtraError
-from pttt_ooc.extreme import bot_programs, source_client, walls
+from pttt_ooc.extreme import bot_programs, source_client, source_reader, walls
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.extreme.match import check_walls, play_match
 from pttt_ooc.extreme.referee import FLAGS, Referee
@@ -312,6 +312,12 @@ def test_a_module_that_python_2_lacks_is_looked_for_in_python_3():
 )
 def test_which_python_a_file_is_written_in(body, pythons):
     assert dialect(bot_text(body))[0] == pythons
+
+
+def test_nobody_can_make_what_would_stop_conversions():
+    with pytest.raises(OSError):
+        Path(source_reader._NOT_KEPT).mkdir(parents=True)
+    assert source_reader.converted("print 1\n") == "print(1)\n"
 
 
 def test_a_file_that_may_be_either_is_tried():

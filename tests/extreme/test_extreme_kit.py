@@ -14,12 +14,15 @@ from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import read_program
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Referee
+from pttt_ooc.extreme.walls import python2
 from tests.extreme.bot_kit import FIRST, bot, bot_text
 
-OLD = shutil.which("python2.7")
+OLD = python2()
 PYTHONS = [
     pytest.param(sys.executable, id="3"),
-    pytest.param(OLD, id="2.7", marks=pytest.mark.skipif(OLD is None, reason="no Python 2.7 is installed")),
+    pytest.param(
+        OLD and OLD.command[0], id="2.7", marks=pytest.mark.skipif(OLD is None, reason="no Python 2.7 is installed")
+    ),
 ]
 
 
