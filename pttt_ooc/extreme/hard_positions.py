@@ -57,12 +57,11 @@ class Trial:
     slow: bool
 
     def __str__(self) -> str:
-        position = self.position
+        position, count = self.position, len(self.position.moves)
         before = f"forfeited, {position.message}" if position.message else f"took {position.seconds:.3f} s"
         now = f"it forfeits, {self.message}" if self.message else f"it plays, in {self.seconds:.3f} s"
-        return (
-            f"After {len(position.moves)} moves, where a bot {before}: {now}{', which is slow' if self.slow else ''}."
-        )
+        slow = ", which is slow" if self.slow else ""
+        return f"After {count} move{'s' * (count != 1)}, where a bot {before}: {now}{slow}."
 
 
 def hard_positions(match: dict[str, Any], side: int, limit: float) -> list[HardPosition]:

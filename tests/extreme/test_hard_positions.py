@@ -16,7 +16,9 @@ from tests.extreme.match_kit import log_of
 
 FREE = Conditions(time_limit=600, walls=False)
 FAILS_LATE = "self.n = getattr(self, 'n', 0) + 1\nassert self.n < 4\n" + FIRST
-FAILS_THERE = "assert board.big_boards_status[0][0][1] == '-'\n" + FIRST
+FAILS_THERE = (  # with two marks on the board, whoever the opponent is
+    "assert sum(row.count(flag) for big in board.big_boards_status for row in big) != 2\n" + FIRST
+)
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -77,7 +79,7 @@ def test_the_command_reads_positions_from_logs(tmp_path, capsys):
         with pytest.raises(SystemExit):
             main(["extreme", "check", str(file), "--no-sandbox", "--former", str(log)])
         out = capsys.readouterr().out
-        assert words in out and (f"After {len(match.moves)} moves, where a bot forfeited" in out) == (body == FIRST)
+        assert words in out and (f"After {len(match.moves)} move" in out) == (body == FIRST)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"names": ["team2.py", "team3.py"]}', '{"names": ["team1.py"]}'])

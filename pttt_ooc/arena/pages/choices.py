@@ -60,7 +60,7 @@ AGENTS = (
     Offer("expectimax-1", "Expectimax, depth 1", "expectimax:depth=1", _ULTIMATE),
     Offer("qfeatures", "Q-learning by features", "qfeatures", _ULTIMATE),
     Offer("qtable", "Q-learning by states", "qtable", _ULTIMATE),
-    Offer("strong", "The tournament's strong bot", f"strong:{_CLOCK}", _EXTREME),
+    Offer("strong", "Strong bot of the tournament", f"strong:{_CLOCK}", _EXTREME),
     Offer("extreme-alphabeta", "Alpha-beta of the tournament", f"alphabeta:heur=1,{_CLOCK}", _EXTREME),
     Offer("patterns", "Learnt patterns on lines", "patterns:path={directory}/patterns.weights", _ROWS),
     Offer("table", "Learnt table of values", "table:path={directory}/policies/{game}", _ROWS),
