@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pttt_ooc.extreme.analysis import after
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import NAMES, BotProgram, read_program
+from pttt_ooc.extreme.hard_positions import SLOW, HardPosition, Trial, hard_positions
 from pttt_ooc.extreme.match import BotMatch, play_match
 
 ENOUGH = 10
 """Moves that a bot must play."""
+MOST_TRIALS = 8
+"""Positions that are tried with a bot."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,10 @@ class Finding:
         The beginning of what it printed.
     changes
         The changes of a conversion from Python 2, as a unified diff.
+    hard
+        The positions in which it forfeited or was slow, for the next bot.
+    trials
+        How it does in the positions in which a bot before it forfeited or was slow.
     """
 
     accepted: bool
@@ -45,10 +54,18 @@ class Finding:
     slowest: float
     printed: str
     changes: str
+    hard: tuple[HardPosition, ...] = ()
+    trials: tuple[Trial, ...] = ()
 
 
-def check(program: BotProgram, conditions: Conditions) -> Finding:
+def check(program: BotProgram, conditions: Conditions, former: Sequence[HardPosition] = ()) -> Finding:
     """Let a bot play ten moves as x and ten as o against the random bot, or to the end of the game.
+
+    Parameters
+    ----------
+    former
+        Positions in which a bot of the team forfeited or was slow.  If this one plays, it makes a move in each; that
+        does not decide whether it is accepted, because a bot may rely on having seen the moves before.
 
     Raises
     ------
@@ -61,6 +78,12 @@ def check(program: BotProgram, conditions: Conditions) -> Finding:
     first = failed[0] if failed else found[0]
     side = found.index(first)
     used = [seconds for own, match in enumerate(found) for seconds in match.used(own)]
+    hard = [
+        position
+        for own, match in enumerate(found)
+        for position in hard_positions(match.as_json(), own, conditions.time_limit)
+    ]
+    trials = () if failed else try_positions(program, conditions, former)
     return Finding(
         accepted=not failed,
         python=first.pythons[side],
@@ -72,7 +95,30 @@ def check(program: BotProgram, conditions: Conditions) -> Finding:
         slowest=round(max(used, default=0.0), 6),
         printed=first.printed[side],
         changes=program.changes if first.pythons[side] == "converted" else "",
+        hard=tuple(hard),
+        trials=tuple(trials),
     )
+
+
+def try_positions(program: BotProgram, conditions: Conditions, positions: Iterable[HardPosition]) -> list[Trial]:
+    """Let a bot make one move in each of the first `MOST_TRIALS` different positions.
+
+    Raises
+    ------
+    ExtremeError
+        If bots cannot be run on this machine as the conditions say.
+    """
+    random = read_program(Path(NAMES[0]), conditions.walls)
+    found = []
+    for position in list({one.moves: one for one in positions}.values())[:MOST_TRIALS]:
+        opening = {"moves": [{"cell": cell} for cell in position.moves]}
+        side = after(opening, len(position.moves)).player
+        pair = (program, random) if side == 0 else (random, program)
+        match = play_match(pair, conditions, lambda _: False, opening=position.moves)
+        lost = _has_forfeited(match, side)
+        seconds = 0.0 if lost else round(match.moves[-1].seconds, 6)
+        found.append(Trial(position, match.message if lost else "", seconds, seconds >= SLOW * conditions.time_limit))
+    return found
 
 
 def _has_forfeited(match: BotMatch, side: int) -> bool:

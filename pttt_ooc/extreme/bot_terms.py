@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from pttt_ooc.config import Real, Section, Whole, number
-from pttt_ooc.extreme.league import COURSE, Stage
+from pttt_ooc.extreme.league import COURSE, Stage, stages
 
 if TYPE_CHECKING:  # the web process and the Snakefile import nothing that runs bots
     from pttt_ooc.extreme.bot_process import Conditions
@@ -70,5 +70,4 @@ class Terms(Section):
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stages, with the course's names."""
-        names = [stage.name for stage in COURSE[len(COURSE) - len(self.pools) :]]
-        return tuple(map(Stage, names, self.pools, self.qualify, self.marks))
+        return stages(self.pools, self.qualify, self.marks)

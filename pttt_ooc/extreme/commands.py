@@ -37,6 +37,7 @@ def add_commands(app: typer.Typer) -> None:
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
+    extreme.command(epilog="Example: pttt extreme kit --output extreme_kit.py")(kit)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
     app.add_typer(extreme, name="extreme")
@@ -66,13 +67,17 @@ def match(
     moves: Annotated[
         str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
     ] = "",
+    coin: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="SEED", help="Seed of a coin that says which of the two plays x and begins."),
+    ] = None,
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file to write the whole match to, as JSON.")
     ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play one match: the first bot plays x and begins.
+    """Play one match: the first bot plays x and begins, unless a coin decides.
 
     The exit code is 0 however the match ends.  With --json, the last line is an object with winner (P1, P2 or NONE),
     message, points, plies and seconds.
@@ -80,6 +85,7 @@ def match(
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.league import coin_exchanges
     from pttt_ooc.extreme.match import check_walls, play_match
 
     if log is not None:
@@ -87,6 +93,8 @@ def match(
     opening = _opening(moves)
     if sandbox:
         check_walls()
+    if coin is not None and coin_exchanges(coin):
+        first, second = second, first
     programs = read_program(first, sandbox), read_program(second, sandbox)
     played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox), opening=opening)
     if log is not None:
@@ -94,6 +102,8 @@ def match(
     if as_json:
         print(json.dumps(_short(played)))
     else:
+        if coin is not None:
+            print(f"The coin with the seed {coin} says that {played.names[0]} begins.")
         _show(played)
 
 
@@ -150,6 +160,12 @@ def check(
     load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
     memory_mb: MemoryOption = 2048,
     sandbox: SandboxOption = True,
+    former: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--former", metavar="LOG", help="A match's log: the bot moves where it forfeited or was slow; repeatable."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a bot: does it load, and does it play ten moves as x and as o?
@@ -161,12 +177,14 @@ def check(
     from pttt_ooc.extreme import bot_check
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.hard_positions import of_logs
     from pttt_ooc.extreme.match import check_walls
 
     if sandbox:
         check_walls()
     program = read_program(file, sandbox)
-    found = bot_check.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    positions = of_logs(former or (), program.name, time_limit)
+    found = bot_check.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox), positions)
     if as_json:
         print(json.dumps(asdict(found)))
     else:
@@ -174,10 +192,30 @@ def check(
         print(f"{program.name}: {ran}, as {found.why}.")
         print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
         print(f"{found.slowest:.3f} s.")
+        for trial in found.trials:
+            print(trial)
         print("It plays." if found.accepted else f"It forfeits: {found.message}.")
         _complain(found.detail)
     if not found.accepted:
         raise typer.Exit(1)
+
+
+def kit(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")] = Path(
+        "extreme_kit.py"
+    ),
+    force: ForceOption = False,
+) -> None:
+    """Write the kit for teams: one file with the referee, with which bots play without this package.
+
+    It runs under Python 2.7 and Python 3; `python extreme_kit.py --help` says how.
+    """
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.kit import kit_text
+
+    check_output(output, force=force)
+    atomic_write_text(output, kit_text())
+    print(output)
 
 
 def tournament(

@@ -11,12 +11,13 @@ from dataclasses import asdict, astuple, dataclass, field
 from typing import Any
 
 from pttt_ooc.extras import check_extra
+from pttt_ooc.extreme.allowed_modules import MissingModuleError, check_modules
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walled_process import MachineError, plain
-from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.extreme.walls import ExtremeError, python2, python3
 
 log = logging.getLogger("pttt.extreme.match")
 TRIES = 4
@@ -112,6 +113,8 @@ def play_match(
         If `stopping` was set.
     ExtremeError
         If bots cannot be run on this machine as the conditions say, or the opening is against the rules.
+    MissingModuleError
+        If a bot loses for a module that the course allows, and that is missing here.
     MachineError
         If the machine breaks the match off each time.
     """
@@ -121,6 +124,9 @@ def play_match(
     while True:
         try:
             match = _play(programs, conditions, watch, opening, tried, stopping)
+            _check_modules(match)
+        except MissingModuleError:
+            raise
         except MachineError as error:
             broken_off.append(str(error))
             if len(broken_off) == TRIES:
@@ -129,6 +135,14 @@ def play_match(
         else:
             match.broken_off = broken_off
             return match
+
+
+def _check_modules(match: BotMatch) -> None:
+    """Raise a MissingModuleError if a bot has lost for a module that it may import, and that is missing here."""
+    if match.message == "THREW AN EXCEPTION":
+        loser = 1 - PLAYERS.index(match.winner)
+        interpreter = python2() if match.pythons[loser].startswith("2") else python3()
+        check_modules(match.names[loser], match.detail, interpreter or python3())
 
 
 def _play(

@@ -32,7 +32,7 @@ LINES = (
     ((0, 2), (1, 1), (2, 0)),
 )
 START = (-1, -1, -1)
-FLAGS = {"x": "x", "o": "o"}  # the very strings: bots compare with `is`
+MARKS = {"x": "x", "o": "o"}  # the very strings: bots compare with `is`
 LONGEST = 1 << 20  # bytes of a message
 TEXT = 4000  # characters of an error that are sent
 
@@ -276,8 +276,8 @@ def close_door(filter_code):
 def play(player, board, request):
     """Bring the board up to date, ask for a move, and say what came of it."""
     for old, new, flag in request["moves"]:
-        board.update(tuple(old), tuple(new), FLAGS[flag])
-    move = player.move(board, tuple(request["old_move"]), FLAGS[request["flag"]])
+        board.update(tuple(old), tuple(new), MARKS[flag])
+    move = player.move(board, tuple(request["old_move"]), MARKS[request["flag"]])
     plain = type(move) is tuple and len(move) == 3 and all(type(number) is int for number in move)
     if plain:
         plain = all(-1000 < number < 1000 for number in move)

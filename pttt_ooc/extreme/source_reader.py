@@ -33,6 +33,8 @@ _ONLY_3 = {
 _SYNTAX_3 = (ast.JoinedStr, ast.Nonlocal, ast.AnnAssign, ast.AsyncFunctionDef, ast.NamedExpr, ast.YieldFrom, ast.Match)
 _LEFT_OUT = {"asserts", "buffer", "idioms", "isinstance", "set_literal", "ws_comma", "callable", "division"}
 """Conversions that only change style, or that this package does itself."""
+_NOT_KEPT = "/dev/null/grammar"
+"""A path that nobody can make, not even root: a directory in its place would stop all conversions."""
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises for a text that is no program; the last two if it is nested too deeply."""
 
@@ -110,8 +112,8 @@ def converted(source: str) -> str:
     import fissix
     from fissix.pgen2 import driver, parse, tokenize
 
-    # Its tables are made anew: no file can be where they would be kept.
-    driver.load_grammar = partial(fissix.load_grammar, gp=os.path.join(__file__, "none"), save=False)
+    # Its tables are made anew, as nothing can be written where they would be kept.
+    driver.load_grammar = partial(fissix.load_grammar, gp=_NOT_KEPT, save=False)
     from fissix import refactor
 
     names = refactor.get_fixers_from_package("fissix.fixes")

@@ -17,6 +17,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
+from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_check import ENOUGH
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
@@ -315,6 +316,8 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
+        except MissingModuleError as error:
+            done.put((pairing, error))
         except MachineError as error:
             done.put((pairing, MachineError(f"The match {pairing.name} was broken off again and again: {error}")))
         except BaseException as error:

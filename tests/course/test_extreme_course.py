@@ -1,5 +1,7 @@
 """A course's league beside its grader: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
 
+import io
+import json
 import os
 import re
 import sqlite3
@@ -7,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import zipfile
 from contextlib import nullcontext
 
 import pytest
@@ -14,10 +17,10 @@ import pytest
 from pttt_ooc.course import uploads_in_flight
 from pttt_ooc.course.kinds.bots import league, worker
 from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot
+from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme import source_client
+from pttt_ooc.extreme import allowed_modules, source_client
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
@@ -195,7 +198,7 @@ def test_odd_texts_get_a_verdict_as_others_do(course, change):
 
 
 def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
-    def refuse(program, conditions):
+    def refuse(*_):
         raise ExtremeError("No process can be made.")
 
     number = course.post("Team A", GOOD).json()["number"]
@@ -297,6 +300,30 @@ def test_a_full_disk_is_told(course, monkeypatch):
 # The tournament
 
 
+def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
+    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    lacking = GOOD.replace(b"return", b"raise ImportError(\"No module named 'pandas'\")\n        return")
+    assert lacking != GOOD
+    first = course.hand_in("Team A", lacking)
+    assert (first["status"], first["message"]) == ("Rejected", MISSING)
+    assert "install with" in first["detail"] and "not the bot's fault" in first["detail"]
+    monkeypatch.undo()
+    again = course.hand_in("Team A", lacking)
+    assert again["message"] == "THREW AN EXCEPTION"
+
+
+def test_a_bot_is_tried_where_the_teams_former_bot_failed(course):
+    """Another team's bot is not; with the bot, its positions are forgotten."""
+    first = course.hand_in("Team A", BAD)
+    assert first["status"] == "Rejected" and first["trials"] == []
+    repaired = course.hand_in("Team A", GOOD)
+    assert repaired["status"] == "Accepted" and len(repaired["trials"]) == 2
+    assert all("forfeited, THREW AN EXCEPTION: it plays" in trial for trial in repaired["trials"])
+    assert course.hand_in("Team B", GOOD)["trials"] == []
+    page = course.browser("Team A").get(f"/extreme/bots/{repaired['number']}").text
+    assert "Positions that were hard before" in page and page.count("it plays, in") == 2
+
+
 @pytest.mark.slow
 def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     other = GOOD.replace(b"[0]", b"[-1]")
@@ -329,6 +356,8 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     assert one.get(f"/extreme/matches/{name}").text.count("What the bot of") == 1
     by_token = public.get(f"/api/extreme/matches/{name}", headers=bearer(course.tokens["Team B"])).json()
     assert "4711" in by_token["printed"][1 - mine] and not by_token["printed"][mine]
+    with zipfile.ZipFile(io.BytesIO(one.get("/extreme/matches.zip").content)) as archive:
+        assert json.loads(archive.read(f"{name}.json"))["printed"] == told["printed"]
 
 
 @pytest.mark.slow

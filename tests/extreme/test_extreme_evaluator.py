@@ -18,7 +18,7 @@ from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import MissingExtraError
-from pttt_ooc.extreme import bot_programs, source_client, walls
+from pttt_ooc.extreme import bot_programs, source_client, source_reader, walls
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.extreme.match import check_walls, play_match
 from pttt_ooc.extreme.referee import FLAGS, Referee
@@ -314,6 +314,12 @@ def test_which_python_a_file_is_written_in(body, pythons):
     assert dialect(bot_text(body))[0] == pythons
 
 
+def test_nobody_can_make_what_would_stop_conversions():
+    with pytest.raises(OSError):
+        Path(source_reader._NOT_KEPT).mkdir(parents=True)
+    assert source_reader.converted("print 1\n") == "print(1)\n"
+
+
 def test_a_file_that_may_be_either_is_tried():
     body = "return board.find_valid_move_cells(old_move)[len(flag) / 2]"
     one = read(bot_text(body))
@@ -426,6 +432,20 @@ def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     assert found["plies"] == len(logged["moves"]) == logged["plies"]
     code, out, _ = run(capsys, "match", one, two, "--no-sandbox")
     assert f"Winner: {found['winner']}\nMessage: WON\n" in out
+
+
+def test_a_coin_says_who_begins(capsys, tmp_path):
+    one, two = tmp_path / "team1.py", tmp_path / "team2.py"
+    one.write_text(bot_text())
+    two.write_text(bot_text(name="Team2"))
+    begins = {}
+    for seed in [*range(8), 3]:
+        _, out, _ = run(capsys, "match", one, two, "--json", "--no-sandbox", "--coin", seed, "--moves", "0.0.0")
+        names = json.loads(out.splitlines()[-1])["bots"]
+        assert sorted(names) == ["team1.py", "team2.py"] and begins.setdefault(seed, names) == names
+    assert {names[0] for names in begins.values()} == {"team1.py", "team2.py"}
+    _, out, _ = run(capsys, "match", one, two, "--no-sandbox", "--coin", 3)
+    assert f"The coin with the seed 3 says that {begins[3][0]} begins.\nP1  {begins[3][0]}" in out
 
 
 def test_the_bot_of_the_documents_plays(capsys, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 
 from pttt_ooc.cli import commands
 from pttt_ooc.extreme import cores, display, league, tournament
+from pttt_ooc.extreme.bot_terms import Terms
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import BotMatch
 from pttt_ooc.extreme.walled_process import MachineError
@@ -28,6 +29,18 @@ GROUP, SEMI, FINAL = COURSE
 def test_the_stages_are_the_courses():
     assert [(stage.pools, stage.qualify, stage.marks) for stage in COURSE] == [(10, 3, 30), (3, 3, 10), (1, 3, 10)]
     league.check_sizes(COURSE, 100)
+
+
+@pytest.mark.parametrize(
+    "pools, names", [((5, 2, 1), ["group", "semi-final", "final"]), ((5, 1), ["group", "final"]), ((1,), ["final"])]
+)
+def test_fewer_stages_begin_with_the_group_stage_and_end_with_the_final(pools, names):
+    numbers = [*range(1, 1 + len(pools))]
+    stages = display.read_stages(*(",".join(map(str, one)) for one in (pools, numbers, numbers)))
+    assert stages == Terms(pools=pools, qualify=numbers, marks=numbers).stages
+    assert [(one.name, one.pools, one.qualify, one.marks) for one in stages] == [
+        (name, count, number, number) for name, count, number in zip(names, pools, numbers, strict=True)
+    ]
 
 
 def test_the_pools_are_drawn_by_the_seed_alone():
@@ -213,8 +226,8 @@ def test_a_tournament_that_is_killed_twice_ends_as_one_that_is_not(tmp_path):
     whole = play_killed_and_whole(tmp_path, 5, SMALL, 3, 4, 6 + 2 + 12)
     tables = json.loads((whole / "standings.json").read_text())
     assert [(table["stage"], table["matches"], table["played"]) for table in tables] == [
-        ("semi-final", 6, 6),
-        ("semi-final", 2, 2),
+        ("group", 6, 6),
+        ("group", 2, 2),
         ("final", 12, 12),
     ]
     logs = [json.loads(file.read_text()) for file in (whole / "matches").glob("*.json")]

@@ -18,7 +18,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.kinds.bots.practice import PracticeWork, names_of
 from pttt_ooc.course.kinds.bots.seats import Seats
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot, Bots
+from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.models import ACCEPTED, REJECTED
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.worker_process import Work, run_worker
@@ -27,6 +27,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import bot_check
+from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_programs import program
 from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.extreme.league import Pairing
@@ -144,9 +145,17 @@ class Worker:
             handed_in = program(bot.file, content, conditions.walls)
         except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
-        found = asdict(bot_check.check(handed_in, conditions))
-        accepted = found.pop("accepted")
-        return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
+        try:
+            checked = bot_check.check(handed_in, conditions, self.bots.former(bot))
+        except MissingModuleError as error:
+            log.error(str(error), extra={"bot": bot.id, "team": bot.team_id})
+            told = f"{error}\nIt is not the bot's fault. Tell the instructors, and hand the file in again afterwards."
+            return {"status": REJECTED, "message": MISSING, "detail": told}
+        self.bots.note(bot, checked.hard, checked.trials)
+        found = asdict(checked)
+        for name in ("accepted", "hard", "trials"):
+            del found[name]
+        return {**found, "status": ACCEPTED if checked.accepted else REJECTED, "why": found["why"][:500]}
 
     def play(self) -> None:
         """Play the tournament, or continue it, until it is over or `stopping` is set."""
