@@ -20,6 +20,7 @@ from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import accept
 from pttt_ooc.course.uploads_in_flight import InFlight
+from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.web.parts import state_of
 
 log = logging.getLogger("pttt.grader.web")
@@ -66,8 +67,9 @@ class Grader:
 
     @property
     def limits(self) -> Limits:
-        """How many strategies a team may submit."""
-        return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team)
+        """How many strategies a team may submit; a file of the other player does not count."""
+        counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
+        return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team, counted)
 
     def check_limits(self, team: Team, ahead: int) -> None:
         """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies."""

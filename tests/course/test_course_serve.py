@@ -59,7 +59,7 @@ def test_submit_from_the_command_line(server):
     for content, words in (
         (
             zip_bytes(random_tensor(1, 31)),
-            "found (107, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt; it fits",
+            "found (107, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt. This is a file of player 1, not",
         ),
         (
             zip_bytes(random_tensor(0, 31)[1:]),
