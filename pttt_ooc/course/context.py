@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course import teams
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.handout import Handout, find_handout
 from pttt_ooc.course.kinds.strategies.value import GameValue, stored_value
 from pttt_ooc.course.limits import Limits, Quota, check_limits, quota
 from pttt_ooc.course.models import Submission, Team
@@ -64,6 +65,11 @@ class Grader:
     def game_value(self) -> GameValue | None:
         """The value of the game, once it is known."""
         return stored_value(self.database)
+
+    @property
+    def handout(self) -> Handout | None:
+        """The starter kit, once it is made."""
+        return find_handout(self.storage.kit)
 
     @property
     def limits(self) -> Limits:

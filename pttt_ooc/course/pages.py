@@ -54,7 +54,8 @@ def render(request: Request, template: str, team: Team | None, **shown: Any) -> 
 @router.get("/")
 async def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
     """The leaderboard."""
-    return render(request, "leaderboard.html", team, part=await _leaderboard(request, grader, team, sort))
+    part = await _leaderboard(request, grader, team, sort)
+    return render(request, "leaderboard.html", team, part=part, handout=grader.handout)
 
 
 @router.get("/parts/leaderboard")
@@ -319,5 +320,5 @@ def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
     """Rules and formats."""
     with grader.database.reading() as session:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
-    shown: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
+    shown: Shown = {"game": grader.settings.rules, "value": grader.game_value(), "handout": grader.handout}
     return render(request, "about.html", team, **shown, uniform=uniform)

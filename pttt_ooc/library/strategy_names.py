@@ -243,8 +243,8 @@ def _refuse_shape(one: NamedStrategy, expected: str, game: Game | None = None) -
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""
     if (game.name in other) if game else other:
-        where = "" if game else f" in {listed(other, 'or')}"
-        hint = f". {other_player(one.player, where)}"
+        games = "" if game else f" in {listed(other, 'or')}"
+        hint = f". {other_player(one.player, games)}"
     elif own:
         hint = f"; it fits {listed(own, 'or')}: give the game by --game."
     elif other:
