@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 
 from pttt_ooc.course.backup import read_backup, write_backup
 from pttt_ooc.course.handout import LISTS
@@ -15,11 +16,13 @@ from pttt_ooc.course.kinds.strategies.orders import check_orders, settle_orders
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
 from pttt_ooc.course.settings import read_settings
+from pttt_ooc.course.submissions import find
 from pttt_ooc.errors import GraderError, InfosetFileError
 from pttt_ooc.products.infosets import default_rows, infoset_texts
 from tests.course.grader_kit import (
     GAME,
     Lab,
+    bearer,
     make_settings,
     pttt,
     random_tensor,
@@ -27,6 +30,7 @@ from tests.course.grader_kit import (
     uniform_tensor,
     zip_bytes,
 )
+from tests.explore.answerer_kit import answering
 from tests.kits.helpers import full_index
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -82,6 +86,12 @@ def any_lab(request, tmp_path):
     made.close()
 
 
+@pytest.fixture(scope="module")
+def client(solved, prepared):
+    with answering(prepared, solved.parent.parent) as made:
+        yield made
+
+
 def unpacked(lab, place):
     answer = lab.client.get("/starter-kit.zip")
     assert answer.status_code == 200 and answer.headers["content-type"] == "application/zip"
@@ -93,7 +103,7 @@ def unpacked(lab, place):
 
 def run_alone(program, folder, *arguments):
     """Run a program as on a machine without this package: no path of this process is its own."""
-    command = [sys.executable, "-I", *arguments[:0], program, *map(str, arguments)]
+    command = [sys.executable, "-I", program, *map(str, arguments)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
 
@@ -131,8 +141,6 @@ def test_the_loader_reads_and_writes_strategies(any_lab, tmp_path):
     any_lab.run()
     assert any_lab.client.get(f"/api/submissions/{number}").json()["status"] == "Accepted"
     with any_lab.database.reading() as session:
-        from pttt_ooc.course.submissions import find
-
         assert find(session, number).opening == [1, 0, 0, 0, 0, 0]
 
 
@@ -227,34 +235,43 @@ def test_a_course_with_lists_of_its_own_judges_in_their_order(tmp_path, lab):
     own.close()
 
 
-def test_pages_that_look_inside_read_rows_in_the_courses_order(tmp_path, client, solved):
-    """Also after a restart with other lists: nothing that was prepared of the same file in another order is used."""
-    found = []
-    for seed in (1, 2):
-        data = tmp_path / str(seed) / "grader"
-        own = Lab(data, solution=str(solved), **own_lists(data, seed))
+def test_what_looks_inside_reads_rows_in_the_courses_order(tmp_path, client, solved):
+    """One file is two strategies in two orders: nothing that was computed of one of them is used for the other."""
+    lines, found, keys = texts(0), [], set()
+    swapped = [{"|0*1.": "|1*0.", "|1*0.": "|0*1."}.get(line, line) for line in lines]
+    assert lines != swapped
+    for order in (lines, swapped):
+        data = tmp_path / str(len(found))
+        data.mkdir()
+        (data / "list.txt").write_text("\n".join(order))
+        own = Lab(data, solution=str(solved), infosets_0="list.txt")
         own.client.close()
-        from fastapi.testclient import TestClient
-
         own.client = TestClient(app_of(own.grader, *parts_of(own.grader, client)), base_url="http://grader")
         with own.database.writing() as session:
             session.merge(Fact(name="value", value=[*own.settings.game_value, "as the instructors have set it"]))
         token = own.team("Team A")
-        told = own.verdict(token, 0, zip_bytes(in_order(0, random_tensor(0, 7), shuffled(0, seed))))
-        path, headers = f"/api/submissions/{told['id']}/mistakes", {"Authorization": f"Bearer {token}"}
-        answers = []
-
-        def answered(own=own, path=path, headers=headers, answers=answers):
-            answers.append(own.client.get(path, headers=headers))
-            return answers[-1].status_code != 202
-
-        wait_until(answered)
-        assert answers[-1].status_code == 200, answers[-1].text
-        found.append(answers[-1].json())
+        told = own.verdict(token, 0, zip_bytes(random_tensor(0, 7)))
+        answer = asked(own, f"/api/submissions/{told['id']}/mistakes", bearer(token))
+        assert answer["exploitability"] == pytest.approx(told["exploitability"], abs=1e-6)
+        found.append(told["exploitability"])
+        with own.database.reading() as session:
+            keys.add(own.assessor.key(find(session, told["id"])))
         own.close()
-    first, second = ({k: v for k, v in one.items() if k != "submission"} for one in found)
-    assert first == second
-    assert first["exploitability"] == pytest.approx(told["exploitability"], abs=1e-6)
+    assert abs(found[0] - found[1]) > 1e-4 and len(keys) == 2
+
+
+def asked(lab, path, headers):
+    """An answer that is computed meanwhile."""
+
+    def done():
+        nonlocal answer
+        answer = lab.client.get(path, headers=headers)
+        return answer.status_code != 202
+
+    answer = None
+    wait_until(done)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
 def test_lists_cannot_change_once_strategies_follow_them(tmp_path):
