@@ -255,11 +255,11 @@ def test_what_looks_inside_reads_rows_in_the_courses_order(tmp_path, client, sol
         told = own.verdict(token, 0, zip_bytes(random_tensor(0, 7)))
         answer = asked(own, f"/api/submissions/{told['id']}/mistakes", bearer(token))
         assert answer["exploitability"] == pytest.approx(told["exploitability"], abs=1e-6)
-        found.append(told["exploitability"])
+        found.append({key: value for key, value in answer.items() if key != "submission"})
         with own.database.reading() as session:
             keys.add(own.assessor.key(find(session, told["id"])))
         own.close()
-    assert abs(found[0] - found[1]) > 1e-4 and len(keys) == 2
+    assert found[0] != found[1] and len(keys) == 2
 
 
 def asked(lab, path, headers):
