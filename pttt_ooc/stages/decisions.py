@@ -98,7 +98,7 @@ class Decisions:
         """Reserve all directories that jobs will write to, or end the process with a sentence."""
         files = [Path(file) for job in self._workflow.dag.needrun_jobs() for file in job.output]
         try:
-            self._reserved.push(begin(files, self._homes))
+            self._reserved.push(begin(files, self._homes, self._workflow.non_local_exec))
         except PtttError as error:
             sys.exit(str(error))
 
