@@ -1,5 +1,8 @@
 """Which stages Snakemake runs: those that :mod:`pttt_ooc.stages.staleness` finds stale, whatever the times of files.
 
+Snakemake itself (9.18 and newer) does not run a job again whose small inputs are newer but have the content that its
+records in ``.snakemake`` name.  Products made by ``pttt solve`` or copied from elsewhere have no such records.
+
 The Snakefile gets the inputs of each stage from this module.  If the stage is up to date, they are marked as ancient,
 so that their times do not count; if it is stale although its manifest exists, the job is forced.  So a dry run and a
 real run have the same plan, and neither changes anything on disk before the first job begins.
