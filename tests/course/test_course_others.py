@@ -60,6 +60,8 @@ OPEN = {
     "GET /parts/submissions/{number}": "/parts/submissions/1",
     "GET /teams/{number}": "/teams/1",
     "GET /about": "/about",
+    "GET /starter-kit.zip": "/starter-kit.zip",
+    "GET /player{player}-infosets.txt": "/player0-infosets.txt",
     "GET /healthz": "/healthz",
     "GET /livez": "/livez",
     "GET /metrics": "/metrics",
