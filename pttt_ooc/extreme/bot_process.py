@@ -12,8 +12,9 @@ from typing import Any
 
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import Clock
+from pttt_ooc.extreme.source_client import GUESS
 from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError, plain
-from pttt_ooc.extreme.walls import RUNNER, Interpreter, filter_code, limits
+from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, Interpreter, filter_code, limits
 
 MOVES = 2 * 81
 """Maximum moves of a bot: the number of cells."""
@@ -37,6 +38,8 @@ class Conditions:
         Whether the processes run behind walls; without, run only trusted bots.
     core
         The processor on which both bots of a match run, in turn; None: any.
+    python
+        The version of Python that files are taken to be written in: ``2``, ``3`` or ``guess``.
     """
 
     time_limit: float = 24.0
@@ -44,6 +47,7 @@ class Conditions:
     memory_mb: int = 2048
     walls: bool = True
     core: int | None = None
+    python: str = GUESS
 
 
 @dataclass(frozen=True)
@@ -106,16 +110,23 @@ class BotProcess:
         paths = list(interpreter.paths)
         if program.trusted:
             paths.append("/package" if conditions.walls else str(Path(__file__).resolve().parent.parent.parent))
+        converted = program.converted(interpreter.version)
         self._first = {
             "file": program.name,
             "source": program.source_for(interpreter.version),
-            "converted": program.converted(interpreter.version),
+            "shown": program.shown_for(interpreter.version),
+            "converted": converted,
             "paths": paths,
             "filter": filter_code() if conditions.walls else None,
         }
         most = limits(conditions.memory_mb, conditions.load_limit + MOVES * conditions.time_limit)
         self.enclosed = Enclosed(
-            [RUNNER], interpreter, most, conditions.walls, core=conditions.core, package=program.trusted
+            [RUNNER, SEMANTICS] if converted else [RUNNER],
+            interpreter,
+            most,
+            conditions.walls,
+            core=conditions.core,
+            package=program.trusted,
         )
 
     def load(self) -> float:

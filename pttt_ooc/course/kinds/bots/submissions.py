@@ -44,7 +44,7 @@ class Bot(Judged, LeagueTables):
         The Python that runs it, and the reason.
     changes
         Changes of the conversion from Python 2.
-    message, detail, printed, moves, load_seconds, slowest
+    message, detail, printed, moves, load_seconds, slowest, warnings, breaches
         See :class:`pttt_ooc.extreme.bot_check.Finding`.
     """
 
@@ -58,6 +58,8 @@ class Bot(Judged, LeagueTables):
     message: Mapped[str] = mapped_column(String(200), default="")
     detail: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
     printed: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
+    warnings: Mapped[str] = deferred(mapped_column(String, default="", server_default=""), group="texts")
+    breaches: Mapped[str] = deferred(mapped_column(String, default="", server_default=""), group="texts")
     moves: Mapped[int] = mapped_column(default=0)
     load_seconds: Mapped[float] = mapped_column(default=0.0)
     slowest: Mapped[float] = mapped_column(default=0.0)
@@ -205,12 +207,12 @@ class Bots:
         with self.database.reading() as session:
             return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
 
-    def entries(self) -> list[tuple[int, str, bytes]]:
-        """Each team's latest accepted bot: the team's number, the file's name and content."""
+    def entries(self) -> list[Bot]:
+        """Each team's latest accepted bot, with its file."""
         with self.database.reading() as session:
             latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
-            found = session.scalars(select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id))
-            return [(bot.team_id, bot.file, bot.content) for bot in found]
+            found = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
+            return list(session.scalars(found.options(undefer(Bot.content))))
 
 
 def _unchecked(number: int) -> Verdict:

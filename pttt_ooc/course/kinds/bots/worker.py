@@ -24,6 +24,7 @@ from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import bot_check
 from pttt_ooc.extreme.bot_programs import program
+from pttt_ooc.extreme.bot_version import version_of
 from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match import check_walls
@@ -115,10 +116,10 @@ class Worker:
     def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
         conditions = self.league.settings.conditions
         try:
-            handed_in = program(bot.file, content, conditions.walls)
+            handed_in = program(bot.file, content, conditions.walls, conditions.python)
         except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
-        found = asdict(bot_check.check(handed_in, conditions))
+        found = asdict(bot_check.check(handed_in, conditions, self.league.settings.strict))
         accepted = found.pop("accepted")
         return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
 
@@ -141,13 +142,17 @@ class Worker:
         with suppress(ExtremeError):
             record = Record(self.league.tournament)
             return [
-                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes())
+                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes(), team.python)
                 for team in record.teams.values()
             ]
         with self._database.reading() as session:
             names = {team.id: team.name for team in session.query(Team)}
         found = self.bots.entries()
-        return [Entry(key_of(team), names[team], file, content) for team, file, content in found if team in names]
+        return [
+            Entry(key_of(bot.team_id), names[bot.team_id], bot.file, bot.content, version_of(bot.python))
+            for bot in found
+            if bot.team_id in names
+        ]
 
 
 def _tell(pairing: Pairing, found: dict[str, Any]) -> None:
