@@ -13,7 +13,7 @@ from typing import Any
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import Clock
 from pttt_ooc.extreme.source_client import GUESS
-from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError, plain
+from pttt_ooc.extreme.walled_process import FORBIDDEN_CALL, Enclosed, MachineError, SilentError, plain
 from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, Interpreter, filter_code, limits
 
 MOVES = 2 * 81
@@ -147,7 +147,7 @@ class BotProcess:
         except SilentError as error:
             if error.late and not self._program.trusted:
                 raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
-            raise self._failed(str(error)) from None
+            raise self._failed(self._with_calls(str(error))) from None
         self._stop(clock)
         return clock.seconds
 
@@ -168,7 +168,7 @@ class BotProcess:
         except SilentError as error:
             if error.late:
                 raise ForfeitError("TIME OUT", str(error)) from None
-            raise self._failed(str(error)) from None
+            raise self._failed(self._with_calls(str(error))) from None
         self._stop(clock)
         if answer.get("number") != self._asked:
             raise self._failed("It answered before it was asked.")
@@ -184,6 +184,13 @@ class BotProcess:
         self.enclosed.freeze()
         self._charged += clock.processor
         self._stalls = clock.stalls
+
+    def _with_calls(self, told: str) -> str:
+        """The sentence about a forbidden system call, with the lines of the file that make one."""
+        if told != FORBIDDEN_CALL:
+            return told
+        calls = [f"line {line}, {what}" for line, what in self._program.breaches if what.endswith("prohibited")]
+        return f"{told} In {self._program.name}: {'; '.join(calls)}." if calls else told
 
     def _failed(self, detail: str) -> Exception:
         """The error to raise: a forfeit, or, for one of the package's own bots, an error of the machine."""

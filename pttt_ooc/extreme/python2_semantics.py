@@ -49,10 +49,13 @@ def divided(a: Any, b: Any) -> Any:
 class Divisor:
     """The right side of ``a /= b``: Python evaluates the left side once and asks this for the quotient."""
 
-    __array_ufunc__ = None  # numpy leaves the operation to this class
-
     def __init__(self, value: Any) -> None:
         self.value = value
+
+    def __array_ufunc__(self, divide: Any, method: str, *given: Any, **named: Any) -> Any:
+        """The quotient of an array, which numpy leaves to this class."""
+        down = _divides_down(given[0], self.value)
+        return (sys.modules["numpy"].floor_divide if down else divide)(given[0], self.value, **named)
 
     def __rtruediv__(self, a: Any) -> Any:
         if _divides_down(a, self.value):

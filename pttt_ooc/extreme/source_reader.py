@@ -61,7 +61,7 @@ def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
     """The versions of Python that a text may be written in, likelier first; the reason; whether its text tells.
 
     What only one version accepts is written in that.  Else the first line (``#!/usr/bin/python2``) decides, or names
-    that only one version has make it the likelier.  A text that means the same in both is Python 3.
+    that only one version has make it the likelier.
     """
     try:
         tree = ast.parse(source)
@@ -83,8 +83,6 @@ def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
     if bool(old) != bool(new):
         likelier = 2 if old else 3
         return (likelier, 5 - likelier), f"only Python {likelier} has {', '.join(old or new)}", True
-    if not differences(tree):
-        return (3,), "it means the same in Python 2 and 3", True
     return (3, 2), "nothing in its text tells Python 2 from 3", False
 
 

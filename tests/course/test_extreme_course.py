@@ -41,9 +41,9 @@ def course(tmp_path):
 def test_a_bot_that_plays_is_accepted(course):
     told = course.hand_in("Team A", GOOD)
     assert (told["status"], told["message"], told["python"][:2]) == ("Accepted", "", "3.")
-    assert told["moves"] == 20 and told["slowest"] > 0 and "secret 4711" in told["printed"]
+    assert told["moves"] > 30 and told["slowest"] > 0 and "secret 4711" in told["printed"]
     page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
-    assert "It plays." in page and "It played 20 moves" in page and "secret 4711" in page
+    assert "It plays." in page and f"It played {told['moves']} moves" in page and "secret 4711" in page
 
 
 def test_a_bot_of_python_2_is_told_what_was_converted(course, monkeypatch):
