@@ -8,14 +8,14 @@ import subprocess
 import sys
 import tarfile
 import threading
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
 import pytest
 
 from pttt_ooc.course import uploads_in_flight
 from pttt_ooc.course.kinds.bots import league, worker
 from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot
+from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot, Bots
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import source_client
@@ -62,6 +62,48 @@ def test_the_traceback_of_a_bot_that_fails_is_text(course):
     page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
     assert "It does not play: THREW AN EXCEPTION" in page
     assert "<script>alert(" not in page and "&lt;script&gt;alert(" in page
+
+
+def test_a_setting_says_the_version_of_all_bots(course):
+    course.restarted(python=3)
+    told = course.hand_in("Team A", OLD)
+    assert (told["status"], told["message"]) == ("Rejected", "NO PROGRAM IN PYTHON") and "as Python 3" in told["detail"]
+    course.restarted(python="2")
+    told = course.hand_in("Team B", GOOD)
+    assert told["status"] == "Accepted" and told["moves"] == 20 and told["why"] == "all bots are taken as Python 2"
+
+
+def test_the_formal_rules_warn_or_refuse(course):
+    text = b"DEPTH = 3\n" + GOOD
+    told = course.hand_in("Team A", text)
+    assert told["status"] == "Accepted" and told["breaches"].startswith("Line 1: a statement is outside")
+    page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
+    assert "Formal rules that it breaks" in page and "Line 1: a statement is outside" in page
+    course.restarted(strict=True)
+    told = course.hand_in("Team A", text + b"#")
+    assert (told["status"], told["message"]) == ("Rejected", "BREAKS THE FORMAL RULES")
+    assert told["detail"] == told["breaches"] and told["detail"].startswith("Line 1:")
+    assert course.hand_in("Team B", GOOD)["status"] == "Accepted"
+
+
+def test_the_version_of_the_verdict_is_that_of_the_tournament(course, monkeypatch):
+    """It is not guessed anew."""
+    course.hand_in("Team A", GOOD)
+    course.hand_in("Team B", OLD)
+    monkeypatch.setattr("pttt_ooc.extreme.bot_version.trial_games", None)
+    assert [entry.python for entry in course.worker._entries()] == [3, 2]
+
+
+def test_a_database_of_an_older_release_gets_the_new_columns(course):
+    told = course.hand_in("Team A", GOOD)
+    course.bots.close()
+    with closing(sqlite3.connect(course.league.database)) as database:
+        for name in ("warnings", "breaches"):
+            database.execute(f"ALTER TABLE bots DROP COLUMN {name}")
+    bots = Bots(course.league)
+    found = bots.find(told["number"], 1)
+    bots.close()
+    assert (found.warnings, found.breaches, found.status) == ("", "", "Accepted")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +238,7 @@ def test_odd_texts_get_a_verdict_as_others_do(course, change):
 
 
 def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
-    def refuse(program, conditions):
+    def refuse(program, conditions, strict):
         raise ExtremeError("No process can be made.")
 
     number = course.post("Team A", GOOD).json()["number"]
@@ -381,6 +423,7 @@ def test_a_damaged_tournament_is_not_begun_again(course):
         ("begins: 2027-02-25 23:55:00", "a time with its zone"),
         ("pools: [2]", "the last stage is one pool"),
         ("pools: [2, 1]", "a number for each stage"),
+        ("python: 4", "Input should be '2', '3' or 'guess'"),
         ("memory_mb: 10", "greater than or equal to 64"),
         ("time_limit: 0", "greater than or equal to"),
         ("timelimit: 3", "did you mean time_limit?"),

@@ -423,7 +423,7 @@ def test_the_bot_of_the_documents_plays(capsys, tmp_path):
 def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
     bot_file = tmp_path / "team1.py"
     bot_file.write_text(bot_text())
-    code, out, _ = run(capsys, "check", bot_file, "--no-sandbox", "--json")
+    code, out, _ = run(capsys, "check", bot_file, "--no-sandbox", "--python", "3", "--json")
     found = json.loads(out)
     assert code in (0, None) and found["accepted"] and found["moves"] == 20 and not found["message"]
     bot_file.write_text(bot_text("if flag == 'o': raise ValueError('\\x1b[31mred')\n" + FIRST))
