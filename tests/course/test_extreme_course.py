@@ -100,9 +100,8 @@ def test_a_database_of_an_older_release_gets_the_new_columns(course):
     with closing(sqlite3.connect(course.league.database)) as database:
         for name in ("warnings", "breaches"):
             database.execute(f"ALTER TABLE bots DROP COLUMN {name}")
-    bots = Bots(course.league)
-    found = bots.find(told["number"], 1)
-    bots.close()
+    course.bots = Bots(course.league)
+    found = course.bots.find(told["number"], rows(course)[told["number"]].team_id)
     assert (found.warnings, found.breaches, found.status) == ("", "", "Accepted")
 
 
@@ -423,7 +422,7 @@ def test_a_damaged_tournament_is_not_begun_again(course):
         ("begins: 2027-02-25 23:55:00", "a time with its zone"),
         ("pools: [2]", "the last stage is one pool"),
         ("pools: [2, 1]", "a number for each stage"),
-        ("python: 4", "Input should be '2', '3' or 'guess'"),
+        ("python: 4", "must be one of 2, 3, guess"),
         ("memory_mb: 10", "greater than or equal to 64"),
         ("time_limit: 0", "greater than or equal to"),
         ("timelimit: 3", "did you mean time_limit?"),
