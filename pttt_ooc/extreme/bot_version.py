@@ -16,7 +16,7 @@ from pttt_ooc.extreme.source_remarks import LOST, MOVES
 
 MOST = 20
 """Maximum lines that a warning names."""
-_SEED = 2019
+_SEED, _SHOWN = 2019, 300  # of the random moves; characters of an error
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _reason(program: BotProgram, best: int, whole: list[int], played: list[int])
 def _failed(version: int, games: list[BotMatch]) -> str:
     """How a bot failed in the version that it is not written in."""
     side, match = next((side, match) for side, match in enumerate(games) if has_forfeited(match, side))
-    last = (match.detail.strip().splitlines() or [""])[-1]
+    last = (match.detail.strip().splitlines() or [""])[-1][:_SHOWN]
     return (
         f"As Python {version} it forfeits at move {len(match.used(side)) + 1} as {'xo'[side]}: {match.message}. {last}"
     )

@@ -90,7 +90,7 @@ def match(
     from pttt_ooc.extreme.bot_version import settled
     from pttt_ooc.extreme.match import check_walls, play_match
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=_version(python))
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
     if log is not None:
         check_output(log, [first, second], force=force)
     opening = _opening(moves)
@@ -108,7 +108,8 @@ def match(
         _show(played)
 
 
-def _version(text: str) -> str:
+def checked_version(text: str) -> str:
+    """The value of ``--python``; an ExtremeError if it is none."""
     from pttt_ooc.extreme.source_client import PYTHONS
     from pttt_ooc.extreme.walls import ExtremeError
 
@@ -186,7 +187,7 @@ def check(
     from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.match import check_walls
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=_version(python))
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
     if sandbox:
         check_walls()
     program = read_program(file, sandbox, python)
@@ -237,7 +238,7 @@ def tournament(
     from pttt_ooc.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=_version(python))
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
     stages = display.read_stages(pools, qualify, marks)
     files = sorted(directory.glob("*.py")) if directory.is_dir() else []
     if not files:

@@ -205,6 +205,11 @@ class Player:
             except OSError as error:
                 raise ExtremeError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
             team = self.record.teams[key]
+            if not team.python:
+                raise ExtremeError(
+                    f"The tournament in {self.record.directory} was begun by an older release, which did not record "
+                    "the bots' versions of Python; play it anew in another directory."
+                )
             self._programs[key] = program(team.file, content, self.conditions.walls, str(team.python))
         return self._programs[key]
 

@@ -38,14 +38,14 @@ class Team:
     digest
         SHA-256 of the bot's file, in hex.
     python
-        The version of Python that it is written in: 2 or 3.
+        The version of Python that it is written in: 2 or 3; 0 in a tournament of a release that did not record it.
     """
 
     key: str
     name: str
     file: str
     digest: str
-    python: int
+    python: int = 0
 
 
 @dataclass(frozen=True)

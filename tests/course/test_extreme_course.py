@@ -69,6 +69,7 @@ def test_a_setting_says_the_version_of_all_bots(course):
     told = course.hand_in("Team A", OLD)
     assert (told["status"], told["message"]) == ("Rejected", "NO PROGRAM IN PYTHON") and "as Python 3" in told["detail"]
     course.restarted(python="2")
+    assert "One file of Python 2, such" in course.browser("Team B").get("/extreme/hand-in").text
     told = course.hand_in("Team B", GOOD)
     assert told["status"] == "Accepted" and told["moves"] == 20 and told["why"] == "all bots are taken as Python 2"
 
@@ -79,7 +80,9 @@ def test_the_formal_rules_warn_or_refuse(course):
     assert told["status"] == "Accepted" and told["breaches"].startswith("Line 1: a statement is outside")
     page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
     assert "Formal rules that it breaks" in page and "Line 1: a statement is outside" in page
+    assert "the formal rules is refused" not in course.browser("Team A").get("/extreme/hand-in").text
     course.restarted(strict=True)
+    assert "the formal rules is refused" in course.browser("Team A").get("/extreme/hand-in").text
     told = course.hand_in("Team A", text + b"#")
     assert (told["status"], told["message"]) == ("Rejected", "BREAKS THE FORMAL RULES")
     assert told["detail"] == told["breaches"] and told["detail"].startswith("Line 1:")
@@ -445,8 +448,8 @@ def test_a_league_is_opened_once_and_read_as_written(course):
     done = pttt("extreme", "open", "--data", course.lab.data)
     assert done.returncode == 1 and "is there already" in done.stderr
     (course.lab.data / "extreme.yaml").unlink()
-    assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9").returncode == 0
-    assert league.read_settings(course.lab.data) == LeagueSettings(seed=9)
+    assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9", "--python", "2").returncode == 0
+    assert league.read_settings(course.lab.data) == LeagueSettings(seed=9, python="2")
 
 
 def test_opening_a_league_makes_the_grader_that_is_missing(tmp_path):
