@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
@@ -18,6 +18,7 @@ Mark = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e6), BeforeValidato
 Marks = Annotated[tuple[Mark, ...], Field(min_length=1, max_length=len(COURSE))]
 
 Memory = Annotated[int, Field(ge=64, le=10**6), BeforeValidator(number)]
+Version = Annotated[Literal["2", "3", "guess"], BeforeValidator(lambda value: str(value) if value in (2, 3) else value)]
 
 
 class Terms(Section):
@@ -36,6 +37,10 @@ class Terms(Section):
     memory_mb: Memory = Field(
         default=2048,
         description="Memory of a bot in MB; no more matches, with two bots each, are played at once than memory holds.",
+    )
+    python: Version = Field(
+        default="guess",
+        description="Version of Python that bots are written in: 2, 3, or guess, which tries both by whole games.",
     )
     sandbox: bool = Field(default=True, description="false: bots run without walls; only for files that you trust.")
 
@@ -58,7 +63,7 @@ class Terms(Section):
         """How bots are run."""
         from pttt_ooc.extreme.bot_process import Conditions
 
-        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
+        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox, python=self.python)
 
     @property
     def tournament(self) -> TournamentSettings:

@@ -85,13 +85,13 @@ def play_match(
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None = None,
     opening: Sequence[Cell] = (),
-    tried: int | None = None,
     stopping: threading.Event | None = None,
 ) -> BotMatch:
     """Play one match.  If the machine breaks it off, it is played again, a few times, and the log says so.
 
-    A program that may be Python 2 or 3, and raises an error as Python 3, is taken for Python 2, and the match begins
-    anew; so does a match in which a Python 2 that is installed lacks a module that the program imports.
+    A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  Where a
+    Python 2.7 is installed that lacks a module which a program imports before its first move, the match begins anew
+    with the program converted.
 
     Parameters
     ----------
@@ -101,9 +101,6 @@ def play_match(
         Called with the match after each move; returns whether to go on.  A match that is left has no message.
     opening
         Moves that are made for the players, before they are asked.
-    tried
-        Own moves after which a program does not get another match in another Python: it might raise an error in order
-        to try again.  None: no limit.
     stopping
         Once it is set, the match is broken off at once, in the middle of a move.
 
@@ -123,7 +120,7 @@ def play_match(
     broken_off: list[str] = []
     while True:
         try:
-            match = _play(programs, conditions, watch, opening, tried, stopping)
+            match = _play(programs, conditions, watch, opening, stopping)
             _check_modules(match)
         except MissingModuleError:
             raise
@@ -150,25 +147,22 @@ def _play(
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
-    tried: int | None,
     stopping: threading.Event | None,
 ) -> BotMatch:
-    """A match with the Pythons that the programs turn out to need."""
-    skipped = [0, 0]
+    """A match with the Pythons that have the modules which the programs import."""
+    skipped, told = [0, 0], ["", ""]
     while True:
         match, loser = _play_once(programs, skipped, conditions, watch, opening, stopping)
         if loser is None or match.message != "THREW AN EXCEPTION":
             return match
-        if tried is not None and len(match.used(loser)) >= tried:
-            return match
-        one = programs[loser]
-        missing = re.search(r"(ImportError|ModuleNotFoundError)", match.detail) and not match.moves
-        if len(one.pythons) > 1:
-            again = one.as_python(one.pythons[1])
-            programs = (again, programs[1]) if loser == 0 else (programs[0], again)
-        elif missing and skipped[loser] + 1 < len(one.interpreters()):
+        moved = len(match.used(loser)) > sum(ply % 2 == loser for ply in range(len(opening)))
+        missing = re.search(r"(ImportError|ModuleNotFoundError)", match.detail) and not moved
+        if missing and skipped[loser] + 1 < len(programs[loser].interpreters()):
             skipped[loser] += 1
+            told[loser] = match.detail
         else:
+            if told[loser]:
+                match.detail = f"In Python 2.7:\n{told[loser]}\nConverted to Python 3:\n{match.detail}"
             return match
 
 

@@ -139,7 +139,7 @@ class Practice:
 
     def _enter(self, teams: Sequence[Team]) -> None:
         """Take the teams' latest bots, if they have changed."""
-        if {*teams} == {Team(bot.key, bot.name, bot.file, bot.digest) for bot in self._theirs()}:
+        if {*teams} == {Team(bot.key, bot.name, bot.file, bot.digest, bot.python) for bot in self._theirs()}:
             return
         known = self.record.teams
         bots = []
@@ -162,7 +162,7 @@ class Practice:
         found = content(bot)
         if found is None:
             return None
-        made = program(bot.file, found, self._settings.conditions.walls)
+        made = program(bot.file, found, self._settings.conditions.walls, str(bot.python))
         with self._lock:
             self._programs[bot.file, bot.digest] = made
         return made

@@ -18,9 +18,9 @@ from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_dire
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.allowed_modules import MissingModuleError
-from pttt_ooc.extreme.bot_check import ENOUGH
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
+from pttt_ooc.extreme.bot_version import settled
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import taken_core
 from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
@@ -32,7 +32,7 @@ from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 
-VERSION = 3
+VERSION = 4
 RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
@@ -67,33 +67,60 @@ class Entry:
         Its name for people.
     file, content
         The bot's file.
+    python
+        The version of Python that it is written in: 2 or 3.
     """
 
     key: str
     name: str
     file: str
     content: bytes
+    python: int
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, in hex."""
+        return hashlib.sha256(self.content).hexdigest()
 
 
-def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
+def entries_of(files: Iterable[Path], conditions: Conditions, directory: Path) -> list[Entry]:
     """A team for each file, with the file's name.
+
+    Parameters
+    ----------
+    directory
+        Where the tournament is, or will be: versions of Python that it has recorded are not guessed anew.
 
     Raises
     ------
     ExtremeError
         If two have the same name, or one cannot be read or is no program in Python.
     """
+    known = recorded_pythons(directory)
     found = []
     for file in sorted(files):
         try:
             content = file.read_bytes()
         except OSError as error:
             raise ExtremeError(f"The bot {file} cannot be read: {error.strerror}.") from error
-        program(file.name, content, walls)
-        found.append(Entry(file.stem, file.stem, file.name, content))
+        bot = program(file.name, content, conditions.walls, conditions.python)
+        entry = Entry(file.stem, file.stem, file.name, content, bot.pythons[0])
+        if len(bot.pythons) > 1:
+            key = (entry.digest, conditions.python)
+            entry = replace(entry, python=known.get(key) or settled(bot, conditions).program.pythons[0])
+        found.append(entry)
     if len({entry.key for entry in found}) < len(found):
         raise ExtremeError("Two teams have files of the same name.")
     return found
+
+
+def recorded_pythons(directory: Path) -> dict[tuple[str, str], int]:
+    """The versions of Python of the bots of a tournament, by digest and setting; none if there is no tournament."""
+    if not (directory / FACTS).is_file():
+        return {}
+    record = Record(directory)
+    setting = str(record.conditions.get("python"))
+    return {(team.digest, setting): team.python for team in record.teams.values()}
 
 
 def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
@@ -114,7 +141,8 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
             entry.key: {
                 "name": entry.name,
                 "file": entry.file,
-                "digest": hashlib.sha256(entry.content).hexdigest(),
+                "digest": entry.digest,
+                "python": entry.python,
             }
             for entry in entries
         },
@@ -175,7 +203,7 @@ def play_logged(
         if core is None:
             return None
         try:
-            match = play_match(programs, replace(conditions, core=core), tried=ENOUGH, stopping=stopping)
+            match = play_match(programs, replace(conditions, core=core), stopping=stopping)
         except StoppedError:
             return None
     found = {**asdict(pairing), **facts(), **match.as_json()}
@@ -208,7 +236,13 @@ class Player:
                 content = self.record.bot(key).read_bytes()
             except OSError as error:
                 raise ExtremeError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
-            self._programs[key] = program(self.record.teams[key].file, content, self.conditions.walls)
+            team = self.record.teams[key]
+            if not team.python:
+                raise ExtremeError(
+                    f"The tournament in {self.record.directory} was begun by an older release, which did not record "
+                    "the bots' versions of Python; play it anew in another directory."
+                )
+            self._programs[key] = program(team.file, content, self.conditions.walls, str(team.python))
         return self._programs[key]
 
 

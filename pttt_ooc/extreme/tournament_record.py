@@ -1,7 +1,8 @@
 """A tournament's directory, read: settings, matches, and the standings that follow from them.
 
-The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots), ``bots/`` (their
-files as they were handed in), ``matches/`` (one file of JSON for each match, there when the match has been played),
+The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots and their versions of
+Python), ``bots/`` (their files as they were handed in),
+``matches/`` (one file of JSON for each match, there when the match has been played),
 ``curves/`` (the strong bot's evaluation of each position) and, made anew from these, ``standings.json``,
 ``standings.csv`` and ``marks.csv``.
 """
@@ -36,12 +37,15 @@ class Team:
         The name under which its bot was handed in.
     digest
         SHA-256 of the bot's file, in hex.
+    python
+        The version of Python that it is written in: 2 or 3; 0 in a tournament of a release that did not record it.
     """
 
     key: str
     name: str
     file: str
     digest: str
+    python: int = 0
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def one_of_ours(monkeypatch):
 
 
 def team(number, version="1"):
-    return Team(f"t{number}", f"Team {number}", f"team{number}.py", version)
+    return Team(f"t{number}", f"Team {number}", f"team{number}.py", version, 3)
 
 
 def opened(directory, kept=1000, limit=1.0):

@@ -32,6 +32,11 @@ class LeagueSettings(Terms):
         description="When the tournament begins, such as 2027-02-25T23:55:00+00:00: from then on no bot is taken, and "
         "each team's latest accepted one plays. null: not yet.",
     )
+    strict: bool = Field(
+        default=False,
+        description="true: a bot that breaks the formal rules (names, parameters, nothing outside of the class) is "
+        "refused. false: its team is told.",
+    )
     largest_kb: Size = Field(default=256, description="Maximum size of a bot's file, in kB.")
     bots_per_hour: Whole = Field(default=20, description="Bots that a team may hand in within an hour.")
     waiting_per_team: Whole = Field(default=2, description="Bots of a team that may wait for a verdict.")

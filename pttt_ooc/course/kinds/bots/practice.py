@@ -15,6 +15,7 @@ from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.worker_process import Work
 from pttt_ooc.extreme import tournament_record
+from pttt_ooc.extreme.bot_version import version_of
 from pttt_ooc.extreme.cores import free_cores
 from pttt_ooc.extreme.pages.part import key_of
 
@@ -61,7 +62,8 @@ class PracticeWork:
             names = names_of(self._database)
             entered = {key_of(bot.team_id): bot for bot in self._bots.entered_by_all() if bot.team_id in names}
             teams = [
-                tournament_record.Team(key, names[bot.team_id], bot.file, bot.digest) for key, bot in entered.items()
+                tournament_record.Team(key, names[bot.team_id], bot.file, bot.digest, version_of(bot.python))
+                for key, bot in entered.items()
             ]
 
             def content(team: tournament_record.Team) -> bytes | None:

@@ -126,6 +126,8 @@ class BotOut(BaseModel):
     python: str
     why: str
     changes: str
+    warnings: str
+    breaches: str
     message: str
     detail: str
     printed: str

@@ -50,7 +50,7 @@ class Bot(Judged, LeagueTables):
         The Python that runs it, and the reason.
     changes
         Changes of the conversion from Python 2.
-    message, detail, printed, moves, load_seconds, slowest
+    message, detail, printed, moves, load_seconds, slowest, warnings, breaches
         See :class:`pttt_ooc.extreme.bot_check.Finding`.
     """
 
@@ -64,6 +64,8 @@ class Bot(Judged, LeagueTables):
     message: Mapped[str] = mapped_column(String(200), default="")
     detail: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
     printed: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
+    warnings: Mapped[str] = deferred(mapped_column(String, default="", server_default=""), group="texts")
+    breaches: Mapped[str] = deferred(mapped_column(String, default="", server_default=""), group="texts")
     moves: Mapped[int] = mapped_column(default=0)
     load_seconds: Mapped[float] = mapped_column(default=0.0)
     slowest: Mapped[float] = mapped_column(default=0.0)

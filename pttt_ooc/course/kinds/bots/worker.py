@@ -29,6 +29,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import bot_check
 from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_programs import program
+from pttt_ooc.extreme.bot_version import version_of
 from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match import check_walls
@@ -142,11 +143,11 @@ class Worker:
     def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
         conditions = self.league.settings.conditions
         try:
-            handed_in = program(bot.file, content, conditions.walls)
+            handed_in = program(bot.file, content, conditions.walls, conditions.python)
         except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
         try:
-            checked = bot_check.check(handed_in, conditions, self.bots.former(bot))
+            checked = bot_check.check(handed_in, conditions, self.league.settings.strict, self.bots.former(bot))
         except MissingModuleError as error:
             log.error(str(error), extra={"bot": bot.id, "team": bot.team_id})
             told = f"{error}\nIt is not the bot's fault. Tell the instructors, and hand the file in again afterwards."
@@ -176,13 +177,13 @@ class Worker:
         with suppress(ExtremeError):
             record = Record(self.league.tournament)
             return [
-                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes())
+                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes(), team.python)
                 for team in record.teams.values()
             ]
         names = names_of(self._database)
         found = self.bots.entered_by_all(content=True)
         return [
-            Entry(key_of(bot.team_id), names[bot.team_id], bot.file, bot.content)
+            Entry(key_of(bot.team_id), names[bot.team_id], bot.file, bot.content, version_of(bot.python))
             for bot in found
             if bot.team_id in names
         ]
