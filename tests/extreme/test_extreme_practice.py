@@ -57,7 +57,9 @@ class Instant:
 def instant(monkeypatch):
     found = Instant()
     monkeypatch.setattr(tournament, "play_match", found)
-    monkeypatch.setattr(practice, "program", lambda name, content, walls: BotProgram(name, content.decode(), (3,), ""))
+    monkeypatch.setattr(
+        practice, "program", lambda name, content, walls, python: BotProgram(name, content.decode(), (3,), "")
+    )
     monkeypatch.setattr(practice, "HOUSE_BOTS", OURS)
     monkeypatch.setattr(
         HouseBot, "program", lambda self, limit, walls: BotProgram(f"a_{self.key}.py", self.key, (3,), "", trusted=True)

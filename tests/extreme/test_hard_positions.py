@@ -54,7 +54,9 @@ def test_a_line_of_the_opponent_and_a_file_that_does_not_load_are_no_positions()
 def test_the_next_bot_is_tried_where_the_former_one_failed():
     former = bot_check.check(bot(FAILS_THERE), FREE)
     assert not former.accepted and len(former.hard) > 0 and former.trials == ()
-    same, repaired = (bot_check.check(bot(body, file="team3.py"), FREE, former.hard) for body in (FAILS_LATE, FIRST))
+    same, repaired = (
+        bot_check.check(bot(body, file="team3.py"), FREE, former=former.hard) for body in (FAILS_LATE, FIRST)
+    )
     assert same.trials == ()  # it does not play at all
     assert repaired.accepted and [trial.message for trial in repaired.trials] == [""] * len(former.hard)
     assert f"After {len(former.hard[0].moves)} moves" in str(repaired.trials[0]) and "it plays, in" in str(
