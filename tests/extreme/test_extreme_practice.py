@@ -37,7 +37,7 @@ class Instant:
     def __init__(self):
         self.played, self.forfeits, self.broken, self.stop = [], {}, set(), False
 
-    def __call__(self, programs, conditions, tried, stopping):
+    def __call__(self, programs, conditions, stopping):
         names = [one.name for one in programs]
         self.played.append(tuple(names))
         if self.broken & {*names}:
