@@ -16,6 +16,7 @@ from pttt_ooc.errors import MissingExtraError
 
 EXTRAS = {
     "arena": ("choix", "scipy", "statsmodels"),
+    "bots": ("pandas", "sklearn"),
     "deep": ("jax",),
     "environments": ("gymnasium", "pettingzoo"),
     "extreme": ("fissix", "pyseccomp"),
@@ -28,6 +29,7 @@ EXTRAS = {
     "smbc": ("scipy",),
 }
 """The import names of the libraries that each extra of pyproject.toml installs."""
+_PACKAGES = {"sklearn": "scikit-learn"}  # packages of other names than their modules
 
 
 def check_extra(name: str, user: str) -> None:
@@ -49,7 +51,7 @@ def check_extra(name: str, user: str) -> None:
     """
     missing = [module for module in EXTRAS[name] if find_spec(module) is None]
     if missing:
-        raise MissingExtraError(_sentence(user, missing))
+        raise MissingExtraError(sentence(user, missing))
 
 
 @contextmanager
@@ -61,7 +63,7 @@ def imports(user: str) -> Iterator[None]:
         module = (error.name or "").partition(".")[0]
         if module in ("", "pttt_ooc"):
             raise
-        raise MissingExtraError(_sentence(user, [module])) from error
+        raise MissingExtraError(sentence(user, [module])) from error
 
 
 @contextmanager
@@ -72,8 +74,14 @@ def extra(name: str, user: str) -> Iterator[None]:
         yield
 
 
-def _sentence(user: str, missing: list[str]) -> str:
-    packages = [name.replace("_", "-") for name in missing]
+def package(module: str) -> str:
+    """The name of the package that brings a module."""
+    return _PACKAGES.get(module, module.replace("_", "-"))
+
+
+def sentence(user: str, missing: list[str]) -> str:
+    """Say that `user` needs modules that are missing, and how to install them."""
+    packages = [package(name) for name in missing]
     listed = " and ".join(filter(None, [", ".join(packages[:-1]), packages[-1]]))
     verb = "is" if len(packages) == 1 else "are"
     return f"{user} needs {listed}, which {verb} not installed; install with: {_installer()} {' '.join(packages)}"

@@ -9,7 +9,7 @@ import pytest
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.environments.catalogue import environment
 from pttt_ooc.errors import MissingExtraError
-from pttt_ooc.extras import EXTRAS, check_extra, imports
+from pttt_ooc.extras import EXTRAS, check_extra, imports, package
 from pttt_ooc.library import openspiel
 from pttt_ooc.rules.catalogue import named_game
 
@@ -38,7 +38,9 @@ IMPORTERS = ("pttt_ooc.arena.statistics", "pttt_ooc.learners.deep.")
 
 def test_the_extras_are_those_of_the_project():
     for name, modules in EXTRAS.items():
-        assert [line.partition(">")[0].replace("-", "_") for line in DECLARED[name]] == list(modules)
+        assert [line.partition(">")[0].replace("_", "-") for line in DECLARED[name]] == [
+            package(one) for one in modules
+        ]
     assert {*DECLARED} - {*EXTRAS} == {"workflow", "slurm", "all", "dev", "docs"}
 
 
@@ -55,7 +57,7 @@ def test_all_libraries_of_an_extra_are_looked_for(monkeypatch, name, module):
         sys.modules[other].__spec__ = object()
     check_extra(name, "This")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=f"^This needs {module.replace('_', '-')}, which is not installed; "):
+    with pytest.raises(MissingExtraError, match=f"^This needs {package(module)}, which is not installed; "):
         check_extra(name, "This")
 
 

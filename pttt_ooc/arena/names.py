@@ -13,6 +13,7 @@ AGENTS = {
     "expectimax": "minimax.Expectimax",
     "mcts": "mcts.TreeSearch",
     "tuned": "alphabeta.Tuned",
+    "strong": "extreme_strong.Strong",
     "qtable": "qlearning.QTable",
     "qfeatures": "qlearning.QFeatures",
 }

@@ -33,6 +33,9 @@ def play(
         typer.Option("--best-response", help="Play against the best response to OPPONENT; for --terminal."),
     ] = False,
     terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
+    keypad: Annotated[
+        bool, typer.Option("--keypad", help="Keys lie as on a keypad, 7 is the top left square; for --terminal.")
+    ] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: BrowserOption = True,
@@ -46,11 +49,11 @@ def play(
     check_game(game)
     name = opponent or _solution(data, game)
     if terminal:
-        raise typer.Exit(_play_here(name, player, best_response, game, data))
-    if player is not None or best_response:
+        raise typer.Exit(_play_here(name, player, best_response, keypad, game, data))
+    if player is not None or best_response or keypad:
         raise ConfigError(
-            "In the browser you choose there whom and against whom you play; --player and --best-response are for "
-            "--terminal."
+            "In the browser you choose there whom and against whom you play; --player, --best-response and --keypad "
+            "are for --terminal."
         )
     with extra("grader", "`pttt play`"):
         from pttt_ooc.explore.local_sources import local_pages
@@ -60,7 +63,7 @@ def play(
     serve([pages], host, port, PAGE if browser else None, home=PAGE)
 
 
-def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:
+def _play_here(name: str, player: int | None, replies: bool, keypad: bool, game: str | None, data: Path) -> int:
     from pttt_ooc.explore.local_opponents import LocalOpponents, pair_of
     from pttt_ooc.explore.terminal_play import play as played
     from pttt_ooc.library.structures import configure
@@ -74,7 +77,7 @@ def _play_here(name: str, player: int | None, replies: bool, game: str | None, d
         who = f"The best response to {name}" if replies else name
         raise StrategyFileError(f"{who} plays player {opponents[0]}, so that you play player {1 - opponents[0]}.")
     opponent = 1 - min(fitting)
-    return played(LocalOpponents(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
+    return played(LocalOpponents(pair.with_reply(opponent) if replies else pair, opponent), Dialogue(), keypad=keypad)
 
 
 def _solution(data: Path, game: str | None) -> str:

@@ -11,5 +11,6 @@ Modules: ``settings``, ``models``, ``database_rows``, ``database`` and ``storage
 holds what has no verdict, ``worker_process`` is the loop of a worker. ``names``, ``teams`` and ``sessions`` are about
 teams. ``app`` plugs pages into the shell, with ``handlers``, ``context``, ``accounts``, ``health``, ``metrics``.
 For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, ``pages``, ``figures``, ``caching``,
-``api``, ``schemas``, ``client``. ``serve`` starts ``webserver`` and the workers. ``backup``, ``commands``.
+``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit. ``serve`` starts ``webserver`` and
+the workers. ``backup``, ``commands``.
 """

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course import standings, submissions, teams
 from pttt_ooc.course.context import UsedGrader
 from pttt_ooc.course.handlers import Bearer, Number
-from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
+from pttt_ooc.course.models import BASELINE, STATUSES, Submission
 from pttt_ooc.course.schemas import (
     GraderOut,
     ImprovementOut,
@@ -23,7 +23,9 @@ from pttt_ooc.course.schemas import (
     SubmissionsOut,
 )
 from pttt_ooc.course.uploads import form_schema, from_program, strategies
+from pttt_ooc.web.accounts import known_bearer, missing_token
 from pttt_ooc.web.schemas import ErrorOut, moment
+from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(prefix="/api")
 TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL
@@ -109,7 +111,7 @@ def list_submissions(
 def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
     """One submission, with its place in the queue while it waits."""
     with grader.database.reading() as session:
-        found = _submission(submissions.find(session, number), number)
+        found = submission_of(submissions.find(session, number), number)
         return SubmissionOut.of(found, submissions.positions(session).get(found.id))
 
 
@@ -125,24 +127,28 @@ async def submit(request: Request, response: Response, grader: UsedGrader, team:
     "/submissions/{number}/file",
     summary="Download a submission",
     response_class=FileResponse,
-    responses={403: {"model": ErrorOut}, 404: {"model": ErrorOut}},
+    responses={401: {"model": ErrorOut}, 403: {"model": ErrorOut}, 404: {"model": ErrorOut}},
 )
-def download(grader: UsedGrader, number: Number, team: Bearer) -> FileResponse:
-    """The file of one of your own submissions, or of Uniform's."""
-    return file_of(grader, number, team)
-
-
-def file_of(grader: UsedGrader, number: int, team: Team | None) -> FileResponse:
-    """The file of a submission, if `team` may download it."""
+def download(request: Request, shell: UsedShell, grader: UsedGrader, number: Number) -> FileResponse:
+    """The file of one of your own submissions, by your token, or of Uniform's, which is for everybody."""
+    team = known_bearer(request, shell)
     with grader.database.reading() as session:
-        found = _submission(submissions.find(session, number), number)
+        found = submission_of(submissions.find(session, number), number)
+    if team is None and found.team.name != BASELINE:
+        raise missing_token()
+    return file_of(grader, found, team)
+
+
+def file_of(grader: UsedGrader, found: Submission, team: Account | None) -> FileResponse:
+    """The file of a submission, if `team` may download it."""
     if found.team.name != BASELINE and (team is None or team.id != found.team_id):
         raise HTTPException(403, "Only the team that submitted this file can download it.")
     name = f"pttt_pl{found.player}-{found.id}.zip"
     return FileResponse(grader.storage.upload(found.file), media_type="application/zip", filename=name)
 
 
-def _submission(submission: Submission | None, number: int) -> Submission:
+def submission_of(submission: Submission | None, number: int) -> Submission:
+    """What was found; 404 if nothing was."""
     if submission is None:
         raise HTTPException(404, f"There is no submission {number}.")
     return submission

@@ -1,4 +1,5 @@
-"""A copy of a grader in one tar file: settings, tables as JSON lines, uploads, and the databases of other parts.
+"""A copy of a grader in one tar file: settings, tables as JSON lines, uploads, own lists, and the databases of
+other parts.
 
 Other parts, such as the games that people play, have SQLite databases of their own in the grader's directory, which are
 copied whole.  Gradients and the index are left out, as they can be made again; so are sessions, as the copy gets a
@@ -24,6 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.handout import LISTS
 from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
@@ -69,6 +71,9 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
                 lost.add(row["id"])
         complete = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
         _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in complete).encode())
+        for player, order in enumerate(read_settings(storage.data).orders(storage.data)):
+            if order is not None:
+                archive.add(order, f"{_OTHERS}{LISTS[player]}", recursive=False)
         for other in _others(database, storage):
             _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
     return sum(table == "submissions" for table, _ in complete)
@@ -146,8 +151,15 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
         _check_end(file, archive)
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
-        if database_url is not None:
-            content = {**settings.model_dump(mode="json"), "database_url": database_url}
+        changes = {} if database_url is None else {"database_url": database_url}
+        for player, order in enumerate(settings.orders(aside)):
+            if order is not None:  # the copy's own file, wherever the original was
+                changes[f"infosets_{player}"] = LISTS[player]
+                member = members[f"{_OTHERS}{LISTS[player]}"]
+                with _content(archive, member) as source, open(aside / LISTS[player], "xb") as target:
+                    shutil.copyfileobj(source, target)
+        if changes:
+            content = {**settings.model_dump(mode="json"), **changes}
             settings = check_section(CourseSettings, content, "--database-url")
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]

@@ -92,6 +92,7 @@ def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
     """Refuse a file that is no zipped tensor of the player in the grader's game, which would count as an attempt."""
     from pttt_ooc.products.tensor_reader import tensor_header
+    from pttt_ooc.products.zipped_array import other_player
 
     with _reached(server):
         status, facts = server.ask("GET", "/api")
@@ -105,9 +106,9 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
         )
     found, shapes = tensor_header(file)[0], [tuple(shape) for shape in facts["shapes"]]
     if found != shapes[player]:
-        hint = f"; it fits player {1 - player}" if found == shapes[1 - player] else ""
-        expected = f"expected {shapes[player]} for player {player} in {facts['game']}{hint}"
-        raise StrategyError(f"{file}: Invalid tensor shape: found {found}, {expected}. Nothing was sent.")
+        hint = f" {other_player(player)}" if found == shapes[1 - player] else ""
+        expected = f"expected {shapes[player]} for player {player} in {facts['game']}"
+        raise StrategyError(f"{file}: Invalid tensor shape: found {found}, {expected}.{hint} Nothing was sent.")
 
 
 @contextmanager

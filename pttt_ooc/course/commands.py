@@ -159,6 +159,25 @@ def _open_to_play(number: int, opened: bool, data: Path) -> None:
         open_to_play(database, number, opened)
 
 
+@grader.command(epilog="Example: pttt grader kit starter-kit.zip")
+def kit(
+    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The starter kit to write.")],
+    force: ForceOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """Write the starter kit that the grader hands out.
+
+    It has both lists of infosets, the uniform strategies, and programs to start from.
+    """
+    check_output(file, [data], force=force, suffix=".zip")
+    with extra("grader", "The grader"):
+        from pttt_ooc.course.kinds.strategies.starter_kit import write_kit_of
+        from pttt_ooc.disk.rights import private
+    with private():  # the index, which is made in the grader's directory
+        write_kit_of(data, file)
+    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB.")
+
+
 @grader.command(epilog="Example: pttt grader backup grader-monday.tar")
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],

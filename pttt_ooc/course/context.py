@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course import teams
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.handout import Handout, find_handout
 from pttt_ooc.course.kinds.strategies.value import GameValue, stored_value
 from pttt_ooc.course.limits import Limits, Quota, check_limits, quota
 from pttt_ooc.course.models import Submission, Team
@@ -20,6 +21,7 @@ from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import accept
 from pttt_ooc.course.uploads_in_flight import InFlight
+from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.web.parts import state_of
 
 log = logging.getLogger("pttt.grader.web")
@@ -65,9 +67,15 @@ class Grader:
         return stored_value(self.database)
 
     @property
+    def handout(self) -> Handout | None:
+        """The starter kit, once it is made."""
+        return find_handout(self.storage.kit)
+
+    @property
     def limits(self) -> Limits:
-        """How many strategies a team may submit."""
-        return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team)
+        """How many strategies a team may submit; a file of the other player does not count."""
+        counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
+        return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team, counted)
 
     def check_limits(self, team: Team, in_flight: int) -> None:
         """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import UNFINISHED, Judged, Team
 from pttt_ooc.errors import GraderError
 
 HOUR = 3600.0
+_UNCOUNTED = 2  # times the limit of an hour: the limit of all files, also of those that do not count
 
 
 class SubmissionError(GraderError):
@@ -42,11 +43,14 @@ class Limits:
         Within an hour.
     waiting
         Without a verdict.
+    counted
+        The condition for a file to count among those of the hour; None: all count.
     """
 
     files: str
     hourly: int
     waiting: int
+    counted: ColumnElement[bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,9 @@ class Quota:
 def quota(session: Session, table: type[Judged], team: Team, limits: Limits) -> Quota:
     """What `team` may submit now."""
     now = time.time()
-    times = _recent(session, table, team, limits, now)
-    places = max(0, limits.waiting - _waiting(session, table, team))
-    return Quota(limits.hourly - len(times), places, times[-1] + HOUR - now if times else 0.0)
+    left = {one.hourly - len(times): times for one, times in _hours(session, table, team, limits, now)}
+    hourly, places = min(left), max(0, limits.waiting - _waiting(session, table, team))
+    return Quota(hourly, places, left[hourly][-1] + HOUR - now if left[hourly] else 0.0)
 
 
 def hold(session: Session, team: Team) -> None:
@@ -89,14 +93,14 @@ def check_limits(session: Session, table: type[Judged], team: Team, limits: Limi
             f"{waiting} {limits.files} of {team.name} still wait for a verdict{coming}; wait for one of them.", wait=5
         )
     now = time.time()
-    times = _recent(session, table, team, limits, now)
-    if times and len(times) + in_flight >= limits.hourly:
-        wait = times[-1] + HOUR - now
-        raise SubmissionError(
-            f"{team.name} has made {len(times) + in_flight} {limits.files} within an hour, which is the limit; "
-            f"the next one can be made in {int(wait // 60) + 1} min.",
-            wait=wait,
-        )
+    for one, times in _hours(session, table, team, limits, now):
+        if times and len(times) + in_flight >= one.hourly:
+            wait = times[-1] + HOUR - now
+            raise SubmissionError(
+                f"{team.name} has made {len(times) + in_flight} {limits.files} within an hour, which is the limit; "
+                f"the next one can be made in {int(wait // 60) + 1} min.",
+                wait=wait,
+            )
 
 
 def _waiting(session: Session, table: type[Judged], team: Team) -> int:
@@ -104,11 +108,21 @@ def _waiting(session: Session, table: type[Judged], team: Team) -> int:
     return session.scalar(select(func.count()).where(table.team_id == team.id, table.status.in_(UNFINISHED))) or 0
 
 
+def _hours(
+    session: Session, table: type[Judged], team: Team, limits: Limits, now: float
+) -> list[tuple[Limits, list[float]]]:
+    """The limits of an hour, with :func:`_recent`: of what counts, and of all files, since all are kept."""
+    everything = replace(limits, hourly=_UNCOUNTED * limits.hourly, counted=None)
+    wanted = [limits] if limits.counted is None else [limits, everything]
+    return [(one, _recent(session, table, team, one, now)) for one in wanted]
+
+
 def _recent(session: Session, table: type[Judged], team: Team, limits: Limits, now: float) -> list[float]:
-    """When the team has submitted within the hour before `now`, latest first, as many as it may in an hour.
+    """When the team has submitted what counts within the hour before `now`, latest first, as many as it may in an hour.
 
     Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
     """
     at = table.received_at
-    query = select(at).where(table.team_id == team.id, at > now - HOUR, at <= now)
+    counted = true() if limits.counted is None else limits.counted
+    query = select(at).where(table.team_id == team.id, at > now - HOUR, at <= now, counted)
     return list(session.scalars(query.order_by(at.desc()).limit(limits.hourly)))

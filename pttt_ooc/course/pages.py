@@ -14,7 +14,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import figures, standings, submissions
-from pttt_ooc.course.api import file_of
+from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, renewed
 from pttt_ooc.course.limits import Quota
@@ -54,7 +54,8 @@ def render(request: Request, template: str, team: Team | None, **context: Any) -
 @router.get("/")
 async def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
     """The leaderboard."""
-    return render(request, "leaderboard.html", team, part=await _leaderboard(request, grader, team, sort))
+    part = await _leaderboard(request, grader, team, sort)
+    return render(request, "leaderboard.html", team, part=part, handout=grader.handout)
 
 
 @router.get("/parts/leaderboard")
@@ -242,9 +243,7 @@ def submission_part(request: Request, grader: UsedGrader, team: Signed, number: 
 
 def _one(grader: Grader, number: int) -> Shown:
     with grader.database.reading() as session:
-        found = submissions.find(session, number)
-        if found is None:
-            raise HTTPException(404, f"There is no submission {number}.")
+        found = submission_of(submissions.find(session, number), number)
         place = submissions.positions(session).get(found.id)
         history = standings.improvements(session, found.team_id)
     return {
@@ -261,7 +260,9 @@ def _one(grader: Grader, number: int) -> Shown:
 @router.get("/submissions/{number}/file", response_class=FileResponse)
 def download(grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
     """The file of one of your own submissions, or of Uniform's."""
-    return file_of(grader, number, team)
+    with grader.database.reading() as session:
+        found = submission_of(submissions.find(session, number), number)
+    return file_of(grader, found, team)
 
 
 @router.post("/submissions")
@@ -319,5 +320,5 @@ def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
     """Rules and formats."""
     with grader.database.reading() as session:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
-    context: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
+    context: Shown = {"game": grader.settings.rules, "value": grader.game_value(), "handout": grader.handout}
     return render(request, "about.html", team, **context, uniform=uniform)

@@ -9,6 +9,7 @@ from pathlib import Path
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.bots import processes as bots
 from pttt_ooc.course.kinds.strategies import processes as strategies
+from pttt_ooc.course.kinds.strategies.orders import check_orders
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.settings import CourseSettings, make_settings
 from pttt_ooc.course.storage import Storage
@@ -49,6 +50,7 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)
+        check_orders(data, settings)
         _serve_alone(data, settings, host, port, pages)
 
 

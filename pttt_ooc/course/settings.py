@@ -51,6 +51,12 @@ def _database(value: object) -> object:
     return value
 
 
+def _file(value: object) -> object:
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    raise ValueError("the name of a file, or null")
+
+
 class CourseSettings(BaseModel):
     """The keys of ``settings.yaml``."""
 
@@ -86,6 +92,12 @@ class CourseSettings(BaseModel):
         description="Directory of a solution of the game, for the pages that look inside strategies; null: the "
         "grader's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
     )
+    infosets_0: Annotated[str | None, BeforeValidator(_file)] = Field(
+        default=None,
+        description="File with player 0's infosets, one in each line, in the order of the rows of submissions, in this "
+        "directory or with its whole path; null: the default order.",
+    )
+    infosets_1: Annotated[str | None, BeforeValidator(_file)] = Field(default=None, description="The same of player 1.")
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 
     @cached_property
@@ -108,6 +120,11 @@ class CourseSettings(BaseModel):
 
         counted = counts_of(self.rules, find_pairs(self.rules))["total_infosets"]
         return counted[0], counted[1]
+
+    def orders(self, data: Path) -> tuple[Path | None, Path | None]:
+        """For each player, the file with the course's own list of infosets, for a grader in `data`; None: default."""
+        first, second = (None if name is None else data / name for name in (self.infosets_0, self.infosets_1))
+        return first, second
 
     def shape(self, player: int) -> tuple[int, int]:
         """Shape of a player's tensor."""

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from pttt_ooc.course.handout import KIT
 from pttt_ooc.course.settings import SETTINGS
 from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_path, remove
 from pttt_ooc.disk.locks import lock_open
@@ -72,6 +73,11 @@ class Storage:
                 directory.mkdir(parents=True, exist_ok=True)
 
     @property
+    def kit(self) -> Path:
+        """The starter kit."""
+        return self.data / KIT
+
+    @property
     def alive(self) -> Path:
         """The file that the worker touches every few seconds."""
         return self.data / "worker.alive"
@@ -79,7 +85,7 @@ class Storage:
     def private_paths(self) -> Iterator[Path]:
         """The directory, and all of the grader's own files in it."""
         yield self.data.resolve()
-        for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock"):
+        for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock", f"{KIT}*"):
             yield from self.data.glob(name)
         for directory in (self.uploads, self.incoming, self.gradients, self.index):
             yield directory

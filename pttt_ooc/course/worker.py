@@ -13,6 +13,8 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import open_assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
+from pttt_ooc.course.kinds.strategies.orders import settle_orders
+from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
 from pttt_ooc.course.models import BASELINE, Submission
 from pttt_ooc.course.settings import read_settings
@@ -59,8 +61,11 @@ def run(data: Path, stopping: threading.Event) -> None:
         game_value = find_value(settings, database, storage, threads)
         pulse.wait_for("the index of the game, which is built once")
         with open_assessor(settings, storage, game_value.interval, threads) as assessor:
+            settle_orders(database, storage, settings)
             pulse.wait_for(f"the strategies of {BASELINE}")
             submit_baseline(database, storage, assessor)
+            pulse.wait_for("the starter kit, which is made once")
+            ensure_kit(storage, settings, assessor)
             judge = Judge(database, storage, assessor, stopping)
             judge.forget()
             with database.reading() as session:

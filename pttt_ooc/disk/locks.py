@@ -2,12 +2,16 @@
 
 A lock is a file that the operating system has locked (``flock``).  It is released however the process ends; the file
 stays, because its existence alone means nothing.
+
+Some file systems that several machines share keep such locks to each machine: :func:`only_here` finds out.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import socket
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -15,6 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from pttt_ooc.errors import PtttError, StoreError
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def lock_open(file: IO[bytes], *, shared: bool = False, wait: bool = False) -> bool:
@@ -44,6 +50,49 @@ def lock_open(file: IO[bytes], *, shared: bool = False, wait: bool = False) -> b
     return True
 
 
+# Of file systems that machines share, the options with which locks do not hold between machines (None: with any).
+_KEPT_HERE: dict[str, frozenset[str] | None] = {
+    "nfs": frozenset({"nolock", "local_lock=all", "local_lock=flock"}),
+    "nfs4": frozenset({"nolock", "local_lock=all", "local_lock=flock"}),
+    "lustre": frozenset({"localflock"}),
+    "cifs": frozenset({"nobrl"}),
+    "smb3": frozenset({"nobrl"}),
+    "fuse.sshfs": None,
+}
+MOUNTS = Path("/proc/self/mountinfo")
+
+
+def only_here(directory: Path, mounts: Path = MOUNTS) -> str:
+    """The file system, if it is one that machines share but whose locks hold only within each machine; else empty.
+
+    Parameters
+    ----------
+    directory
+        It must exist.
+    mounts
+        A file in the form of Linux's ``mountinfo``; if there is none, nothing is known, and the result is empty.
+
+    Returns
+    -------
+    Text such as "nfs, mounted with nolock".
+    """
+    place, found, longest = directory.resolve(), "", -1
+    try:
+        lines = mounts.read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        mount, _, system = line.partition(" - ")
+        at, options = Path(mount.split()[4].replace("\\040", " ")), mount.split()[5]
+        kind, _, more = system.split(" ", 2)
+        if place.is_relative_to(at) and len(at.parts) >= longest:  # the latest of several mounts at one place counts
+            longest, given = len(at.parts), {*options.split(","), *more.split(",")}
+            bad = _KEPT_HERE.get(kind, frozenset())
+            by = sorted(given & bad) if bad is not None else []
+            found = f"{kind}, mounted with {', '.join(by)}" if by else kind if bad is None else ""
+    return found
+
+
 def hold(
     file: Path,
     busy: Callable[[str], str],
@@ -58,10 +107,10 @@ def hold(
     Parameters
     ----------
     file
-        The lock file; it contains the number of the process that last took the lock.
+        The lock file; it contains the number of the process that last took the lock, and its machine.
     busy
-        Returns the sentence to show if another process holds the lock, given that process's number and the time at
-        which it took the lock, such as "123, since 14:03".
+        Returns the sentence to show if another process holds the lock, given that process's number, its machine if it
+        is another one, and the time at which it took the lock, such as "123, since 14:03" or "123 on node7, since ...".
     shared
         Whether other processes may hold the lock at the same time, if they share it too.
     touch
@@ -74,7 +123,8 @@ def hold(
     Raises
     ------
     StoreError
-        Or the given `error`: if another process holds the lock, and `wait` is false.
+        Or the given `error`: if another process holds the lock, and `wait` is false; or if the file system has no
+        locks.
     OSError
         If the file cannot be opened or locked.
     """
@@ -88,7 +138,15 @@ def hold(
             lock_open(lock, shared=shared, wait=True)
         if touch:
             lock.truncate(0)
-            lock.write(f"{os.getpid()}\n".encode())
+            lock.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
+    except OSError as failed:
+        lock.close()
+        if failed.errno in _NO_LOCKS:
+            raise error(
+                f"{file} cannot be locked: {failed.strerror}. Mount its file system with locks, or use a directory "
+                "on another one."
+            ) from failed
+        raise
     except BaseException:
         lock.close()
         raise
@@ -97,8 +155,9 @@ def hold(
 
 def _holder(lock: IO[bytes]) -> str:
     lock.seek(0)
-    number = lock.read().decode(errors="replace").strip()
-    return f"{number}, since {_taken(lock)}" if number else "unknown"
+    number, _, machine = lock.read().decode(errors="replace").strip().partition(" ")
+    where = f" on {machine}" if machine not in ("", socket.gethostname()) else ""
+    return f"{number}{where}, since {_taken(lock)}" if number else "unknown"
 
 
 def _taken(lock: IO[bytes]) -> str:

@@ -97,20 +97,5 @@ def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[ViewSquare
     for square in range(game.squares):
         state = states.get(square, "free")
         text = f"Square {square}, {words[state]}"
-        found.append(ViewSquare(square, state, key_of(game, square), text, square == latest))
+        found.append(ViewSquare(square, state, str(square), text, square == latest))
     return found
-
-
-def key_of(game: Game, square: int) -> str:
-    """The digit that attempts a square: as on a keypad if the board fits on one, else square by square from 1.
-
-    Examples
-    --------
-    >>> from pttt_ooc.rules.catalogue import named_game
-    >>> [key_of(named_game("pttt-abrupt"), square) for square in range(9)]
-    ['7', '8', '9', '4', '5', '6', '1', '2', '3']
-    """
-    row, column = divmod(square, game.columns)
-    if game.rows <= 3 and game.columns <= 3:
-        return str(3 * (game.rows - 1 - row) + column + 1)
-    return str((square + 1) % 10)

@@ -38,6 +38,9 @@ from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
 
 Tree = TypeVar("Tree")
+Names = list[tuple[str, str | None]]
+"""Strategies by their names, each with the file that gives the order of its rows, if any."""
+
 log = logging.getLogger("pttt.explore.preparer")
 _NICE = 10  # pages come first
 _TOP = 50  # infosets
@@ -47,7 +50,7 @@ def prepare(
     place: Path,
     game: str,
     indices: Path,
-    names: list[str],
+    names: Names,
     budget: int,
     base: str | None = None,
     best: Sequence[int] = (),
@@ -66,7 +69,7 @@ def prepare(
     PtttError
         If a strategy cannot be read, or the profile cannot be written or is larger than the budget.
     """
-    named = [named_strategy(name, player) for player, name in enumerate(names)]
+    named = _named(names, (0, 1))
     with _engine(game, indices, named) as (engine, directory):
         replies = tuple(
             virtual_array(i.sequences if player in best else 0, np.float32)
@@ -94,7 +97,7 @@ def prepare(
     make_room(place.parent, budget, 0, place.name)  # others may have been prepared meanwhile
 
 
-def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: list[float]) -> None:
+def search(place: Path, game: str, indices: Path, names: Names, player: int, game_value: list[float]) -> None:
     """Find where a strategy of `player` loses against a solution, and write it to the file `place`.
 
     Raises
@@ -102,7 +105,7 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
     PtttError
         If a strategy cannot be read, or the file cannot be written.
     """
-    named = [named_strategy(names[0], player), named_strategy(names[1], 1 - player)]
+    named = _named(names, (player, 1 - player))
     with _engine(game, indices, named) as (engine, _):
         [strategy, equilibrium], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("losses at all infosets", 0.3)
@@ -111,14 +114,21 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
     atomic_write_text(place, json.dumps(mistakes.as_record()))
 
 
-def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
+def compare(place: Path, game: str, indices: Path, names: Names, player: int) -> None:
     """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
-    named = [named_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
+    named = _named(names, (player, player, 1 - player))
     with _engine(game, indices, named) as (engine, _):
         [a, b, opponent], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("differences at all infosets", 0.3)
         differences = find_differences(a, b, opponent, engine, _TOP, arrays)
     atomic_write_text(place, json.dumps(asdict(differences)))
+
+
+def _named(names: Names, players: Sequence[int]) -> list[NamedStrategy]:
+    return [
+        named_strategy(name, player, None if infosets is None else Path(infosets))
+        for (name, infosets), player in zip(names, players, strict=True)
+    ]
 
 
 @contextmanager

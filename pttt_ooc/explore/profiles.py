@@ -70,7 +70,7 @@ class Profiles:
         ----------
         pair
             For player 0 and player 1: ``name``, ``digest``, and ``best``, if the best response to the other strategy
-            replaces the strategy.
+            replaces the strategy; ``infosets`` if a file gives the order of the rows.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Profiles:
         best = [player for player, one in enumerate(pair) if one.get("best")]
         followed = [{**one, "best": False} for one in pair]
         base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
-        return {"names": [one["name"] for one in pair], "budget": self.budget, **base}
+        return {"names": _names(pair), "budget": self.budget, **base}
 
     def _opened(self, mark: Path) -> PreparedProfile:
         facts = json.loads(mark.read_text(encoding="ascii"))
@@ -129,7 +129,7 @@ class Profiles:
             If the search fails.
         """
         parts = [player, *game_value, strategy["digest"], equilibrium["digest"]]
-        names = [strategy["name"], equilibrium["name"]]
+        names = _names((strategy, equilibrium))
         return self._found("mistakes", parts, {"player": player, "names": names, "game_value": list(game_value)})
 
     def find_differences(self, player: int, a: Record, b: Record, opponent: Record) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Profiles:
         """
         three = (a, b, opponent)
         parts = ["differences", player, *(one["digest"] for one in three)]
-        return self._found("differences", parts, {"player": player, "names": [one["name"] for one in three]})
+        return self._found("differences", parts, {"player": player, "names": _names(three)})
 
     def _found(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
         """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
@@ -165,6 +165,11 @@ class Profiles:
         """The key of a profile, from all that it depends on: the strategies' contents, the game, and the code."""
         best = ["best" if one.get("best") else "" for one in pair]
         return self._name("questions/profile", *(one["digest"] for one in pair), *(best if any(best) else ()))
+
+
+def _names(records: Sequence[Record]) -> list[tuple[str, str | None]]:
+    """The names of strategies, each with the file that gives the order of its rows, if any."""
+    return [(one["name"], one.get("infosets")) for one in records]
 
 
 @cache

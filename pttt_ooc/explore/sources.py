@@ -52,6 +52,8 @@ class Source:
         The snapshots of its run, the earliest first; the last one is the strategy itself.  Empty if there are none.
     curve
         Iteration and gap of each evaluation of its run.
+    infosets
+        The file that gives the order of a tensor's rows; None: the default order.
     """
 
     key: str
@@ -61,6 +63,7 @@ class Source:
     players: tuple[int, ...] = (0, 1)
     snapshots: tuple[Snapshot, ...] = ()
     curve: tuple[tuple[int, float], ...] = ()
+    infosets: str | None = None
 
     def after(self, iteration: int | None) -> Source:
         """The source after an earlier iteration; itself if there is no such snapshot."""
@@ -75,7 +78,8 @@ class Source:
 
     def as_record(self, best: bool = False) -> dict[str, Any]:
         """The source, or the best response in its place, as the answerer identifies it."""
-        return {"name": self.name, "digest": self.digest, **({"best": True} if best else {})}
+        found = {"name": self.name, "digest": self.digest, **({"best": True} if best else {})}
+        return found if self.infosets is None else {**found, "infosets": self.infosets}
 
 
 class Sources(Protocol):

@@ -7,23 +7,48 @@ from collections.abc import Callable, Sequence
 
 from rich.console import RenderableType
 
+from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.opponents import Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
 from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.review import Review, ReviewStep, review_of, step_of
 from pttt_ooc.play.player_view import ViewSquare
+from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
 
-HELP = (
+SQUARES = "Type the number of a square, which each free square shows. r resigns, q ends, ? shows this."
+KEYPAD = (
     "Type the key of a square: keys lie as on a keypad, and each free square shows its own. Or type s and the square's "
     "number, as s4. r resigns, q ends, ? shows this."
 )
 _LOOK = "Enter: on, b: back, a number: before that attempt, n: a new game, q: end >"
 
 
-def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | None = None) -> int:
+def keypad_key(game: Game, square: int) -> str:
+    """The key of a square, as it lies on a keypad.
+
+    Raises
+    ------
+    ConfigError
+        If the board has more rows or columns than a keypad.
+
+    Examples
+    --------
+    >>> from pttt_ooc.rules.catalogue import named_game
+    >>> [keypad_key(named_game("pttt-abrupt"), square) for square in range(9)]
+    ['7', '8', '9', '4', '5', '6', '1', '2', '3']
+    """
+    if game.rows > 3 or game.columns > 3:
+        raise ConfigError(f"A keypad has three rows and columns, too few for {game.name}; leave out --keypad.")
+    row, column = divmod(square, game.columns)
+    return str(3 * (game.rows - 1 - row) + column + 1)
+
+
+def play(
+    opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | None = None, keypad: bool = False
+) -> int:
     """Play games until the person quits.
 
     Parameters
@@ -32,12 +57,14 @@ def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | N
         The first one is the opponent.
     draw
         Returns random numbers in [0, 1); default: the operating system's.
+    keypad
+        Whether keys lie as on a keypad; default: the key of a square is its number.
 
     Returns
     -------
     The exit code of the program.
     """
-    table = TerminalGame(opponents, dialogue, draw or random.SystemRandom().random)
+    table = TerminalGame(opponents, dialogue, draw or random.SystemRandom().random, keypad)
     try:
         table.sit()
         code = 0
@@ -50,8 +77,10 @@ def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | N
 class TerminalGame:
     """The games of one person; for parameters see :func:`play`."""
 
-    def __init__(self, opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float]) -> None:
+    def __init__(self, opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float], keypad: bool) -> None:
         self.opponents, self.dialogue, self._draw = opponents, dialogue, draw
+        game, self._help = opponents.game, KEYPAD if keypad else SQUARES
+        self._keys = [keypad_key(game, square) if keypad else str(square) for square in range(game.squares)]
         self.opponent = opponents.listed()[0]
         self.me = 1 - self.opponent.player
         self.results: list[int] = []
@@ -60,7 +89,7 @@ class TerminalGame:
         """Play one game after the other."""
         game, say = self.opponents.game, self.dialogue.say
         say(f"{game.name}. You are player {self.me} ({MARKS[self.me]}), against {self.opponent.name}.", "bold")
-        say(HELP)
+        say(self._help)
         while True:
             played = self._game()
             self._look_back(played)
@@ -108,13 +137,13 @@ class TerminalGame:
 
     def _square(self, seat: Seat) -> int | None:
         """The square that the person attempts; None if the person resigns."""
-        keys = {cell.text: cell.square for cell in seat.cells}
+        keys = {key: square for square, key in enumerate(self._keys)}
         while True:
             typed = self.dialogue.ask(f"Attempt {seat.made + 1} at {seat.infoset} >").lower()
             if typed in ("q", "quit", "exit"):
                 raise EndedError(0)
             if typed in ("?", "h", "help"):
-                self.dialogue.say(HELP)
+                self.dialogue.say(self._help)
             elif typed in ("r", "resign"):
                 if self.dialogue.ask("Give this game up as lost? y/n >").lower() in ("y", "yes"):
                     return None
@@ -125,7 +154,7 @@ class TerminalGame:
                 self.dialogue.say(self._why_not(seat, typed, named))
 
     def _why_not(self, seat: Seat, typed: str, named: int | None) -> str:
-        free = ", ".join(cell.text for cell in seat.cells if cell.square in seat.legal)
+        free = ", ".join(self._keys[square] for square in seat.legal)
         if named is not None and named < len(seat.cells):
             return f"You have attempted square {named} already; the keys of the others are {free}."
         quoted = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
@@ -192,7 +221,9 @@ class TerminalGame:
 
     def _known(self, known: Sequence[ViewSquare], title: str = "") -> RenderableType:
         squares = [
-            Square(f"[{cell.text}]", style="dim") if cell.state == "free" and not title else _sign(cell.state, self.me)
+            Square(f"[{self._keys[cell.square]}]", style="dim")
+            if cell.state == "free" and not title
+            else _sign(cell.state, self.me)
             for cell in known
         ]
         return self.dialogue.board(self.opponents.game, squares, title)

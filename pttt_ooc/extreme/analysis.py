@@ -12,6 +12,8 @@ from pttt_ooc.extreme.runner import LINES
 from pttt_ooc.extreme.walls import ExtremeError
 
 TENS = 10  # own moves of a group
+STAYS = 8
+"""Plies after a move in which a loss must not be made good, if it is to count."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Turn:
     ply
         Number of moves before it.
     before, after
-        The player's chance to win, before and after the move.
+        The player's chance to win before the move, and its maximum in the `STAYS` positions after it.
     """
 
     ply: int
@@ -105,7 +107,9 @@ class Turn:
 
 
 def turning_point(found: Sequence[Step], chances: Sequence[float], player: int) -> Turn | None:
-    """The own move with which a player's chance fell most; None if it never fell.
+    """The own move with which a player's chance fell most, for as long as `STAYS` plies; None if it never did.
+
+    A loss that the next plies make good does not count: the opponent did not see the answer either.
 
     Parameters
     ----------
@@ -113,7 +117,11 @@ def turning_point(found: Sequence[Step], chances: Sequence[float], player: int) 
         The first player's chance to win in each position, the last one included.
     """
     own = [chance if player == 0 else 1 - chance for chance in chances]
-    turns = [Turn(ply, own[ply], own[ply + 1]) for ply, step in enumerate(found) if step.player == player]
+    turns = [
+        Turn(ply, own[ply], max(own[ply + 1 : ply + 1 + STAYS]))
+        for ply, step in enumerate(found)
+        if step.player == player
+    ]
     worst = max(turns, key=lambda turn: turn.drop, default=None)
     return worst if worst and worst.drop > 0 else None
 

@@ -1,16 +1,24 @@
-"""The check of a bot that is handed in: does it load, and does it play ten moves?"""
+"""The check of a bot that is handed in: does it load, and does it play ten moves, or the whole games of a guess?"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pttt_ooc.extreme.analysis import after
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import NAMES, BotProgram, read_program
-from pttt_ooc.extreme.match import BotMatch, play_match
+from pttt_ooc.extreme.bot_version import breaches_of, has_forfeited, settled, trial_games, warnings_about
+from pttt_ooc.extreme.hard_positions import SLOW, HardPosition, Trial, hard_positions
+from pttt_ooc.extreme.match import play_match
 
 ENOUGH = 10
 """Moves that a bot must play."""
+MOST_TRIALS = 8
+"""Positions that are tried with a bot."""
+BREAKS = "BREAKS THE FORMAL RULES"
+"""The message of a bot that plays, but is refused."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Finding:
     Attributes
     ----------
     accepted
-        Whether the bot plays.
+        Whether the bot plays, and keeps the formal rules where it must.
     python, why
         The Python that runs it, and the reason for this one.
     message, detail
@@ -33,6 +41,14 @@ class Finding:
         The beginning of what it printed.
     changes
         The changes of a conversion from Python 2, as a unified diff.
+    warnings
+        What differs between Python 2 and 3, or is lost in a conversion; a sentence in each line.
+    breaches
+        Formal rules that the file breaks; a sentence in each line.
+    hard
+        The positions in which it forfeited or was slow, for the next bot.
+    trials
+        How it does in the positions in which a bot before it forfeited or was slow.
     """
 
     accepted: bool
@@ -45,10 +61,65 @@ class Finding:
     slowest: float
     printed: str
     changes: str
+    warnings: str
+    breaches: str
+    hard: tuple[HardPosition, ...] = ()
+    trials: tuple[Trial, ...] = ()
 
 
-def check(program: BotProgram, conditions: Conditions) -> Finding:
-    """Let a bot play ten moves as x and ten as o against the random bot, or to the end of the game.
+def check(
+    program: BotProgram, conditions: Conditions, strict: bool = False, former: Sequence[HardPosition] = ()
+) -> Finding:
+    """Let a bot play ten moves as x and ten as o against random moves, or to the end of the game.
+
+    Parameters
+    ----------
+    strict
+        Whether a file that breaks the formal rules of the course's document is refused.
+    former
+        Positions in which a bot of the team forfeited or was slow.  If this one plays, it makes a move in each; that
+        does not decide whether it is accepted, because a bot may rely on having seen the moves before.
+
+    Raises
+    ------
+    ExtremeError
+        If bots cannot be run on this machine as the conditions say.
+    """
+    version = settled(program, conditions)
+    one = version.program
+    found = version.games or trial_games(one, conditions, lambda match, side: len(match.used(side)) >= ENOUGH)
+    failed = [match for side, match in enumerate(found) if has_forfeited(match, side)]
+    first = failed[0] if failed else found[0]
+    side = found.index(first)
+    used = [seconds for own, match in enumerate(found) for seconds in match.used(own)]
+    hard = [
+        position
+        for own, match in enumerate(found)
+        for position in hard_positions(match.as_json(), own, conditions.time_limit)
+    ]
+    trials = () if failed else try_positions(one, conditions, former)
+    python, broken = first.pythons[side], breaches_of(one)
+    refused = strict and broken and not failed
+    return Finding(
+        accepted=not failed and not refused,
+        python=python,
+        why=one.why,
+        message=first.message if failed else BREAKS if refused else "",
+        detail=first.detail if failed else "\n".join(broken) if refused else "",
+        moves=len(used),
+        load_seconds=round(max(match.load_seconds[own] for own, match in enumerate(found)), 6),
+        slowest=round(max(used, default=0.0), 6),
+        printed=first.printed[side],
+        changes=one.changes if python == "converted" else "",
+        warnings="\n".join((*version.warnings, *warnings_about(one, python))),
+        breaches="\n".join(broken),
+        hard=tuple(hard),
+        trials=tuple(trials),
+    )
+
+
+def try_positions(program: BotProgram, conditions: Conditions, positions: Iterable[HardPosition]) -> list[Trial]:
+    """Let a bot make one move in each of the first `MOST_TRIALS` different positions.
 
     Raises
     ------
@@ -56,30 +127,13 @@ def check(program: BotProgram, conditions: Conditions) -> Finding:
         If bots cannot be run on this machine as the conditions say.
     """
     random = read_program(Path(NAMES[0]), conditions.walls)
-    found = [_play(program, random, side, conditions) for side in (0, 1)]
-    failed = [match for side, match in enumerate(found) if _has_forfeited(match, side)]
-    first = failed[0] if failed else found[0]
-    side = found.index(first)
-    used = [seconds for own, match in enumerate(found) for seconds in match.used(own)]
-    return Finding(
-        accepted=not failed,
-        python=first.pythons[side],
-        why=program.why,
-        message=first.message if failed else "",
-        detail=first.detail if failed else "",
-        moves=len(used),
-        load_seconds=round(max(match.load_seconds[own] for own, match in enumerate(found)), 6),
-        slowest=round(max(used, default=0.0), 6),
-        printed=first.printed[side],
-        changes=program.changes if first.pythons[side] == "converted" else "",
-    )
-
-
-def _has_forfeited(match: BotMatch, side: int) -> bool:
-    return match.message not in ("", "WON", "DRAW") and match.winner == ("P2", "P1")[side]
-
-
-def _play(program: BotProgram, other: BotProgram, side: int, conditions: Conditions) -> BotMatch:
-    """A match that ends when the bot on this side has played enough."""
-    pair = (program, other) if side == 0 else (other, program)
-    return play_match(pair, conditions, lambda match: len(match.used(side)) < ENOUGH)
+    found = []
+    for position in list({one.moves: one for one in positions}.values())[:MOST_TRIALS]:
+        opening = {"moves": [{"cell": cell} for cell in position.moves]}
+        side = after(opening, len(position.moves)).player
+        pair = (program, random) if side == 0 else (random, program)
+        match = play_match(pair, conditions, lambda _: False, opening=position.moves)
+        lost = has_forfeited(match, side)
+        seconds = 0.0 if lost else round(match.moves[-1].seconds, 6)
+        found.append(Trial(position, match.message if lost else "", seconds, seconds >= SLOW * conditions.time_limit))
+    return found

@@ -6,14 +6,16 @@ Between questions the process is frozen.  It is asked once for each move; time t
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import Clock
-from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError, plain
-from pttt_ooc.extreme.walls import RUNNER, Interpreter, filter_code, limits
+from pttt_ooc.extreme.source_client import GUESS
+from pttt_ooc.extreme.walled_process import FORBIDDEN_CALL, Enclosed, MachineError, SilentError, plain
+from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, Interpreter, filter_code, limits
 
 MOVES = 2 * 81
 """Maximum moves of a bot: the number of cells."""
@@ -37,6 +39,8 @@ class Conditions:
         Whether the processes run behind walls; without, run only trusted bots.
     core
         The processor on which both bots of a match run, in turn; None: any.
+    python
+        The version of Python that files are taken to be written in: ``2``, ``3`` or ``guess``.
     """
 
     time_limit: float = 24.0
@@ -44,6 +48,7 @@ class Conditions:
     memory_mb: int = 2048
     walls: bool = True
     core: int | None = None
+    python: str = GUESS
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,9 @@ class BotProcess:
         The program, and the Python that runs it.
     conditions
         How it is run.
+    stopping
+        Once it is set, nobody waits for the bot any more, and the methods raise a
+        :class:`~pttt_ooc.extreme.clock.StoppedError`.
 
     Raises
     ------
@@ -99,23 +107,36 @@ class BotProcess:
         If the machine ends it, or one of the package's own bots fails.  The methods raise it too.
     """
 
-    def __init__(self, program: BotProgram, interpreter: Interpreter, conditions: Conditions) -> None:
-        self._program, self._conditions = program, conditions
+    def __init__(
+        self,
+        program: BotProgram,
+        interpreter: Interpreter,
+        conditions: Conditions,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        self._program, self._conditions, self._stopping = program, conditions, stopping
         self._asked, self._charged = 0, 0.0
         self._stalls = conditions.load_limit + STALLS * conditions.time_limit
         paths = list(interpreter.paths)
         if program.trusted:
             paths.append("/package" if conditions.walls else str(Path(__file__).resolve().parent.parent.parent))
+        converted = program.converted(interpreter.version)
         self._first = {
             "file": program.name,
             "source": program.source_for(interpreter.version),
-            "converted": program.converted(interpreter.version),
+            "shown": program.shown_for(interpreter.version),
+            "converted": converted,
             "paths": paths,
             "filter": filter_code() if conditions.walls else None,
         }
         most = limits(conditions.memory_mb, conditions.load_limit + MOVES * conditions.time_limit)
         self.enclosed = Enclosed(
-            [RUNNER], interpreter, most, conditions.walls, core=conditions.core, package=program.trusted
+            [RUNNER, SEMANTICS] if converted else [RUNNER],
+            interpreter,
+            most,
+            conditions.walls,
+            core=conditions.core,
+            package=program.trusted,
         )
 
     def load(self) -> float:
@@ -136,7 +157,7 @@ class BotProcess:
         except SilentError as error:
             if error.late and not self._program.trusted:
                 raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
-            raise self._failed(str(error)) from None
+            raise self._failed(self._with_calls(str(error))) from None
         self._stop(clock)
         return clock.seconds
 
@@ -157,7 +178,7 @@ class BotProcess:
         except SilentError as error:
             if error.late:
                 raise ForfeitError("TIME OUT", str(error)) from None
-            raise self._failed(str(error)) from None
+            raise self._failed(self._with_calls(str(error))) from None
         self._stop(clock)
         if answer.get("number") != self._asked:
             raise self._failed("It answered before it was asked.")
@@ -166,13 +187,20 @@ class BotProcess:
         return answer, Spent(*(round(one, 6) for one in (clock.seconds, clock.processor, clock.waited)))
 
     def _clock(self, limit: float) -> Clock:
-        return Clock(self.enclosed.meter, limit, self._charged, self._stalls)
+        return Clock(self.enclosed.meter, limit, self._charged, self._stalls, self._stopping)
 
     def _stop(self, clock: Clock) -> None:
         """Freeze the process; what it has computed since its answer is charged with the next one."""
         self.enclosed.freeze()
         self._charged += clock.processor
         self._stalls = clock.stalls
+
+    def _with_calls(self, told: str) -> str:
+        """The sentence about a forbidden system call, with the lines of the file that make one."""
+        if told != FORBIDDEN_CALL:
+            return told
+        calls = [f"line {line}, {what}" for line, what in self._program.breaches if what.endswith("prohibited")]
+        return f"{told} In {self._program.name}: {'; '.join(calls)}." if calls else told
 
     def _failed(self, detail: str) -> Exception:
         """The error to raise: a forfeit, or, for one of the package's own bots, an error of the machine."""

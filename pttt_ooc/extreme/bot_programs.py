@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from pttt_ooc.extreme.source_client import ProgramError, read
+from pttt_ooc.extreme.source_client import GUESS, ProgramError, read
 from pttt_ooc.extreme.walls import ExtremeError, Interpreter, python2, python3
 
 BIGGEST = 1 << 20
@@ -37,8 +37,13 @@ class BotProgram:
         The versions of Python that it may be written in, the likelier one first.
     why
         The reason, for the team.
+    told
+        Whether its text tells the version, or makes one likelier.
     text, changes
-        The program in Python 3, if it may be Python 2, and what the conversion changed.
+        The program in the syntax of Python 3, if it may be Python 2, and what the conversion changed.
+    differences, breaches
+        Where Python 2 and 3 differ in it, and the formal rules that it breaks, as in
+        :class:`~pttt_ooc.extreme.source_client.Reading`.
     trusted
         Whether it is one of the package's own bots, which see the package.
     """
@@ -47,8 +52,11 @@ class BotProgram:
     source: str
     pythons: tuple[int, ...]
     why: str
+    told: bool = True
     text: str | None = None
     changes: str = ""
+    differences: tuple[tuple[int, str, str], ...] = ()
+    breaches: tuple[tuple[int, str], ...] = ()
     trusted: bool = False
 
     def converted(self, version: tuple[int, int]) -> bool:
@@ -58,6 +66,11 @@ class BotProgram:
     def source_for(self, version: tuple[int, int]) -> str:
         """The source that this version of Python runs."""
         return self.text if self.text is not None and self.converted(version) else self.source
+
+    def shown_for(self, version: tuple[int, int]) -> str:
+        """The source that tracebacks show: the file's own lines, where its conversion has as many."""
+        runs = self.source_for(version)
+        return self.source if runs.count("\n") == self.source.count("\n") else runs
 
     def as_python(self, version: int) -> BotProgram:
         """The same file, taken as a program in that version."""
@@ -76,11 +89,12 @@ class BotProgram:
 
     def interpreters(self) -> list[Interpreter]:
         """The interpreters that can run it, best first; a program in Python 2 can also run converted."""
-        found = [python2()] if self.pythons[0] == 2 else []
-        return [one for one in (*found, python3()) if one]
+        if self.pythons[0] == 3:
+            return [python3()]
+        return [one for one in (python2(), python3() if self.text is not None else None) if one]
 
 
-def read_program(path: Path, walls: bool = True) -> BotProgram:
+def read_program(path: Path, walls: bool = True, python: str = GUESS) -> BotProgram:
     """A bot from its file, or one of the package's own by name; raises what :func:`program` raises."""
     if str(path) in NAMES and not path.exists():
         path = OWN / f"{path}_bot.py"
@@ -92,16 +106,19 @@ def read_program(path: Path, walls: bool = True) -> BotProgram:
         raise ExtremeError(
             f"The bot {path} cannot be read: {error.strerror}; name a file, or one of our own bots, {ours}."
         ) from error
-    return program(path.name, content, walls)
+    return program(path.name, content, walls, python)
 
 
-def program(name: str, content: bytes, walls: bool = True) -> BotProgram:
+def program(name: str, content: bytes, walls: bool = True, python: str = GUESS) -> BotProgram:
     """A bot from the content of its file.
 
     Parameters
     ----------
     walls
         Whether the process that reads it runs behind walls.
+    python
+        The version that files are taken to be written in: ``2``, ``3`` or ``guess``.  The package's own bots are
+        Python 3.
 
     Raises
     ------
@@ -114,12 +131,12 @@ def program(name: str, content: bytes, walls: bool = True) -> BotProgram:
         raise ProgramError(f"{name!r} is no name for a bot's file; it must be like team39.py.")
     if len(content) > BIGGEST:
         raise ProgramError(f"{name} has more than {BIGGEST >> 20} MB; a bot is one file of less.")
+    trusted = hashlib.sha256(content).digest() in _own_digests()
     try:
-        found = read(content, walls)
+        found = read(content, walls, "3" if trusted else python, name)
     except ProgramError as error:
         raise ProgramError(f"{name} is {error}") from None
-    trusted = hashlib.sha256(content).digest() in _own_digests()
-    return BotProgram(name, found.source, found.pythons, found.why, found.text, found.changes, trusted)
+    return BotProgram(name, **vars(found), trusted=trusted)
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from pttt_ooc.config import Real, Section, Whole, number
-from pttt_ooc.extreme.league import COURSE, Stage
+from pttt_ooc.extreme.league import COURSE, Stage, stages
 
 if TYPE_CHECKING:  # the web process and the Snakefile import nothing that runs bots
     from pttt_ooc.extreme.bot_process import Conditions
@@ -18,6 +18,7 @@ Mark = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e6), BeforeValidato
 Marks = Annotated[tuple[Mark, ...], Field(min_length=1, max_length=len(COURSE))]
 
 Memory = Annotated[int, Field(ge=64, le=10**6), BeforeValidator(number)]
+Version = Annotated[Literal["2", "3", "guess"], BeforeValidator(lambda value: str(value) if value in (2, 3) else value)]
 
 
 class Terms(Section):
@@ -36,6 +37,10 @@ class Terms(Section):
     memory_mb: Memory = Field(
         default=2048,
         description="Memory of a bot in MB; no more matches, with two bots each, are played at once than memory holds.",
+    )
+    python: Version = Field(
+        default="guess",
+        description="Version of Python that bots are written in: 2, 3, or guess, which tries both by whole games.",
     )
     sandbox: bool = Field(default=True, description="false: bots run without walls; only for files that you trust.")
 
@@ -58,7 +63,7 @@ class Terms(Section):
         """How bots are run."""
         from pttt_ooc.extreme.bot_process import Conditions
 
-        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
+        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox, python=self.python)
 
     @property
     def tournament(self) -> TournamentSettings:
@@ -70,5 +75,4 @@ class Terms(Section):
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stages, with the course's names."""
-        names = [stage.name for stage in COURSE[len(COURSE) - len(self.pools) :]]
-        return tuple(map(Stage, names, self.pools, self.qualify, self.marks))
+        return stages(self.pools, self.qualify, self.marks)

@@ -6,12 +6,17 @@ number, so that it gets back exactly the time it lost.
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 
 TICK = 0.1  # maximum seconds between two looks at a process that thinks
 _STATE_SECONDS = 0.001  # seconds between two looks at whether a process got a processor
+
+
+class StoppedError(Exception):
+    """Nobody waits for the answer any more."""
 
 
 class Meter:
@@ -72,6 +77,8 @@ class Clock:
         question counts.
     stalls
         Seconds that may still be given back for waits in the system, which a bot can cause.
+    stopping
+        Nobody waits for the answer any more once it is set; None: somebody always does.
 
     Attributes
     ----------
@@ -83,15 +90,30 @@ class Clock:
         What is left of these seconds.
     """
 
-    def __init__(self, meter: Meter, limit: float, charged: float, stalls: float = 0.0) -> None:
-        self._meter, self.limit, self.stalls = meter, limit, stalls
+    def __init__(
+        self,
+        meter: Meter,
+        limit: float,
+        charged: float,
+        stalls: float = 0.0,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        self._meter, self.limit, self.stalls, self._stopping = meter, limit, stalls, stopping
         self._charged, self._queued = charged, meter.waited()
         self.tick = min(TICK, limit / 10)
         self._begin = self._last = time.monotonic()
         self.processor = self.waited = self._lost = 0.0
 
     def look(self) -> None:
-        """Read the counters; call it every `tick` seconds, and when the process has answered."""
+        """Read the counters; call it every `tick` seconds, and when the process has answered.
+
+        Raises
+        ------
+        StoppedError
+            If nobody waits for the answer any more.
+        """
+        if self._stopping is not None and self._stopping.is_set():
+            raise StoppedError
         now = time.monotonic()
         since, self._last = now - self._last, now
         processor = self._meter.processor() - self._charged

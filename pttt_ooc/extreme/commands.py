@@ -27,6 +27,12 @@ SandboxOption = Annotated[
     bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
 ]
 TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.")]
+PythonOption = Annotated[
+    str,
+    typer.Option(
+        metavar="VERSION", help="The version of Python that bots are written in: 2, 3, or guess, which tries both."
+    ),
+]
 MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
 extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
@@ -37,6 +43,7 @@ def add_commands(app: typer.Typer) -> None:
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
+    extreme.command(epilog="Example: pttt extreme kit --output extreme_kit.py")(kit)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
     app.add_typer(extreme, name="extreme")
@@ -62,17 +69,22 @@ def match(
     time_limit: TimeOption = 24,
     load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
     memory_mb: MemoryOption = 2048,
+    python: PythonOption = "guess",
     sandbox: SandboxOption = True,
     moves: Annotated[
         str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
     ] = "",
+    coin: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="SEED", help="Seed of a coin that says which of the two plays x and begins."),
+    ] = None,
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file to write the whole match to, as JSON.")
     ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play one match: the first bot plays x and begins.
+    """Play one match: the first bot plays x and begins, unless a coin decides.
 
     The exit code is 0 however the match ends.  With --json, the last line is an object with winner (P1, P2 or NONE),
     message, points, plies and seconds.
@@ -80,21 +92,40 @@ def match(
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.bot_version import settled
+    from pttt_ooc.extreme.league import coin_exchanges
     from pttt_ooc.extreme.match import check_walls, play_match
 
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
     if log is not None:
         check_output(log, [first, second], force=force)
     opening = _opening(moves)
     if sandbox:
         check_walls()
-    programs = read_program(first, sandbox), read_program(second, sandbox)
-    played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox), opening=opening)
+    if coin is not None and coin_exchanges(coin):
+        first, second = second, first
+    one, two = (settled(read_program(file, sandbox, python), conditions) for file in (first, second))
+    for bot in (one, two):
+        _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
+    played = play_match((one.program, two.program), conditions, opening=opening)
     if log is not None:
         atomic_write_text(log, json.dumps(played.as_json()) + "\n")
     if as_json:
         print(json.dumps(_short(played)))
     else:
+        if coin is not None:
+            print(f"The coin with the seed {coin} says that {played.names[0]} begins.")
         _show(played)
+
+
+def checked_version(text: str) -> str:
+    """The value of ``--python``; an ExtremeError if it is none."""
+    from pttt_ooc.extreme.source_client import PYTHONS
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    if text not in PYTHONS:
+        raise ExtremeError(f"--python {text} is no version of Python that bots can have; say 2, 3 or guess.")
+    return text
 
 
 def _opening(text: str) -> list[Cell]:
@@ -149,24 +180,35 @@ def check(
     time_limit: TimeOption = 24,
     load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
     memory_mb: MemoryOption = 2048,
+    python: PythonOption = "guess",
     sandbox: SandboxOption = True,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a bot that breaks the formal rules.")] = False,
+    former: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--former", metavar="LOG", help="A match's log: the bot moves where it forfeited or was slow; repeatable."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a bot: does it load, and does it play ten moves as x and as o?
 
-    The exit code is 0 if it does, and 1 if it does not.
+    Where its text does not tell its version of Python, it plays whole games as Python 2 and as Python 3.  The exit code
+    is 0 if it plays, and 1 if it does not.
     """
     from dataclasses import asdict
 
     from pttt_ooc.extreme import bot_check
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.hard_positions import of_logs
     from pttt_ooc.extreme.match import check_walls
 
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
     if sandbox:
         check_walls()
-    program = read_program(file, sandbox)
-    found = bot_check.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    program = read_program(file, sandbox, python)
+    found = bot_check.check(program, conditions, strict, of_logs(former or (), program.name, time_limit))
     if as_json:
         print(json.dumps(asdict(found)))
     else:
@@ -174,10 +216,34 @@ def check(
         print(f"{program.name}: {ran}, as {found.why}.")
         print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
         print(f"{found.slowest:.3f} s.")
-        print("It plays." if found.accepted else f"It forfeits: {found.message}.")
+        for trial in found.trials:
+            print(trial)
+        failed = "It is refused" if found.message == bot_check.BREAKS else "It forfeits"
+        print("It plays." if found.accepted else f"{failed}: {found.message}.")
         _complain(found.detail)
+        for title, told in (("Warnings", found.warnings), ("Formal rules that it breaks", found.breaches)):
+            if told and told != found.detail:
+                _complain(f"{title}:\n{told}")
     if not found.accepted:
         raise typer.Exit(1)
+
+
+def kit(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")] = Path(
+        "extreme_kit.py"
+    ),
+    force: ForceOption = False,
+) -> None:
+    """Write the kit for teams: one file with the referee, with which bots play without this package.
+
+    It runs under Python 2.7 and Python 3; `python extreme_kit.py --help` says how.
+    """
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.kit import kit_text
+
+    check_output(output, force=force)
+    atomic_write_text(output, kit_text())
+    print(output)
 
 
 def tournament(
@@ -193,6 +259,7 @@ def tournament(
     time_limit: TimeOption = 24,
     load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
     memory_mb: MemoryOption = 2048,
+    python: PythonOption = "guess",
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Matches at a time; default: cores.")] = None,
     sandbox: SandboxOption = True,
     as_json: JsonOption = False,
@@ -208,6 +275,7 @@ def tournament(
     from pttt_ooc.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
     stages = display.read_stages(pools, qualify, marks)
     files = sorted(directory.glob("*.py")) if directory.is_dir() else []
     if not files:
@@ -227,8 +295,8 @@ def tournament(
         )
     if sandbox:
         check_walls()
-    settings = TournamentSettings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
-    played = Tournament(output or directory / "tournament", entries_of(files, sandbox), settings)
+    results = output or directory / "tournament"
+    played = Tournament(results, entries_of(files, conditions, results), TournamentSettings(stages, seed, conditions))
     try:
         tables = played.play(held[:workers], display.tell_match)
     finally:

@@ -7,18 +7,19 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from pttt_ooc.arena.agents.extreme_strong import Searcher
 from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.search import Searcher, ready
-from pttt_ooc.extreme.tournament_record import Record
+from pttt_ooc.extreme.match_logs import MatchLogs
+from pttt_ooc.extreme.search import ready
 
 NODES = 5000
 """Positions searched for each position of a match."""
 
 TABLE = 1 << 16  # positions remembered
-SCALE = 5000.0
-"""Values are chances to win on a logistic scale: fitted to 9,786 positions of 150 games of the bot against itself."""
+SCALE = 4000.0
+"""Values are chances to win on a logistic scale: fitted to 10,040 positions of 150 games of the bot against itself."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,13 @@ class Analyst:
         return found if state[PLAYER] == 0 else 1 - found
 
 
-def write_curve(record: Record, pairing: Pairing, analyst: Analyst) -> None:
+def write_curve(record: MatchLogs, pairing: Pairing, analyst: Analyst) -> None:
     """Evaluate a match that has been played, and write its curve."""
     found = analyst.curve(record.match(pairing))
     make_directory(record.directory / "curves")
     atomic_write_text(record.curve(pairing), json.dumps({"nodes": found.nodes, "chances": found.chances}) + "\n")
 
 
-def missing(record: Record) -> list[Pairing]:
+def missing(record: MatchLogs) -> list[Pairing]:
     """The matches that have been played and have no curve."""
-    return [played.pairing for played in record.state().played if not record.curve(played.pairing).exists()]
+    return [played.pairing for played in record.all_played() if not record.curve(played.pairing).exists()]

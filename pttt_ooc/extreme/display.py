@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pttt_ooc.extreme.league import COURSE, Pairing, PoolTable, Stage
+from pttt_ooc.extreme.league import COURSE, Pairing, PoolTable, Stage, stages
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -30,8 +30,7 @@ def read_stages(pools: str, qualify: str, marks: str) -> tuple[Stage, ...]:
         raise ExtremeError("--pools, --qualify and --marks have a number for each stage, of which there are 1 to 3.")
     if min(*counts, *going, *going) < 1 or counts[-1] != 1 or not all(0 <= number < 1e6 for number in given):
         raise ExtremeError("Pools and qualifiers are 1 or more, marks 0 or more, and the last stage is one pool.")
-    names = [stage.name for stage in COURSE[len(COURSE) - len(counts) :]]
-    return tuple(map(Stage, names, counts, going, given))
+    return stages(counts, going, given)
 
 
 def tell_match(pairing: Pairing, found: dict[str, Any]) -> None:

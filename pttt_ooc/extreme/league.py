@@ -44,6 +44,12 @@ COURSE = (Stage("group", 10, 3, 30), Stage("semi-final", 3, 3, 10), Stage("final
 """The stages of the course."""
 
 
+def stages(pools: Sequence[int], qualify: Sequence[int], marks: Sequence[float]) -> tuple[Stage, ...]:
+    """One to three stages: the first of several is the group stage, the last one is the final."""
+    names = [stage.name for stage in (*COURSE[: len(pools) - 1], COURSE[-1])]
+    return tuple(map(Stage, names, pools, qualify, marks))
+
+
 @dataclass(frozen=True)
 class Pairing:
     """One match to be played: the first team begins."""
@@ -121,6 +127,11 @@ def lots(teams: Iterable[str], seed: int) -> dict[str, int]:
     order = sorted(teams)
     random.Random(seed).shuffle(order)
     return {team: lot for lot, team in enumerate(order)}
+
+
+def coin_exchanges(seed: int) -> bool:
+    """Whether a coin, tossed with a seed, lets the second of two teams begin."""
+    return random.Random(seed).random() < 0.5
 
 
 def first_pools(lot: dict[str, int], stage: Stage) -> list[list[str]]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from typing import Any
 
 from pttt_ooc.extras import check_extra
+from pttt_ooc.extreme.allowed_modules import MissingModuleError, check_modules
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walled_process import MachineError, plain
-from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.extreme.walls import ExtremeError, python2, python3
 
 log = logging.getLogger("pttt.extreme.match")
 TRIES = 4
@@ -83,12 +85,13 @@ def play_match(
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None = None,
     opening: Sequence[Cell] = (),
-    tried: int | None = None,
+    stopping: threading.Event | None = None,
 ) -> BotMatch:
     """Play one match.  If the machine breaks it off, it is played again, a few times, and the log says so.
 
-    A program that may be Python 2 or 3, and raises an error as Python 3, is taken for Python 2, and the match begins
-    anew; so does a match in which a Python 2 that is installed lacks a module that the program imports.
+    A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  Where a
+    Python 2.7 is installed that lacks a module which a program imports before its first move, the match begins anew
+    with the program converted.
 
     Parameters
     ----------
@@ -98,14 +101,17 @@ def play_match(
         Called with the match after each move; returns whether to go on.  A match that is left has no message.
     opening
         Moves that are made for the players, before they are asked.
-    tried
-        Own moves after which a program does not get another match in another Python: it might raise an error in order
-        to try again.  None: no limit.
+    stopping
+        Once it is set, the match is broken off at once, in the middle of a move.
 
     Raises
     ------
+    StoppedError
+        If `stopping` was set.
     ExtremeError
         If bots cannot be run on this machine as the conditions say, or the opening is against the rules.
+    MissingModuleError
+        If a bot loses for a module that the course allows, and that is missing here.
     MachineError
         If the machine breaks the match off each time.
     """
@@ -114,7 +120,10 @@ def play_match(
     broken_off: list[str] = []
     while True:
         try:
-            match = _play(programs, conditions, watch, opening, tried)
+            match = _play(programs, conditions, watch, opening, stopping)
+            _check_modules(match)
+        except MissingModuleError:
+            raise
         except MachineError as error:
             broken_off.append(str(error))
             if len(broken_off) == TRIES:
@@ -125,29 +134,35 @@ def play_match(
             return match
 
 
+def _check_modules(match: BotMatch) -> None:
+    """Raise a MissingModuleError if a bot has lost for a module that it may import, and that is missing here."""
+    if match.message == "THREW AN EXCEPTION":
+        loser = 1 - PLAYERS.index(match.winner)
+        interpreter = python2() if match.pythons[loser].startswith("2") else python3()
+        check_modules(match.names[loser], match.detail, interpreter or python3())
+
+
 def _play(
     programs: tuple[BotProgram, BotProgram],
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
-    tried: int | None,
+    stopping: threading.Event | None,
 ) -> BotMatch:
-    """A match with the Pythons that the programs turn out to need."""
-    skipped = [0, 0]
+    """A match with the Pythons that have the modules which the programs import."""
+    skipped, told = [0, 0], ["", ""]
     while True:
-        match, loser = _play_once(programs, skipped, conditions, watch, opening)
+        match, loser = _play_once(programs, skipped, conditions, watch, opening, stopping)
         if loser is None or match.message != "THREW AN EXCEPTION":
             return match
-        if tried is not None and len(match.used(loser)) >= tried:
-            return match
-        one = programs[loser]
-        missing = re.search(r"(ImportError|ModuleNotFoundError)", match.detail) and not match.moves
-        if len(one.pythons) > 1:
-            again = one.as_python(one.pythons[1])
-            programs = (again, programs[1]) if loser == 0 else (programs[0], again)
-        elif missing and skipped[loser] + 1 < len(one.interpreters()):
+        moved = len(match.used(loser)) > sum(ply % 2 == loser for ply in range(len(opening)))
+        missing = re.search(r"(ImportError|ModuleNotFoundError)", match.detail) and not moved
+        if missing and skipped[loser] + 1 < len(programs[loser].interpreters()):
             skipped[loser] += 1
+            told[loser] = match.detail
         else:
+            if told[loser]:
+                match.detail = f"In Python 2.7:\n{told[loser]}\nConverted to Python 3:\n{match.detail}"
             return match
 
 
@@ -157,6 +172,7 @@ def _play_once(
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
+    stopping: threading.Event | None,
 ) -> tuple[BotMatch, int | None]:
     """A match with these interpreters, and who has forfeited it."""
     match = BotMatch((programs[0].name, programs[1].name))
@@ -166,7 +182,7 @@ def _play_once(
             interpreter = program.interpreters()[skipped[player]]
             converted = program.converted(interpreter.version)
             match.pythons[player] = "converted" if converted else ".".join(map(str, interpreter.version))
-            bots.append(BotProcess(program, interpreter, conditions))
+            bots.append(BotProcess(program, interpreter, conditions, stopping))
         for player, bot in enumerate(bots):
             try:
                 match.load_seconds[player] = bot.load()

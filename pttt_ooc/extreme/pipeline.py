@@ -49,7 +49,7 @@ def draw(config: ExtremeConfig, directory: Path) -> None:
         check_walls()
     make_directory(directory)
     try:
-        settle(directory, entries_of(map(Path, files), config.sandbox), config.tournament)
+        settle(directory, entries_of(map(Path, files), config.conditions, directory), config.tournament)
     except ExtremeError as error:
         raise ExtremeError(str(error).replace("directory with --output", "extreme.run")) from error
     lots = Record(directory).lots

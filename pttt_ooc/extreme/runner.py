@@ -32,7 +32,7 @@ LINES = (
     ((0, 2), (1, 1), (2, 0)),
 )
 START = (-1, -1, -1)
-FLAGS = {"x": "x", "o": "o"}  # the very strings: bots compare with `is`
+MARKS = {"x": "x", "o": "o"}  # the very strings: bots compare with `is`
 LONGEST = 1 << 20  # bytes of a message
 TEXT = 4000  # characters of an error that are sent
 
@@ -128,62 +128,6 @@ class BigBoard(object):
 # The program
 
 
-def divided(a, b):
-    """``a / b`` as Python 2 has it."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a // b
-    return a / b
-
-
-def compiled(source, name, python2):
-    """Compile a program; one that was converted from Python 2 keeps the division of integers."""
-    if not python2:
-        return compile(source, name, "exec", 0, True)
-    import ast
-
-    tree = ast.parse(source, name)
-    future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    if any(alias.name == "division" for node in future for alias in node.names):
-        return compile(tree, name, "exec")
-
-    class Division(ast.NodeTransformer):
-        def visit_BinOp(self, node):
-            self.generic_visit(node)
-            if not isinstance(node.op, ast.Div):
-                return node
-            function = ast.Name("__divided__", ast.Load())
-            return ast.copy_location(ast.Call(function, [node.left, node.right], []), node)
-
-        def visit_AugAssign(self, node):
-            self.generic_visit(node)
-            if not isinstance(node.op, ast.Div):
-                return node
-            import copy
-
-            # `a[i] /= b` evaluates `a[i]` twice here; what that does twice, few programs have.
-            read = copy.deepcopy(node.target)
-            read.ctx = ast.Load()
-            function = ast.Name("__divided__", ast.Load())
-            value = ast.Call(function, [read, node.value], [])
-            return ast.copy_location(ast.Assign([node.target], value), node)
-
-    return compile(ast.fix_missing_locations(Division().visit(tree)), name, "exec")
-
-
-def as_python2():
-    """Give what Python 2 had and no conversion replaces."""
-    import builtins
-    import time
-
-    for module, name, value in (
-        (builtins, "__divided__", divided),
-        (builtins, "cmp", lambda a, b: (a > b) - (a < b)),
-        (time, "clock", time.process_time),
-        (sys, "maxint", sys.maxsize),
-    ):
-        setattr(module, name, value)
-
-
 def load(program):
     """Run the program's file and make its player."""
     name = program["file"]
@@ -196,11 +140,16 @@ def load(program):
         source = source.encode("utf-8")
         if not re.search(b"coding[:=]", b"\n".join(source.split(b"\n", 2)[:2])):
             source = b"# coding: utf-8\n" + source
-    if program["converted"]:
-        as_python2()
-    lines = [line + "\n" for line in program["source"].split("\n")]
+    lines = [line + "\n" for line in program["shown"].split("\n")]
     linecache.cache[name] = (len(source), None, lines, name)  # tracebacks show them
-    exec(compiled(source, name, program["converted"]), module.__dict__)
+    if program["converted"]:
+        import python2_semantics  # type: ignore[import-not-found]
+
+        python2_semantics.prepare(module)
+        code = python2_semantics.compiled(source, name)
+    else:
+        code = compile(source, name, "exec", 0, True)
+    exec(code, module.__dict__)
     return player_class(module, stem)()
 
 
@@ -276,8 +225,8 @@ def close_door(filter_code):
 def play(player, board, request):
     """Bring the board up to date, ask for a move, and say what came of it."""
     for old, new, flag in request["moves"]:
-        board.update(tuple(old), tuple(new), FLAGS[flag])
-    move = player.move(board, tuple(request["old_move"]), FLAGS[request["flag"]])
+        board.update(tuple(old), tuple(new), MARKS[flag])
+    move = player.move(board, tuple(request["old_move"]), MARKS[request["flag"]])
     plain = type(move) is tuple and len(move) == 3 and all(type(number) is int for number in move)
     if plain:
         plain = all(-1000 < number < 1000 for number in move)
@@ -297,18 +246,41 @@ def flush():
         pass
 
 
+HIDDEN = ("main", "load", "play", "player_class")  # functions of this file that are no part of a bot's error
+
+
 def failure():
-    """Return what was raised, as text; it begins in the bot's own file, where there is a part of it in there."""
+    """Return what was raised, as text, without the parts of it in this file and in that of Python 2's semantics."""
     kind, error, trace = sys.exc_info()
-    while trace and trace.tb_next and trace.tb_frame.f_code.co_filename == __file__:
-        trace = trace.tb_next
-    return {"error": "".join(traceback.format_exception(kind, error, trace))[-TEXT:]}
+    if sys.version_info[0] == 2:
+        lines = ["Traceback (most recent call last):\n"]
+        lines += traceback.format_list([entry for entry in traceback.extract_tb(trace) if not is_hidden(*entry[::2])])
+        lines += traceback.format_exception_only(kind, error)
+    else:
+        told = traceback.TracebackException(kind, error, trace)  # type: ignore[arg-type]
+        waiting = [told]
+        while waiting:
+            one = waiting.pop()
+            kept = [frame for frame in one.stack if not is_hidden(frame.filename, frame.name)]
+            one.stack = traceback.StackSummary.from_list(kept)
+            waiting += [other for other in (one.__cause__, one.__context__) if other]
+        lines = list(told.format())
+    return {"error": "".join(lines)[-TEXT:]}
+
+
+def is_hidden(file, function):
+    """Return whether a part of a traceback is not the bot's doing."""
+    if os.path.basename(file).startswith("python2_semantics."):
+        return True
+    return file == main.__code__.co_filename and function in HIDDEN
 
 
 def main():
     """Serve the referee until it closes the stream."""
     incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
     program = receive(incoming)
+    if program["converted"]:
+        import python2_semantics  # noqa: F401  (it is in the same directory, which the bot does not import from)
     sys.path[:] = sys.path[1:] + [str(path) for path in program["paths"]]
     sys.dont_write_bytecode = True
     if program["filter"]:

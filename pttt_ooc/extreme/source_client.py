@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.clock import Clock
 from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError
-from pttt_ooc.extreme.walls import RUNNER, ExtremeError, filter_code, limits, python3
+from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, ExtremeError, filter_code, limits, python2, python3
 
 READER = Path(__file__).with_name("source_reader.py")
+REMARKS = Path(__file__).with_name("source_remarks.py")
+GUESS = "guess"
+PYTHONS = ("2", "3", GUESS)
+"""What a course can say about the version of Python of its bots."""
 READING_SECONDS = 10.0
 """Seconds for reading, converting and comparing a file."""
 TRIES = 3
@@ -38,25 +42,38 @@ class Reading:
         The versions of Python that it may be written in, the likelier one first.
     why
         The reason, for the team.
+    told
+        Whether the text tells the version, or makes one likelier.
     text
-        The program in Python 3, if it may be Python 2.
+        The program in the syntax of Python 3, if it may be Python 2 and can be converted.
     changes
         What the conversion changed, for the team.
+    differences
+        Where Python 2 and 3 differ in it: line, kind (see `source_remarks`) and sentence.
+    breaches
+        Formal rules of the course's document that it breaks: line, or 0 for the file's name, and sentence.
     """
 
     source: str
     pythons: tuple[int, ...]
     why: str
+    told: bool = True
     text: str | None = None
     changes: str = ""
+    differences: tuple[tuple[int, str, str], ...] = ()
+    breaches: tuple[tuple[int, str], ...] = ()
 
 
 @lru_cache(128)
-def read(content: bytes, walls: bool) -> Reading:
+def read(content: bytes, walls: bool, python: str = GUESS, file: str = "team1.py") -> Reading:
     """Read a file.
 
     Parameters
     ----------
+    python
+        The version that files are taken to be written in: ``2``, ``3`` or ``guess``.
+    file
+        Its name, for the formal rules.
     walls
         Whether the process that does it is shut in.
 
@@ -71,29 +88,35 @@ def read(content: bytes, walls: bool) -> Reading:
     """
     for left in reversed(range(TRIES)):
         try:
-            return _read(content, walls)
+            return _read(content, walls, python, file)
         except MachineError:
             if not left:
                 raise
     raise AssertionError
 
 
-def _read(content: bytes, walls: bool) -> Reading:
+def _read(content: bytes, walls: bool, python: str, file: str) -> Reading:
     interpreter = python3()
     asked = {
         "content": base64.b64encode(content).decode(),
+        "python": python,
+        "file": file,
         "paths": interpreter.paths,
         "filter": filter_code() if walls else None,
     }
-    process = Enclosed([READER, RUNNER], interpreter, limits(_MEMORY_MB, 2 * READING_SECONDS), walls)
+    process = Enclosed(
+        [READER, REMARKS, SEMANTICS, RUNNER], interpreter, limits(_MEMORY_MB, 2 * READING_SECONDS), walls
+    )
     clock = Clock(process.meter, READING_SECONDS, 0.0, READING_SECONDS)
     try:
         process.send(asked, clock)
         first = process.receive(clock, _LONGEST)
         if "refused" in first:
             raise ProgramError(f"no program in Python: {first['refused']}.")
-        found = Reading(first["source"], tuple(first["pythons"]), first["why"])
-        return found if 2 not in found.pythons else _converted(found, process, clock)
+        found = Reading(first["source"], tuple(first["pythons"]), first["why"], first["told"])
+        if 2 in found.pythons:
+            found = _converted(found, process, clock)
+        return _remarked(found, process, clock)
     except SilentError as error:
         raise ProgramError(f"no program in Python that can be read. {_told(error)}.") from None
     finally:
@@ -112,15 +135,26 @@ def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
             f"The process that converts Python 2 cannot import {answer['missing']}, though it is installed: "
             "see that its files, and those of what it needs, can be read."
         )
-    if "text" not in answer:
-        if 3 in found.pythons:
-            return Reading(found.source, (3,), found.why)
-        raise ProgramError(f"no program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
+    if "text" in answer:
+        return replace(found, text=answer["text"])
+    if 3 in found.pythons:
+        return replace(found, pythons=(3,))
+    if answer.get("unconverted"):
+        if python2():
+            return found
+        lacking = "It can only run in Python 2.7, which this machine has not"
+        raise ProgramError(f"no program that can be converted to Python 3: {answer['refused']}. {lacking}.")
+    raise ProgramError(f"no program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
+
+
+def _remarked(found: Reading, process: Enclosed, clock: Clock) -> Reading:
+    """The file with remarks about it; without, if they take too long."""
     try:
-        changes = process.receive(clock, _LONGEST).get("changes", _UNCOMPARED)
+        told = process.receive(clock, _LONGEST)
     except SilentError:
-        changes = _UNCOMPARED
-    return Reading(found.source, found.pythons, found.why, answer["text"], changes)
+        return replace(found, changes=_UNCOMPARED if found.text else "")
+    differences, breaches = (tuple(map(tuple, told.get(key, ()))) for key in ("differences", "breaches"))
+    return replace(found, changes=told.get("changes", ""), differences=differences, breaches=breaches)
 
 
 def _told(error: SilentError) -> str:

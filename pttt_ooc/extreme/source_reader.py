@@ -1,8 +1,9 @@
 """Reads a stranger's source in a process of its own behind walls: text, version of Python, conversion from Python 2.
 
 This file runs beside ``runner.py``: ``python source_reader.py IN OUT``.  It gets one message with the file, and answers
-with three, so that a step that takes too long loses only itself: text and versions of Python, the conversion, and the
-changes.  Only a file that may be Python 2 gets the last two.
+with three, so that a step that takes too long loses only itself: text and versions of Python, the conversion, and
+remarks: what was converted, where Python 2 and 3 differ, and formal rules that it breaks.  Only a file that may be
+Python 2 gets the second.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ import base64
 import os
 import re
 import sys
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from functools import partial
 from typing import Any
+
+if __package__:
+    from pttt_ooc.extreme.source_remarks import MOST, breaches, differences
+else:  # behind walls, in the same directory
+    from source_remarks import MOST, breaches, differences  # type: ignore[import-not-found,no-redef]
 
 LONGEST, SHOWN = 3000, 400  # lines of a program that are compared, and of the comparison that are shown
 
@@ -31,8 +37,13 @@ _ONLY_3 = {
     "typing",
 }
 _SYNTAX_3 = (ast.JoinedStr, ast.Nonlocal, ast.AnnAssign, ast.AsyncFunctionDef, ast.NamedExpr, ast.YieldFrom, ast.Match)
-_LEFT_OUT = {"asserts", "buffer", "idioms", "isinstance", "set_literal", "ws_comma", "callable", "division"}
-"""Conversions that only change style, or that this package does itself."""
+_NOT_KEPT = "/dev/null/grammar"
+"""A path that nobody can make, not even root: a directory in its place would stop all conversions."""
+_FIXERS = (
+    "except exec funcattrs imports imports2 metaclass methodattrs ne next nonzero numliterals paren print raise repr "
+    "sys_exc throw tuple_params types"
+)
+"""Conversions of the syntax and of the names of modules; all other meaning is that of `python2_semantics`."""
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises for a text that is no program; the last two if it is nested too deeply."""
 
@@ -48,33 +59,37 @@ def text_of(content: bytes) -> str:
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def dialect(source: str) -> tuple[tuple[int, ...], str]:
-    """The versions of Python that a text may be written in, likelier first, and the reason.
+def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
+    """The versions of Python that a text may be written in, likelier first; the reason; whether its text tells.
 
-    A text that both versions accept is Python 2 if it uses names that only Python 2 has.  If nothing tells, it is tried
-    as Python 3 first: a match in which it then raises an error is played again with it as Python 2.  What Python 3 does
-    not accept is Python 2, or nothing.
+    What only one version accepts is written in that.  Else the first line (``#!/usr/bin/python2``) decides, or names
+    that only one version has make it the likelier.
     """
     try:
         tree = ast.parse(source)
     except _REFUSED as error:
-        return (2,), f"Python 3 does not accept it: {_reason(error)}"
+        return (2,), f"Python 3 does not accept it: {_reason(error)}", True
+    if any(isinstance(node, _SYNTAX_3) for node in ast.walk(tree)) or _annotated(tree):
+        return (3,), "its syntax is that of Python 3", True
+    named = re.match(r"#!.*\bpython([23])", source)
+    if named:
+        return (int(named[1]),), f"its first line names Python {named[1]}", True
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     defined = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    defined |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and not _loads(node)}
     imported = {part for node in ast.walk(tree) if isinstance(node, ast.alias) for part in node.name.split(".")}
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    old = sorted((_ONLY_2 & names - defined - imported) | (_ONLY_2_ATTRIBUTES & (attributes | imported)))
+    old = sorted((_ONLY_2 & names - defined - imported) | (_ONLY_2_ATTRIBUTES & (attributes | imported) - defined))
     new = sorted(_ONLY_3 & (names | attributes | imported | modules))
-    if any(isinstance(node, _SYNTAX_3) for node in ast.walk(tree)) or _annotated(tree):
-        return (3,), "its syntax is that of Python 3"
-    if old:
-        return (2,), f"only Python 2 has {', '.join(old)}"
-    if new:
-        return (3,), f"only Python 3 has {', '.join(new)}"
-    if not any(isinstance(node, ast.Div) for node in ast.walk(tree)):
-        return (3,), "it means the same in Python 2 and 3"
-    return (3, 2), "nothing tells Python 2 from 3, so it is tried as 3 first"
+    if bool(old) != bool(new):
+        likelier = 2 if old else 3
+        return (likelier, 5 - likelier), f"only Python {likelier} has {', '.join(old or new)}", True
+    return (3, 2), "nothing in its text tells Python 2 from 3", False
+
+
+def _loads(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _reason(error: BaseException) -> str:
@@ -97,8 +112,12 @@ def _annotated(tree: ast.AST) -> bool:
     return False
 
 
+class UnconvertedError(ValueError):
+    """A program in Python 2 has no counterpart in Python 3, such as one that has a variable ``async``."""
+
+
 def converted(source: str) -> str:
-    """A program in Python 2 as one in Python 3, line by line where that is possible; `runner` divides as Python 2 does.
+    """A program in Python 2 in the syntax of Python 3, line by line where that is possible.
 
     Raises
     ------
@@ -106,21 +125,26 @@ def converted(source: str) -> str:
         If fissix is missing.
     ValueError
         If the text is no program in Python 2.
+    UnconvertedError
+        If it is one, but Python 3 does not accept what comes of it.
     """
     import fissix
     from fissix.pgen2 import driver, parse, tokenize
 
-    # Its tables are made anew: no file can be where they would be kept.
-    driver.load_grammar = partial(fissix.load_grammar, gp=os.path.join(__file__, "none"), save=False)
+    # Its tables are made anew, as nothing can be written where they would be kept.
+    driver.load_grammar = partial(fissix.load_grammar, gp=_NOT_KEPT, save=False)
     from fissix import refactor
 
-    names = refactor.get_fixers_from_package("fissix.fixes")
-    tool = refactor.RefactoringTool([name for name in names if name.rpartition("fix_")[2] not in _LEFT_OUT])
+    tool = refactor.RefactoringTool([f"fissix.fixes.fix_{name}" for name in _FIXERS.split()])
+    source = re.sub(r"\b[uU](?=[rR][\"'])", "", source)  # ur"..." is Python 2 only
     try:
         text = str(tool.refactor_string(_untabbed(source).removesuffix("\n") + "\n", "bot"))
-        ast.parse(text)
     except (parse.ParseError, tokenize.TokenError, *_REFUSED) as error:
         raise ValueError(_reason(error)) from error
+    try:
+        ast.parse(text)
+    except _REFUSED as error:
+        raise UnconvertedError(_reason(error)) from error
     return text
 
 
@@ -134,33 +158,76 @@ def _untabbed(source: str) -> str:
 
 
 def changes(source: str, text: str) -> str:
-    """The changes of the conversion from Python 2, as a unified diff of limited length."""
-    before, after = source.splitlines(), text.splitlines()
+    """The changes of the conversion from Python 2, as a unified diff of limited length.
+
+    White space at the ends of lines and of the file is none.
+    """
+    before, after = ([line.rstrip() for line in one.rstrip().splitlines()] for one in (_untabbed(source), text))
     if max(len(before), len(after)) > LONGEST:
         return f"{len(before)} lines were converted, which are too many to compare."
     lines = list(unified_diff(before, after, "as handed in", "as it runs", lineterm="", n=1))
     return "\n".join(lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
 
 
-def answers(content: bytes) -> Any:
-    """The answers about a file."""
+def remarks(source: str, text: str, file: str) -> dict[str, Any]:
+    """Where Python 2 and 3 differ in a program, and the formal rules that it breaks, by its own lines."""
+    try:
+        tree = ast.parse(text)
+        found: dict[str, Any] = {"differences": differences(tree), "breaches": breaches(tree, file)}
+    except _REFUSED:
+        return {"differences": [], "breaches": []}
+    lines = _own_lines(source, text)
+    return {key: [(lines.get(line, line), *rest) for line, *rest in told[:MOST]] for key, told in found.items()}
+
+
+def _own_lines(source: str, text: str) -> dict[int, int]:
+    """The lines of a file that lines of its conversion come from, where these are other ones."""
+    before, after = source.rstrip().splitlines(), text.rstrip().splitlines()
+    if len(before) == len(after) or max(len(before), len(after)) > LONGEST:
+        return {}
+    found: dict[int, int] = {}
+    for _, i, end, j, to in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        found |= {line + 1: min(i + line - j, max(i, end - 1)) + 1 for line in range(j, to)}
+    return found
+
+
+def answers(content: bytes, python: str, file: str) -> Any:
+    """The answers about a file.
+
+    Parameters
+    ----------
+    python
+        The version that files are taken to be written in: ``2``, ``3`` or ``guess``.
+    file
+        Its name.
+    """
     source = text_of(content)
     if "\0" in source:
         yield {"refused": "it holds the character 0"}
         return
-    pythons, why = dialect(source)
-    yield {"source": source, "pythons": pythons, "why": why}
-    if 2 not in pythons:
-        return
-    try:
-        text = converted(source)
-    except ImportError:
-        yield {"missing": "fissix"}
-    except ValueError as error:
-        yield {"refused": str(error)}
+    if python == "guess":
+        pythons, why, told = dialect(source)
     else:
-        yield {"text": text}
-        yield {"changes": changes(source, text)}
+        pythons, why, told = (int(python),), f"all bots are taken as Python {python}", True
+    text = source
+    if pythons == (3,):
+        try:
+            ast.parse(source)
+        except _REFUSED as error:
+            yield {"refused": f"as Python 3: {_reason(error)}"}
+            return
+    yield {"source": source, "pythons": pythons, "why": why, "told": told}
+    if 2 in pythons:
+        try:
+            text = converted(source)
+        except ImportError:
+            yield {"missing": "fissix"}
+            return
+        except ValueError as error:
+            yield {"refused": str(error), "unconverted": isinstance(error, UnconvertedError)}
+        else:
+            yield {"text": text}
+    yield {"changes": changes(source, text), **remarks(source, text, file)}
 
 
 def main() -> None:
@@ -174,7 +241,7 @@ def main() -> None:
     if asked["filter"]:
         runner.close_door(asked["filter"])
     try:
-        for answer in answers(base64.b64decode(asked["content"])):
+        for answer in answers(base64.b64decode(asked["content"]), asked["python"], asked["file"]):
             runner.send(outgoing, answer)
     except (MemoryError, RecursionError):
         runner.send(outgoing, {"refused": "there is not enough memory to read it"})

@@ -17,19 +17,22 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
-from pttt_ooc.extreme.bot_check import ENOUGH
+from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
+from pttt_ooc.extreme.bot_version import settled
+from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import taken_core
 from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
 from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.match_logs import MatchLogs, read_json
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.extreme.tournament_record import FACTS, Record, read_json
+from pttt_ooc.extreme.tournament_record import FACTS, Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 
-VERSION = 3
+VERSION = 4
 RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
@@ -64,33 +67,60 @@ class Entry:
         Its name for people.
     file, content
         The bot's file.
+    python
+        The version of Python that it is written in: 2 or 3.
     """
 
     key: str
     name: str
     file: str
     content: bytes
+    python: int
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, in hex."""
+        return hashlib.sha256(self.content).hexdigest()
 
 
-def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
+def entries_of(files: Iterable[Path], conditions: Conditions, directory: Path) -> list[Entry]:
     """A team for each file, with the file's name.
+
+    Parameters
+    ----------
+    directory
+        Where the tournament is, or will be: versions of Python that it has recorded are not guessed anew.
 
     Raises
     ------
     ExtremeError
         If two have the same name, or one cannot be read or is no program in Python.
     """
+    known = recorded_pythons(directory)
     found = []
     for file in sorted(files):
         try:
             content = file.read_bytes()
         except OSError as error:
             raise ExtremeError(f"The bot {file} cannot be read: {error.strerror}.") from error
-        program(file.name, content, walls)
-        found.append(Entry(file.stem, file.stem, file.name, content))
+        bot = program(file.name, content, conditions.walls, conditions.python)
+        entry = Entry(file.stem, file.stem, file.name, content, bot.pythons[0])
+        if len(bot.pythons) > 1:
+            key = (entry.digest, conditions.python)
+            entry = replace(entry, python=known.get(key) or settled(bot, conditions).program.pythons[0])
+        found.append(entry)
     if len({entry.key for entry in found}) < len(found):
         raise ExtremeError("Two teams have files of the same name.")
     return found
+
+
+def recorded_pythons(directory: Path) -> dict[tuple[str, str], int]:
+    """The versions of Python of the bots of a tournament, by digest and setting; none if there is no tournament."""
+    if not (directory / FACTS).is_file():
+        return {}
+    record = Record(directory)
+    setting = str(record.conditions.get("python"))
+    return {(team.digest, setting): team.python for team in record.teams.values()}
 
 
 def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
@@ -111,7 +141,8 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
             entry.key: {
                 "name": entry.name,
                 "file": entry.file,
-                "digest": hashlib.sha256(entry.content).hexdigest(),
+                "digest": entry.digest,
+                "python": entry.python,
             }
             for entry in entries
         },
@@ -137,6 +168,49 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
     atomic_write_text(file, json.dumps(described, indent=2) + "\n")
 
 
+def play_logged(
+    logs: MatchLogs,
+    pairing: Pairing,
+    programs: tuple[BotProgram, BotProgram],
+    conditions: Conditions,
+    cores: Sequence[int],
+    stopping: threading.Event | None = None,
+    facts: Callable[[], dict[str, Any]] = dict,
+) -> dict[str, Any] | None:
+    """Play a match on one of these cores and write its file; returns the file's content.
+
+    It waits for a core on which no other timed bots run.
+
+    Parameters
+    ----------
+    programs, conditions
+        The bots, the first one of the pairing first, and how they are run; the core is chosen here.
+    stopping
+        Once it is set, the match is broken off, and there is no file.
+    facts
+        Called when the match is over: what its file says beside the match.
+
+    Returns
+    -------
+    The content of the file; None if the match was broken off.
+
+    Raises
+    ------
+    PtttError
+        If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
+    """
+    with taken_core(cores, stopping) as core:
+        if core is None:
+            return None
+        try:
+            match = play_match(programs, replace(conditions, core=core), stopping=stopping)
+        except StoppedError:
+            return None
+    found = {**asdict(pairing), **facts(), **match.as_json()}
+    atomic_write_text(logs.log(pairing), json.dumps(found) + "\n")
+    return found
+
+
 class Player:
     """Plays the matches of a tournament.
 
@@ -152,23 +226,9 @@ class Player:
         self._programs: dict[str, BotProgram] = {}
 
     def play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None = None) -> Any:
-        """Play a match on one of these cores and write its file; returns the file's content.
-
-        It waits for a core on which no other timed bots run.  None if `stopping` is set before there is one.
-
-        Raises
-        ------
-        PtttError
-            If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
-        """
+        """Play a match, as :func:`play_logged` does."""
         programs = self._program(pairing.first), self._program(pairing.second)
-        with taken_core(cores, stopping) as core:
-            if core is None:
-                return None
-            match = play_match(programs, replace(self.conditions, core=core), tried=ENOUGH)
-        found = {**asdict(pairing), **match.as_json()}
-        atomic_write_text(self.record.log(pairing), json.dumps(found) + "\n")
-        return found
+        return play_logged(self.record, pairing, programs, self.conditions, cores, stopping)
 
     def _program(self, key: str) -> BotProgram:
         if key not in self._programs:
@@ -176,7 +236,13 @@ class Player:
                 content = self.record.bot(key).read_bytes()
             except OSError as error:
                 raise ExtremeError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
-            self._programs[key] = program(self.record.teams[key].file, content, self.conditions.walls)
+            team = self.record.teams[key]
+            if not team.python:
+                raise ExtremeError(
+                    f"The tournament in {self.record.directory} was begun by an older release, which did not record "
+                    "the bots' versions of Python; play it anew in another directory."
+                )
+            self._programs[key] = program(team.file, content, self.conditions.walls, str(team.python))
         return self._programs[key]
 
 
@@ -226,7 +292,7 @@ class Tournament:
         Parameters
         ----------
         stopping
-            When it is set, no further match is begun or waited for.
+            When it is set, no further match is begun or waited for, and those under way are broken off.
 
         Returns
         -------
@@ -284,6 +350,8 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
+        except MissingModuleError as error:
+            done.put((pairing, error))
         except MachineError as error:
             done.put((pairing, MachineError(f"The match {pairing.name} was broken off again and again: {error}")))
         except BaseException as error:

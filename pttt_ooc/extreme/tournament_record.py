@@ -1,21 +1,22 @@
 """A tournament's directory, read: settings, matches, and the standings that follow from them.
 
-The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots), ``bots/`` (their
-files as they were handed in), ``matches/`` (one file of JSON for each match, there when the match has been played),
+The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots and their versions of
+Python), ``bots/`` (their files as they were handed in),
+``matches/`` (one file of JSON for each match, there when the match has been played),
 ``curves/`` (the strong bot's evaluation of each position) and, made anew from these, ``standings.json``,
 ``standings.csv`` and ``marks.csv``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.extreme import league
-from pttt_ooc.extreme.league import Pairing, PoolTable, Score, Stage
+from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
+from pttt_ooc.extreme.match_logs import MatchLogs, PlayedMatch, read_json
 from pttt_ooc.extreme.walls import ExtremeError
 
 FACTS = "tournament.json"
@@ -36,40 +37,15 @@ class Team:
         The name under which its bot was handed in.
     digest
         SHA-256 of the bot's file, in hex.
+    python
+        The version of Python that it is written in: 2 or 3; 0 in a tournament of a release that did not record it.
     """
 
     key: str
     name: str
     file: str
     digest: str
-
-
-@dataclass(frozen=True)
-class PlayedMatch:
-    """Summary of a match that has been played.
-
-    Attributes
-    ----------
-    score
-        Its pairing, and both teams' points.
-    winner
-        ``P1``, ``P2`` or ``NONE``.
-    message
-        How it ended.
-    plies, seconds
-        Number of moves, and duration.
-    """
-
-    score: Score
-    winner: str
-    message: str
-    plies: int
-    seconds: float
-
-    @property
-    def pairing(self) -> Pairing:
-        """Who played whom."""
-        return self.score.pairing
+    python: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +67,7 @@ class TournamentState:
     played: list[PlayedMatch]
 
 
-class Record:
+class Record(MatchLogs):
     """A tournament in a directory, which may be played by another process meanwhile.
 
     Attributes
@@ -114,7 +90,7 @@ class Record:
     """
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
+        super().__init__(directory)
         if not (directory / FACTS).is_file():
             raise ExtremeError(f"{directory} holds no tournament; `pttt extreme tournament` plays one.")
         told = read_json(directory / FACTS)
@@ -126,40 +102,14 @@ class Record:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ExtremeError(f"{directory / FACTS} is damaged, or of another version of this package.") from None
         self.lots = league.lots(self.teams, self.seed)
-        self._played: dict[Pairing, PlayedMatch] = {}  # of matches on disk
-
-    def log(self, pairing: Pairing) -> Path:
-        """The file of a match."""
-        return self.directory / "matches" / f"{pairing.name}.json"
-
-    def curve(self, pairing: Pairing) -> Path:
-        """The file of the strong bot's evaluation of a match."""
-        return self.directory / "curves" / f"{pairing.name}.json"
 
     def bot(self, key: str) -> Path:
         """The file of a team's bot, as it was handed in."""
         return self.directory / "bots" / f"{key}.py"
 
-    def played(self, pairing: Pairing) -> PlayedMatch | None:
-        """The summary of a match; None if it has not been played."""
-        if pairing not in self._played:
-            file = self.log(pairing)
-            if not file.exists():
-                return None
-            try:
-                told = read_json(file)
-                first, second = told["points"]
-                score = Score(pairing, (int(first), int(second)))
-                self._played[pairing] = PlayedMatch(
-                    score, str(told["winner"]), str(told["message"]), int(told["plies"]), float(told["seconds"])
-                )
-            except (ExtremeError, ValueError, KeyError, TypeError):
-                raise ExtremeError(f"{file} is damaged; delete it, and its match is played again.") from None
-        return self._played[pairing]
-
-    def match(self, pairing: Pairing) -> dict[str, Any]:
-        """The content of the file of a match that has been played."""
-        return read_json(self.log(pairing))
+    def all_played(self) -> list[PlayedMatch]:
+        """All matches that have been played, in the order of the league."""
+        return self.state().played
 
     def state(self) -> TournamentState:
         """Its progress."""
@@ -192,20 +142,3 @@ class Record:
         for marks in found.values():
             marks["total"] = round(sum(marks.values()), 2)
         return found
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """A file that a tournament has written.
-
-    Raises
-    ------
-    ExtremeError
-        If it is damaged.
-    """
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ExtremeError(f"{file} cannot be read: {error}.") from None
-    if not isinstance(found, dict):
-        raise ExtremeError(f"{file} is damaged: it holds no object of JSON.")
-    return found

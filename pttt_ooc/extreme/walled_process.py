@@ -25,6 +25,8 @@ OWN = [signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTR
 OWN += [signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE]
 """Signals that a process can cause itself, as the filter of system calls lets it send none."""
 
+FORBIDDEN_CALL = "It made a system call that is forbidden: threads, processes, signals and networks are."
+
 
 class MachineError(ExtremeError):
     """The machine ended a process or kept it from starting, or one of ours failed: not a stranger's fault."""
@@ -240,7 +242,7 @@ class Enclosed:
                 "memory left."
             )
         if -code == signal.SIGSYS:
-            return "It made a system call that is forbidden: threads, processes, signals and networks are."
+            return FORBIDDEN_CALL
         if -code == signal.SIGXCPU:
             return "It used up its processor time."
         return f"Its process was ended {_ending(code)}."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pttt_ooc.extreme.search import Searcher
+    from pttt_ooc.arena.agents.extreme_strong import Searcher
 
 
 def searcher(**options: Any) -> Searcher:
@@ -18,6 +18,7 @@ def searcher(**options: Any) -> Searcher:
         locators: Any = caching
         # Numba looks for kept code only where it could write; all that is needed has been compiled before.
         locators._CacheLocator.ensure_cache_path = lambda self: None
-    from pttt_ooc.extreme.search import Searcher, ready
+    from pttt_ooc.arena.agents.extreme_strong import Searcher
+    from pttt_ooc.extreme.search import ready
 
     return ready(Searcher(**options))

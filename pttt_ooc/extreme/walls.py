@@ -22,6 +22,8 @@ from pttt_ooc.extras import check_extra
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
+SEMANTICS = Path(__file__).with_name("python2_semantics.py")
+"""What runs beside the runner for programs that were converted from Python 2."""
 OUTPUT = 1 << 24
 """Maximum bytes that a bot may print in a match."""
 
@@ -113,11 +115,22 @@ def python3() -> Interpreter:
     return Interpreter(base.command, base.version, (*own, *site), tuple(site))
 
 
+PYTHON2_VARIABLE = "PTTT_PYTHON2"
+"""The environment variable with the path of a Python 2.7 that is not on the PATH; empty: use none."""
+
+
 @cache
 def python2() -> Interpreter | None:
-    """A Python 2.7 that runs, if one is installed."""
-    for directory in os.get_exec_path():
-        program = os.path.join(directory, "python2.7")
+    """A Python 2.7 that runs, if one is installed: the one that the environment names, or the first on the PATH.
+
+    Raises
+    ------
+    ExtremeError
+        If the environment names a program that is none.
+    """
+    named = os.environ.get(PYTHON2_VARIABLE)
+    places = [os.path.join(place, "python2.7") for place in os.get_exec_path()] if named is None else [named]
+    for program in filter(None, places):
         if os.access(program, os.X_OK):
             try:
                 found = _asked(program, "-s", "-S", "-B")
@@ -125,6 +138,8 @@ def python2() -> Interpreter | None:
                 continue
             if found.version == (2, 7):
                 return found
+    if named:
+        raise ExtremeError(f"{PYTHON2_VARIABLE} names {named}, which is no Python 2.7 that runs.")
     return None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.products.tensor_reader import tensor_header
+from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed
@@ -242,9 +243,10 @@ def _refuse_shape(one: NamedStrategy, expected: str, game: Game | None = None) -
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""
     if (game.name in other) if game else other:
-        hint = f"; it fits player {1 - one.player}" + ("" if game else f" in {listed(other, 'or')}")
+        games = "" if game else f" in {listed(other, 'or')}"
+        hint = f". {other_player(one.player, games)}"
     elif own:
-        hint = f"; it fits {listed(own, 'or')}: give the game by --game"
+        hint = f"; it fits {listed(own, 'or')}: give the game by --game."
     elif other:
-        hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}"
-    raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint}.")
+        hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}."
+    raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint or '.'}")

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Table
+from sqlalchemy import Table, inspect, text
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
+from sqlalchemy.schema import CreateColumn
 
 from pttt_ooc.errors import StoreError
 from pttt_ooc.service.sqlite import sqlite_engine
@@ -24,7 +25,7 @@ class PlayDatabase:
     what
         What it keeps, for messages: "games".
     tables
-        Created if they are missing.
+        Created if they are missing; columns that an older database lacks are added, with their server's default.
 
     Raises
     ------
@@ -38,6 +39,11 @@ class PlayDatabase:
         with self.writing() as session:
             for table in tables:
                 table.create(session.connection(), checkfirst=True)
+                there = {column["name"] for column in inspect(session.connection()).get_columns(table.name)}
+                for column in table.columns:
+                    if column.name not in there:
+                        described = CreateColumn(column).compile(dialect=session.connection().dialect)
+                        session.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {described}"))
 
     def close(self) -> None:
         """Close the database."""

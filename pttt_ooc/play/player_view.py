@@ -14,7 +14,7 @@ class ViewSquare:
     state
         ``"free"`` (in a phantom game: not attempted), ``"mine"`` or ``"theirs"``.
     text
-        The key that attempts it, or its mark.
+        Its number, which is its key, or its mark.
     words
         The words for a screen reader.
     latest

@@ -2,5 +2,6 @@
 
 Modules: ``structure_store``, ``solution``: structure and solutions as Zarr. ``infosets``, ``tensors`` with ``deflate``,
 ``bundle``: the course's texts and tensors, and HDF5. ``file_headers``: attributes, shapes and dtypes of files.
-``tensor_reader``: untrusted tensors, row by row. ``export``: all files in one pass, with their ``names``.
+``zipped_array``, ``tensor_reader``: untrusted zips and tensors, row by row. ``export``: all files in one pass, with
+their ``names``.
 """

@@ -19,16 +19,31 @@ SUM_TOLERANCE = {"float16": 1e-3, "float32": 1e-5, "float64": 1e-5}
 changes the sum by up to 5e-4; the tolerance of wider types allows careless normalisation."""
 
 
+class ShapeError(StrategyError):
+    """A tensor has another shape than a strategy of the player.
+
+    Parameters
+    ----------
+    shape
+        The shape that was found.
+    """
+
+    def __init__(self, shape: tuple[int, ...], sentence: str) -> None:
+        super().__init__(sentence)
+        self.shape = shape
+
+
 def check_dtype(dtype: np.dtype[Any], source: str) -> None:
     """Raise a StrategyError unless a tensor of this dtype can be read."""
     if dtype.newbyteorder("=").name not in SUM_TOLERANCE:
-        raise StrategyError(f"{source}: Invalid dtype: found {dtype}, expected one of {', '.join(SUM_TOLERANCE)}.")
+        found = str(dtype)[:60]
+        raise StrategyError(f"{source}: Invalid dtype: found {found}, expected one of {', '.join(SUM_TOLERANCE)}.")
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) -> None:
-    """Raise a StrategyError unless a tensor has the expected shape."""
+    """Raise a ShapeError unless a tensor has the expected shape."""
     if shape != expected:
-        raise StrategyError(f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
+        raise ShapeError(shape, f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
 
 
 def solution_attrs(root: Path) -> dict[str, Any]:

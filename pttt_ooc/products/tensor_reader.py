@@ -8,40 +8,25 @@ from __future__ import annotations
 
 import io
 import math
-import struct
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import Any
 
 import numpy as np
-from isal.igzip_lib import DECOMP_DEFLATE, IgzipDecompressor, IsalError
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.errors import StrategyError, StrategyFileError
-from pttt_ooc.products import deflate
 from pttt_ooc.products.file_headers import check_dtype, check_shape
-
-HEADER_BYTES = 1 << 17
-"""Longest header of an npy file, bytes: the limit of version 1.  A longer header is refused unread."""
-
-BLOCK_BYTES = 1 << 18
-"""Largest read request to a stream."""
-
-_INFLATING = cast(type[Exception], IsalError)  # a class, which its stubs declare as an error
-
-# Errors raised for damaged or hostile zips, besides OSError.
-_BAD_ZIP = (zipfile.BadZipFile, _INFLATING, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
-
-
-class Stream(Protocol):
-    """A source of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """The next bytes, at most `size`; empty at the end."""
+from pttt_ooc.products.zipped_array import (
+    BLOCK_BYTES,
+    HEADER_BYTES,
+    UNREADABLE,
+    FlawedFileError,
+    Stream,
+    open_zipped,
+)
 
 
 class TensorRows:
@@ -55,14 +40,23 @@ class TensorRows:
         The source of the other bytes.
     shape, dtype
         Shape and dtype of the tensor.
+    source
+        The file, as sentences name it.
     """
 
-    def __init__(self, head: bytes, stream: Stream, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype = shape, dtype
+    def __init__(
+        self,
+        head: bytes,
+        stream: Stream,
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        source: object = "The tensor",
+    ) -> None:
+        self.shape, self.dtype, self._source = shape, dtype, source
         self._head, self._stream, self._row = memoryview(head), stream, 0
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        """The next rows; EOFError if the stream ends too early."""
+        """The next rows; FlawedFileError if the stream ends too early."""
         if rows.start != self._row:
             raise IndexError(f"rows come in sequence: the next is {self._row}, not {rows.start}")
         self._row = min(rows.stop, self.shape[0])
@@ -89,8 +83,9 @@ class TensorRows:
         self._head = self._head[at:]
         while at < len(target):
             data = self._stream.read(min(len(target) - at, BLOCK_BYTES))
-            if not data:
-                raise EOFError(f"{len(target) - at} bytes of the announced content are missing")
+            if not data:  # the file was truncated while it was read
+                missing = f"{len(target) - at} bytes of the announced content are missing."
+                raise FlawedFileError(self._source, UNREADABLE, missing)
             target[at : at + len(data)] = data
             at += len(data)
 
@@ -129,16 +124,64 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
     with _opened(path) as (stream, size):
         head = stream.read(HEADER_BYTES)
         _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
-        rows = TensorRows(head[start:], stream, expected_shape, dtype)
         if fortran and path.suffix.lower() == ".npy":
             yield np.memmap(path, dtype, "r", start, expected_shape, order="F")
             return
-        try:
+        rows = TensorRows(head[start:], stream, expected_shape, dtype, path)
+        with _whole(rows):
             yield rows.in_columns(scratch or path.parent) if fortran else rows
-        except StrategyError:
-            rows.finish()  # for a damaged zip, this raises the better message
-            raise
+
+
+@contextmanager
+def open_zipped_tensor(
+    path: Path, expected_shape: tuple[int, int], scratch: Path, on_progress: Callable[[float], None]
+) -> Iterator[Any]:
+    """As :func:`open_tensor`, for a zip with any name.
+
+    Parameters
+    ----------
+    on_progress
+        Called with the share of the file that has been read; its exceptions stop the reading.
+
+    Raises
+    ------
+    FlawedFileError, ShapeError, StrategyError
+        If it is not a zip with a tensor of this shape, or is damaged.
+    OSError, StoreError
+        If the file cannot be read or `scratch` is full, which is not the file's fault.
+    """
+    with open_zipped(path) as (inner, size):
+        stream = _Told(inner, size, on_progress)
+        head = stream.read(HEADER_BYTES)
+        _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
+        rows = TensorRows(head[start:], stream, expected_shape, dtype, path)
+        with _whole(rows):
+            yield rows.in_columns(scratch) if fortran else rows
+
+
+@contextmanager
+def _whole(rows: TensorRows) -> Iterator[None]:
+    """Read to the end after the block; the complaint about a damaged zip replaces one about its rows."""
+    try:
+        yield
+    except StrategyError:
         rows.finish()
+        raise
+    rows.finish()
+
+
+class _Told:
+    """A stream that reports the share that has been read."""
+
+    def __init__(self, stream: Stream, size: int, on_progress: Callable[[float], None]) -> None:
+        self._stream, self._size, self._on_progress = stream, size, on_progress
+        self._read = 0
+
+    def read(self, size: int, /) -> bytes:
+        self._on_progress(self._read / max(self._size, 1))
+        data = self._stream.read(size)
+        self._read += len(data)
+        return data
 
 
 def tensor_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -166,89 +209,15 @@ def _opened(path: Path) -> Iterator[tuple[Stream, int]]:
         if suffix == ".npy":
             with open(path, "rb") as stream:
                 yield stream, path.stat().st_size
-            return
-        with zipfile.ZipFile(path) as archive:
-            member = _only_member(path, archive.infolist())
-            with archive.open(_packed(member)) as packed:
-                yield (Inflated(packed, member) if _is_packed(member) else packed), member.file_size
+        else:
+            with open_zipped(path) as (stream, size):
+                yield stream, size
     except OSError as error:
         raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
-    except _BAD_ZIP as error:
-        if suffix == ".npy" and isinstance(error, EOFError):  # it was truncated while it was read
-            raise StrategyFileError(f"{path}: Exception parsing numpy tensor: {error}.") from error
-        if suffix == ".npy":
-            raise
-        raise StrategyFileError(f"{path}: Not a valid zip file ({str(error).rstrip('.')}).") from error
 
 
-class Inflated:
-    """The content of a compressed file in a zip, inflated by ISA-L in half of zlib's time.
-
-    Parameters
-    ----------
-    packed
-        The compressed bytes.
-    member
-        The zip's entry of the file: it is read up to the announced size, and then its checksum is compared.
-    """
-
-    def __init__(self, packed: IO[bytes], member: zipfile.ZipInfo) -> None:
-        self._packed, self._name, self._expected = packed, member.filename, member.CRC
-        self._left, self._crc, self._ended = member.file_size, 0, False
-        self._inflater = IgzipDecompressor(flag=DECOMP_DEFLATE)
-
-    def read(self, size: int, /) -> bytes:
-        """The next available bytes, at most `size`; empty at the end."""
-        data = b""
-        while not data and not self._ended:
-            packed = self._packed.read(BLOCK_BYTES) if self._inflater.needs_input else b""
-            cut_off = self._inflater.needs_input and not packed
-            if self._left and not cut_off:
-                data = self._inflater.decompress(packed, min(size, self._left))
-            self._crc = deflate.crc32(data, self._crc)
-            self._left -= len(data)
-            self._ended = cut_off or not self._left or self._inflater.eof
-        if self._ended and self._crc != self._expected:
-            raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._name!r}")
-        return data
-
-
-def _is_packed(member: zipfile.ZipInfo) -> bool:
-    return member.compress_type == zipfile.ZIP_DEFLATED
-
-
-def _packed(member: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """The member declared as uncompressed, so that `zipfile` returns the compressed bytes."""
-    packed = copy(member)
-    if _is_packed(member):
-        packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
-        del packed.CRC  # it is the uncompressed content's; without it, `zipfile` checks nothing
-    return packed
-
-
-def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    if not members:
-        raise StrategyFileError(f"{path}: The zip is empty.")
-    if len(members) > 1:
-        raise StrategyFileError(f"{path}: The zip contains more than one file.")
-    if not members[0].filename.endswith(".npy"):
-        raise StrategyFileError(f"{path}: The zipped file does not end with .npy.")
-    if members[0].flag_bits & 1:
-        raise StrategyFileError(f"{path}: The zipped file is encrypted.")
-    # With other methods, a small file could demand gigabytes for a dictionary.
-    if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise StrategyFileError(f"{path}: The zipped file is compressed by another method than deflate.")
-    return members[0]
-
-
-def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """The header of an npy file: shape, whether the order is Fortran's, dtype, and the start of the data.
-
-    Raises
-    ------
-    StrategyFileError
-        If it is no header of version 1 or 2, or no array can have this shape.
-    """
+def _npy_header(source: object, head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """The header of an npy file: shape, whether the order is Fortran's, dtype, and the start of the data."""
     f = io.BytesIO(head)
     try:
         version = np.lib.format.read_magic(f)
@@ -257,7 +226,8 @@ def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
         if not all(0 <= n < 1 << 63 for n in shape):
             raise ValueError("no array has this shape")
     except Exception as error:  # numpy evaluates a literal of the file, which can fail in many ways
-        raise StrategyFileError("Exception parsing numpy tensor: the header is damaged.") from error
+        what = "The header of the .npy file is damaged, or of an unknown version."
+        raise FlawedFileError(source, UNREADABLE, what) from error
     return shape, fortran, dtype, f.tell()
 
 
@@ -265,17 +235,13 @@ def _parse_header(
     path: Path, head: bytes, size: int, expected: tuple[int, int] | None
 ) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
     """The header of an npy file of `size` bytes: shape, dtype, whether the order is Fortran's, start of the data."""
-    try:
-        shape, fortran, dtype, start = npy_header(head)
-    except StrategyFileError as error:
-        raise StrategyFileError(f"{path}: {error}") from error
+    shape, fortran, dtype, start = _npy_header(path, head)
     if expected is not None:
         check_shape(shape, expected, str(path))
     check_dtype(dtype, str(path))
     found, wanted = size - start, math.prod(shape) * dtype.itemsize
     if found != wanted:
         what = "is truncated" if found < wanted else "goes on after the tensor"
-        raise StrategyFileError(
-            f"{path}: Exception parsing numpy tensor: the file {what}, found {found} bytes of data, expected {wanted}."
-        )
+        what = f"The .npy file {what}: it has {found} bytes of data, its header announces {wanted}."
+        raise FlawedFileError(path, UNREADABLE, what)
     return shape, dtype, fortran, start

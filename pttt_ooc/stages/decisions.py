@@ -1,5 +1,8 @@
 """Which stages Snakemake runs: those that :mod:`pttt_ooc.stages.staleness` finds stale, whatever the times of files.
 
+Snakemake itself (9.18 and newer) does not run a job again whose small inputs are newer but have the content that its
+records in ``.snakemake`` name.  Products made by ``pttt solve`` or copied from elsewhere have no such records.
+
 The Snakefile gets the inputs of each stage from this module.  If the stage is up to date, they are marked as ancient,
 so that their times do not count; if it is stale although its manifest exists, the job is forced.  So a dry run and a
 real run have the same plan, and neither changes anything on disk before the first job begins.
@@ -98,7 +101,7 @@ class Decisions:
         """Reserve all directories that jobs will write to, or end the process with a sentence."""
         files = [Path(file) for job in self._workflow.dag.needrun_jobs() for file in job.output]
         try:
-            self._reserved.push(begin(files, self._homes))
+            self._reserved.push(begin(files, self._homes, self._workflow.non_local_exec))
         except PtttError as error:
             sys.exit(str(error))
 

@@ -7,13 +7,15 @@ A run that does not get them changes nothing.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 from pttt_ooc.disk.files import explained
-from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.locks import hold, only_here
+from pttt_ooc.errors import StoreError
 from pttt_ooc.stages.directories import SHARED, manifest_of, structure_of
 from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK, busy, check_writable, forget_future
 
@@ -21,7 +23,7 @@ RUN_LOCK = ".run.lock"  # in a directory of results
 STRUCTURE_RUN_LOCK = ".structure.run.lock"  # beside an index; shared by runs that do not make the index
 
 
-def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
+def begin(files: Collection[Path], homes: Iterable[Path], elsewhere: bool = False) -> ExitStack:
     """Lock the directories of a run, and correct file times in the future.
 
     Parameters
@@ -30,6 +32,8 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
         The files that the run will make.
     homes
         Directories of results and of structures; those that hold some of the files are locked.
+    elsewhere
+        Whether jobs run on other machines: then the locks must hold between machines.
 
     Returns
     -------
@@ -38,7 +42,8 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
     Raises
     ------
     StoreError
-        If another run or stage is at work in one of the directories, or it cannot be written to.
+        If another run or stage is at work in one of the directories, or it cannot be written to, or its locks do not
+        hold between machines although jobs run on others.
     """
     known = set(homes)
     wanted = {home for file in files if (home := next((place for place in file.parents if place in known), None))}
@@ -50,6 +55,7 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
         for home in sorted(wanted):
             with explained(f"lock the directory {home}"):
                 home.mkdir(parents=True, exist_ok=True)
+                _check_reach(home, elsewhere)
                 stack.enter_context(hold(home / RUN_LOCK, partial(busy, home)))
                 _check_free(home / LOCK, home)
         for structure in sorted(set(structures.values())):  # once each: runs of one game share it
@@ -60,6 +66,16 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
         for directory in {*structures, *structures.values()}:
             forget_future(directory)
         return stack.pop_all()
+
+
+def _check_reach(home: Path, elsewhere: bool) -> None:
+    """Refuse locks that hold within one machine only if jobs run on others; else say so."""
+    if not (system := only_here(home)):
+        return
+    sentence = f"Locks in {home} hold only within one machine ({system})"
+    if elsewhere:
+        raise StoreError(f"{sentence}, but jobs run on several: mount it so that they hold between machines.")
+    print(f"{sentence}: do not use it on another machine at the same time.", file=sys.stderr)
 
 
 def _check_free(lock: Path, directory: Path, shared: bool = False) -> None:

@@ -34,12 +34,17 @@ def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Acc
     token = credentials.credentials.strip() if credentials else ""
     account = _accounts_of(shell).of_token(token)
     if account is None:
-        if token:
-            _count_wrong_token(request, shell)
-        missing = "There is no token" if not token else "The token is not known here"
-        sentence = f"{missing}; send yours as the header 'Authorization: Bearer TOKEN'."
-        raise HTTPException(401, sentence, {"WWW-Authenticate": "Bearer"})
+        if not token:
+            raise missing_token()
+        _count_wrong_token(request, shell)
+        raise missing_token("The token is not known here")
     return account
+
+
+def missing_token(what: str = "There is no token") -> HTTPException:
+    """The refusal of a request that needs a token, and does not have a known one."""
+    sentence = f"{what}; send yours as the header 'Authorization: Bearer TOKEN'."
+    return HTTPException(401, sentence, {"WWW-Authenticate": "Bearer"})
 
 
 def known_bearer(request: Request, shell: UsedShell) -> Account | None:

@@ -55,14 +55,15 @@ def test_a_board_shows_marks_and_legal_moves(text, moves, boards, columns):
     assert [cell.move for cell in cells if cell.latest] == moves[-1:]
     assert len({cell.move for cell in cells}) == len(cells)
     for cell in cells:
-        assert cell.words.startswith(f"{rules.show_move(cell.move)}, ")
+        assert cell.words.startswith(f"{rules.tell_move(cell.move)}, ")
 
 
 def test_cells_of_nested_boards_lie_where_they_belong():
     [board] = drawn("ultimate", [])
     assert [[cell.move for cell in row] for row in board.rows[1][2].rows] == [[45, 46, 47], [48, 49, 50], [51, 52, 53]]
     _, second = drawn("extreme", [])
-    assert [cell.words.split(",")[0] for cell in second.rows[2][0].rows[1]] == ["1.7.0", "1.7.1", "1.7.2"]
+    told = [cell.words.rpartition(",")[0] for cell in second.rows[2][0].rows[1]]
+    assert told == ["(1, 7, 0)", "(1, 7, 1)", "(1, 7, 2)"]
 
 
 def test_small_boards_show_their_owners_and_the_line_that_wins():
@@ -410,7 +411,7 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
     seats = game_service.GameService(tmp_path)
     for offer in AGENTS:
-        text = "mnk:3x3+need3" if "mnk" in offer.games else "ultimate"
+        text = {"mnk": "mnk:3x3+need3", "extreme": "extreme"}.get("".join(offer.games[:1]), "ultimate")
         assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1
     assert sum("time=0.5,clock=wall" in text for text in made) == sum("time=" in offer.text for offer in AGENTS) > 2
     assert any(f"path={tmp_path}/ultimate.weights" in text for text in made)

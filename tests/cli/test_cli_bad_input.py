@@ -153,7 +153,7 @@ def pickled_npy():
 
 def empty_npy():
     Path("bad.npy").write_bytes(b"")
-    return "bad.npy", "header is damaged"
+    return "bad.npy", "header of the .npy file is damaged"
 
 
 def no_hdf5():
@@ -217,7 +217,10 @@ def forbid_work(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("evaluate", "uniform", "0.zip"), ("found (189, 6), expected (107, 6) for player 1", "it fits player 0")),
+        (
+            ("evaluate", "uniform", "0.zip"),
+            ("expected (107, 6) for player 1", "This is a file of player 0, not"),
+        ),
         (("validate", "0.zip", "--player", 0, "--game", "pttt-abrupt"), ("(14482810, 9)", f"fits {GAME} or mini-3x2")),
         (("validate", "cut.npy", "--player", 0), ("cut.npy", "truncated")),
         (("validate", "wide.npy", "--player", 0), ("wide.npy", "(189, 12)")),
@@ -247,7 +250,10 @@ def test_headers_are_checked_before_any_work(pttt, monkeypatch, arguments, says)
     ("arguments", "says"),
     [
         (("evaluate", "0.zip", "uniform"), (f"(189, 6) fits {GAME} or mini-3x2k2-abrupt", "--game")),
-        (("evaluate", "uniform", "0.zip"), ("(189, 6), as no game has for player 1", f"player 0 in {GAME}")),
+        (
+            ("evaluate", "uniform", "0.zip"),
+            ("(189, 6), as no game has for player 1", f"This is a file of player 0 in {GAME}"),
+        ),
         (("evaluate", "0.zip", "1.zip"), ("different games", f"0.zip fits {GAME}", "1.zip fits mini-2x2k2-abrupt")),
         (("evaluate", "good.zarr", "other.zarr"), (f"good.zarr is for {GAME}, but other.zarr is for mini-2x2k2",)),
         (("validate", "odd.npy", "--player", 0), ("(3,), as no game has for player 0",)),

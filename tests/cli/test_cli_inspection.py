@@ -110,7 +110,7 @@ def test_two_strategies_are_compared(run, made):
         (("show", "{tmp}", "|"), "{tmp}: This directory holds no solution; a strategy is a .zip, a .npy, an .h5"),
         (("show", "{data}", "|"), "{data}: This directory holds no solution; did you mean {directory}?"),
         (("show", "uniform", "|"), "uniform may be for either player; give the player by --player."),
-        (("show", "{file}", "|", "--player", 1), "it fits player 0"),
+        (("show", "{file}", "|", "--player", 1), "This is a file of player 0"),
         (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
         (("show", "{file}", "|", "--player", 2), "'--player'"),
         (("best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
@@ -118,12 +118,12 @@ def test_two_strategies_are_compared(run, made):
         (("best-response", "{directory}", "--output", "{tmp}/r.zip"), "may be for either player; give the player"),
         (("best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
         (("best-response", "{bad}", "--output", "{tmp}/r.zip"), "row 0 (counted from 0), infoset '|': the sum is 0.0"),
-        (("compare", "{file}", "{reply}"), "it fits player 1"),
+        (("compare", "{file}", "{reply}"), "This is a file of player 1"),
         (
             ("compare", "uniform", "uniform"),
             "uniform and uniform may be for either player; give the player by --player.",
         ),
-        (("compare", "{file}", "{file}", "--against", "{file}"), "it fits player 0"),
+        (("compare", "{file}", "{file}", "--against", "{file}"), "This is a file of player 0"),
         (("compare", "{file}", "{file}", "--top", -1), "'--top'"),
     ],
 )

@@ -1,5 +1,6 @@
 """A course with a league: a grader in this process, its teams, and the worker called by hand."""
 
+import datetime
 import threading
 
 from fastapi.testclient import TestClient
@@ -47,12 +48,18 @@ def walls():
 SANDBOX = walls()
 
 
+def now(minutes):
+    """So many minutes from now."""
+    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
+
+
 class Course:
     """A grader with a league and two teams."""
 
     def __init__(self, directory, **changes):
         self.lab = Lab(directory)
-        settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX, **changes}
+        settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX}
+        settings = {**settings, "practice": False, **changes}
         open_league(self.lab.data, LeagueSettings(**settings))
         self.league = League(self.lab.data)
         self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))

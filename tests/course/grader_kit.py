@@ -28,6 +28,7 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
+from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.settings import CourseSettings, settings_text
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
@@ -102,7 +103,7 @@ class Lab:
         self.grader.cache = Cache(0, 0)
         self.storage, self.database = self.grader.storage, self.grader.database
         self.stopping = threading.Event()
-        self.assessor = Assessor(small_engine(GAME), self.storage, VALUE)
+        self.assessor = Assessor(small_engine(GAME), self.storage, VALUE, self.settings.orders(data))
         self.judge = Judge(self.database, self.storage, self.assessor, self.stopping)
         self.client = TestClient(create_app(self.grader), base_url="http://grader", raise_server_exceptions=False)
         self.tokens = {}
@@ -114,6 +115,9 @@ class Lab:
     def baseline(self):
         submit_baseline(self.database, self.storage, self.assessor)
         self.run()
+
+    def kit(self):
+        ensure_kit(self.storage, self.settings, self.assessor)
 
     def post(self, token, player, content, **options):
         files = {"player": (None, str(player)), "file": ("anything.zip", content)}

@@ -16,6 +16,7 @@ COMMANDS = (
     ("grader", "rejudge", "1"),
     ("grader", "open", "1"),
     ("grader", "close", "1"),
+    ("grader", "kit", "kit.zip"),
     ("grader", "backup", "copy.tar"),
     ("grader", "restore", "copy.tar"),
 )

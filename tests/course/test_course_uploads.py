@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.course import uploads
 from pttt_ooc.course.models import Submission
-from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip, zip_bytes
+from tests.course.grader_kit import Lab, bearer, form_token, random_tensor, strategy_zip, zip_bytes
 
 GOOD = strategy_zip(0, 1)
 
@@ -93,7 +93,13 @@ def test_a_token_works_for_its_own_team_only(lab):
 
 def test_baselines_files_are_for_everybody(lab):
     lab.baseline()
-    assert lab.client.get("/submissions/1/file").content[:2] == b"PK"
+    other = lab.team("Team A")
+    for player in (0, 1):
+        for path in (f"/submissions/{player + 1}/file", f"/api/submissions/{player + 1}/file"):
+            assert lab.client.get(path).content[:2] == b"PK", path
+        path = f"/api/submissions/{player + 1}/file"
+        assert lab.client.get(path, headers=bearer(other)).content == lab.client.get(path).content
+        assert lab.client.get(path, headers=bearer("2.wrong")).status_code == 401
 
 
 def test_only_a_hash_of_the_token_is_stored(lab):
@@ -259,6 +265,23 @@ def test_a_team_can_make_only_so_many_an_hour(tmp_path, monkeypatch):
     assert lab.post(token, 0, strategy_zip(0, 9)).status_code == 429
     now[0] += 2
     assert lab.post(token, 0, strategy_zip(0, 9)).status_code == 201
+    lab.close()
+
+
+def test_a_file_of_the_other_player_does_not_count(tmp_path):
+    lab = Lab(tmp_path / "g", submissions_per_hour=2)
+    token = lab.team("Team A")
+    lab.sign_in(token)
+    for seed in range(3):
+        told = lab.verdict(token, seed % 2, strategy_zip(1 - seed % 2, seed))
+        assert told["status"] == "Rejected" and told["note"].startswith("Invalid tensor shape: found (")
+        assert told["detail"] == f"This is a file of player {1 - seed % 2}, not of player {seed % 2}."
+        assert f"<strong>{min(2, 3 - seed)}</strong> of 2 submissions an hour" in lab.client.get("/submissions").text, (
+            seed
+        )
+    lab.verdict(token, 0, zip_bytes(random_tensor(0, 1)[1:]))  # another wrong shape counts
+    assert "<strong>0</strong> of 2 submissions an hour" in lab.client.get("/submissions").text
+    assert lab.post(token, 0, strategy_zip(0, 9)).status_code == 429, "twice the limit, with those that do not count"
     lab.close()
 
 

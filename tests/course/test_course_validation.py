@@ -47,6 +47,10 @@ def test_the_note_on_the_shape_is_the_courses(tmp_path):
     with pytest.raises(Refusal) as refused:
         read(tmp_path, zip_bytes(uniform_tensor(1)))
     assert refused.value.note == "Invalid tensor shape: found (107, 6), expected (189, 6)"
+    assert refused.value.detail == "This is a file of player 1, not of player 0."
+    with pytest.raises(Refusal) as refused:
+        read(tmp_path, zip_bytes(uniform_tensor(0)[1:]))
+    assert refused.value.note == "Invalid tensor shape: found (188, 6), expected (189, 6)" and not refused.value.detail
 
 
 def refused_or_the_same(tmp_path, data, expected):

@@ -8,7 +8,9 @@ import pytest
 
 from pttt_ooc.extreme import curves
 from pttt_ooc.extreme.tournament_record import Record
+from pttt_ooc.service.pulse import Pulse
 from tests.course.coursekit import BAD, GOOD, OLD, Course
+from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.browsing import (
     assert_accessible,
     assert_same_document,
@@ -56,6 +58,21 @@ def over(tmp_path_factory):
     for pairing in curves.missing(record):
         curves.write_curve(record, pairing, analyst)
     made.names = [played.pairing.name for played in record.state().played]
+    with served(made.app) as made.url:
+        yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def practised(tmp_path_factory):
+    """A course with practice matches, and a worker that seems to be at work."""
+    made = Course(tmp_path_factory.mktemp("practised") / "grader", practice=True)
+    Pulse(made.league.practising).ready()
+    directory = made.league.practice
+    for number, pair in enumerate([("t2", "t3"), ("t3", "random"), ("random", "t2")], start=1):
+        write_match(directory, number, *pair, forfeits=number == 1)
+    made.bots_there = [bot("t2", name="Team A"), bot("t3", name="Team B", paused="TIME OUT"), bot("random", ours=True)]
+    league(directory, made.bots_there)
     with served(made.app) as made.url:
         yield made
     made.close()
@@ -175,3 +192,27 @@ def test_all_pages_are_accessible(over, visit, name):
     page.set_viewport_size({"width": 1100, "height": 800})
     page.emulate_media(color_scheme="light")
     picture(page, f"extreme-{name}")
+
+
+def test_the_page_of_practice_renews_itself_and_leads_to_replays(practised, visit):
+    page = visit(practised, "/extreme/standings", "Team A")
+    page.get_by_label("Pages").get_by_role("link", name="Matches").click()
+    sync_api.expect(page.get_by_role("heading", name="Ratings")).to_be_visible()
+    sync_api.expect(page.locator("#ratings + .scroll tbody tr").first).to_contain_text("Team A yours")
+    mark_document(page)
+    name = write_match(practised.league.practice, 9, "random", "t3")
+    league(practised.league.practice, practised.bots_there)
+    sync_api.expect(page.locator(f"a[href='/extreme/matches/{name}']")).to_have_count(1)
+    assert_same_document(page)
+    page.locator(f"a[href='/extreme/matches/{name}']").click()
+    sync_api.expect(page.locator(".said")).to_contain_text("Move")
+    page.get_by_role("link", name="practice").click()
+    page.locator("#ratings + .scroll").get_by_role("link", name="Team B").click()
+    sync_api.expect(page.get_by_role("heading", name="Team B in practice")).to_be_visible()
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", ["practice", "practice?bot=t3", "matches/practice-1-t2-t3?ply=5"])
+def test_all_pages_of_practice_are_accessible(practised, visit, name):
+    page = visit(practised, f"/extreme/{name}", "Team A")
+    assert_accessible(page, f"extreme-{name.partition('?')[0].replace('/', '-')}")

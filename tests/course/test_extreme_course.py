@@ -1,6 +1,7 @@
 """A course's league beside its grader: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
 
-import datetime
+import io
+import json
 import os
 import re
 import sqlite3
@@ -8,21 +9,22 @@ import subprocess
 import sys
 import tarfile
 import threading
-from contextlib import nullcontext
+import zipfile
+from contextlib import closing, nullcontext
 
 import pytest
 
 from pttt_ooc.course import uploads_in_flight
 from pttt_ooc.course.kinds.bots import league, worker
 from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot
+from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme import source_client
+from pttt_ooc.extreme import allowed_modules, source_client
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
-from tests.course.coursekit import BAD, GOOD, OLD, Course
+from tests.course.coursekit import BAD, GOOD, OLD, Course, now
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -41,9 +43,9 @@ def course(tmp_path):
 def test_a_bot_that_plays_is_accepted(course):
     told = course.hand_in("Team A", GOOD)
     assert (told["status"], told["message"], told["python"][:2]) == ("Accepted", "", "3.")
-    assert told["moves"] == 20 and told["slowest"] > 0 and "secret 4711" in told["printed"]
+    assert told["moves"] > 30 and told["slowest"] > 0 and "secret 4711" in told["printed"]
     page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
-    assert "It plays." in page and "It played 20 moves" in page and "secret 4711" in page
+    assert "It plays." in page and f"It played {told['moves']} moves" in page and "secret 4711" in page
 
 
 def test_a_bot_of_python_2_is_told_what_was_converted(course, monkeypatch):
@@ -62,6 +64,50 @@ def test_the_traceback_of_a_bot_that_fails_is_text(course):
     page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
     assert "It does not play: THREW AN EXCEPTION" in page
     assert "<script>alert(" not in page and "&lt;script&gt;alert(" in page
+
+
+def test_a_setting_says_the_version_of_all_bots(course):
+    course.restarted(python=3)
+    told = course.hand_in("Team A", OLD)
+    assert (told["status"], told["message"]) == ("Rejected", "NO PROGRAM IN PYTHON") and "as Python 3" in told["detail"]
+    course.restarted(python="2")
+    assert "One file of Python 2, such" in course.browser("Team B").get("/extreme/hand-in").text
+    told = course.hand_in("Team B", GOOD)
+    assert told["status"] == "Accepted" and told["moves"] == 20 and told["why"] == "all bots are taken as Python 2"
+
+
+def test_the_formal_rules_warn_or_refuse(course):
+    text = b"DEPTH = 3\n" + GOOD
+    told = course.hand_in("Team A", text)
+    assert told["status"] == "Accepted" and told["breaches"].startswith("Line 1: a statement is outside")
+    page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
+    assert "Formal rules that it breaks" in page and "Line 1: a statement is outside" in page
+    assert "the formal rules is refused" not in course.browser("Team A").get("/extreme/hand-in").text
+    course.restarted(strict=True)
+    assert "the formal rules is refused" in course.browser("Team A").get("/extreme/hand-in").text
+    told = course.hand_in("Team A", text + b"#")
+    assert (told["status"], told["message"]) == ("Rejected", "BREAKS THE FORMAL RULES")
+    assert told["detail"] == told["breaches"] and told["detail"].startswith("Line 1:")
+    assert course.hand_in("Team B", GOOD)["status"] == "Accepted"
+
+
+def test_the_version_of_the_verdict_is_that_of_the_tournament(course, monkeypatch):
+    """It is not guessed anew."""
+    course.hand_in("Team A", GOOD)
+    course.hand_in("Team B", OLD)
+    monkeypatch.setattr("pttt_ooc.extreme.bot_version.trial_games", None)
+    assert [entry.python for entry in course.worker._entries()] == [3, 2]
+
+
+def test_a_database_of_an_older_release_gets_the_new_columns(course):
+    told = course.hand_in("Team A", GOOD)
+    course.bots.close()
+    with closing(sqlite3.connect(course.league.database)) as database:
+        for name in ("warnings", "breaches"):
+            database.execute(f"ALTER TABLE bots DROP COLUMN {name}")
+    course.bots = Bots(course.league)
+    found = course.bots.find(told["number"], rows(course)[told["number"]].team_id)
+    assert (found.warnings, found.breaches, found.status) == ("", "", "Accepted")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +242,7 @@ def test_odd_texts_get_a_verdict_as_others_do(course, change):
 
 
 def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
-    def refuse(program, conditions):
+    def refuse(*_):
         raise ExtremeError("No process can be made.")
 
     number = course.post("Team A", GOOD).json()["number"]
@@ -298,8 +344,28 @@ def test_a_full_disk_is_told(course, monkeypatch):
 # The tournament
 
 
-def now(minutes):
-    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
+def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
+    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    lacking = GOOD.replace(b"return", b"raise ImportError(\"No module named 'pandas'\")\n        return")
+    assert lacking != GOOD
+    first = course.hand_in("Team A", lacking)
+    assert (first["status"], first["message"]) == ("Rejected", MISSING)
+    assert "install with" in first["detail"] and "not the bot's fault" in first["detail"]
+    monkeypatch.undo()
+    again = course.hand_in("Team A", lacking)
+    assert again["message"] == "THREW AN EXCEPTION"
+
+
+def test_a_bot_is_tried_where_the_teams_former_bot_failed(course):
+    """Another team's bot is not; with the bot, its positions are forgotten."""
+    first = course.hand_in("Team A", BAD)
+    assert first["status"] == "Rejected" and first["trials"] == []
+    repaired = course.hand_in("Team A", GOOD)
+    assert repaired["status"] == "Accepted" and len(repaired["trials"]) == 2
+    assert all("forfeited, THREW AN EXCEPTION: it plays" in trial for trial in repaired["trials"])
+    assert course.hand_in("Team B", GOOD)["trials"] == []
+    page = course.browser("Team A").get(f"/extreme/bots/{repaired['number']}").text
+    assert "Positions that were hard before" in page and page.count("it plays, in") == 2
 
 
 @pytest.mark.slow
@@ -334,6 +400,8 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     assert one.get(f"/extreme/matches/{name}").text.count("What the bot of") == 1
     by_token = public.get(f"/api/extreme/matches/{name}", headers=bearer(course.tokens["Team B"])).json()
     assert "4711" in by_token["printed"][1 - mine] and not by_token["printed"][mine]
+    with zipfile.ZipFile(io.BytesIO(one.get("/extreme/matches.zip").content)) as archive:
+        assert json.loads(archive.read(f"{name}.json"))["printed"] == told["printed"]
 
 
 @pytest.mark.slow
@@ -381,6 +449,7 @@ def test_a_damaged_tournament_is_not_begun_again(course):
         ("begins: 2027-02-25 23:55:00", "a time with its zone"),
         ("pools: [2]", "the last stage is one pool"),
         ("pools: [2, 1]", "a number for each stage"),
+        ("python: 4", "must be one of 2, 3, guess"),
         ("memory_mb: 10", "greater than or equal to 64"),
         ("time_limit: 0", "greater than or equal to"),
         ("timelimit: 3", "did you mean time_limit?"),
@@ -403,8 +472,8 @@ def test_a_league_is_opened_once_and_read_as_written(course):
     done = pttt("extreme", "open", "--data", course.lab.data)
     assert done.returncode == 1 and "is there already" in done.stderr
     (course.lab.data / "extreme.yaml").unlink()
-    assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9").returncode == 0
-    assert league.read_settings(course.lab.data) == LeagueSettings(seed=9)
+    assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9", "--python", "2").returncode == 0
+    assert league.read_settings(course.lab.data) == LeagueSettings(seed=9, python="2")
 
 
 def test_opening_a_league_makes_the_grader_that_is_missing(tmp_path):
@@ -460,6 +529,7 @@ client = TestClient(create_app(grader, *parts_of(grader)))
 token = {"Authorization": "Bearer " + teams.add_team(grader.database, "Team A")}
 answer = client.post("/api/extreme/bots", headers=token, files={"file": ("team8.py", b"class Team8: pass")})
 assert answer.status_code == 201, answer.text
+assert client.get("/extreme/practice").status_code == 200
 heavy = ("numpy", "numba", "zarr", "scipy", "pttt_ooc.extreme.match", "pttt_ooc.extreme.bot_process")
 print([name for name in heavy if name in sys.modules])
 """

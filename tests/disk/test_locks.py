@@ -1,12 +1,14 @@
 """Locks between processes."""
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
 
 import pytest
 
-from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.locks import hold, only_here
 from pttt_ooc.errors import GraderError, StoreError
 
 BUSY = "Somebody is at work (process {}).".format
@@ -56,3 +58,60 @@ def test_a_lock_ends_with_its_process(tmp_path):
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 3
     hold(tmp_path / "lock", BUSY).close()
+
+
+def test_a_lock_of_another_machine_is_reported_with_its_name(tmp_path, monkeypatch):
+    with hold(tmp_path / "lock", BUSY):
+        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        with pytest.raises(StoreError, match=rf"\(process {os.getpid()} on \S+, since \d\d:\d\d\)\.$"):
+            hold(tmp_path / "lock", BUSY)
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_told(tmp_path, monkeypatch, number):
+    def refuse(file, kind):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(GraderError, match=r"lock cannot be locked: .*Mount its file system with locks"):
+        hold(tmp_path / "lock", BUSY, error=GraderError)
+
+
+MOUNTS = """\
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+23 22 0:50 / {data} rw,relatime shared:2 - {system}
+24 23 0:51 / {data}/in\\040side rw - tmpfs tmpfs rw,size=1g
+25 22 0:52 / /elsewhere rw - nfs server:/x rw,nolock
+"""
+
+
+@pytest.mark.parametrize(
+    ("system", "found"),
+    [
+        ("ext4 /dev/sdb1 rw", ""),
+        ("nfs4 server:/data rw,vers=4.2,local_lock=none", ""),
+        ("nfs server:/data rw,vers=3,local_lock=posix", ""),
+        ("nfs server:/data rw,vers=3,nolock,local_lock=all", "nfs, mounted with local_lock=all, nolock"),
+        ("nfs server:/data rw,vers=3,local_lock=flock", "nfs, mounted with local_lock=flock"),
+        ("lustre 10.0.0.1@tcp:/fs rw,flock,lazystatfs", ""),
+        ("lustre 10.0.0.1@tcp:/fs rw,localflock", "lustre, mounted with localflock"),
+        ("cifs //server/data rw,vers=3.0,nobrl", "cifs, mounted with nobrl"),
+        ("cifs //server/data rw,vers=3.0", ""),
+        ("fuse.sshfs me@server:/data rw,user_id=0", "fuse.sshfs"),
+    ],
+)
+def test_file_systems_whose_locks_hold_only_here(tmp_path, system, found):
+    data, mounts = tmp_path / "data", tmp_path / "mountinfo"
+    (data / "game/full").mkdir(parents=True)
+    (data / "in side").mkdir()
+    mounts.write_text(MOUNTS.format(data=data, system=system))
+    assert only_here(data / "game/full", mounts) == found
+    assert only_here(data, mounts) == found
+    assert only_here(data / "in side", mounts) == only_here(tmp_path, mounts) == ""
+    (tmp_path / "link").symlink_to(data)
+    assert only_here(tmp_path / "link/game", mounts) == found
+    assert only_here(data, tmp_path / "none") == ""
+
+
+def test_the_mounts_of_this_machine_can_be_read(tmp_path):
+    assert isinstance(only_here(tmp_path), str)

@@ -101,9 +101,17 @@ WRITES = {
     "arena train-patterns": ("--output", "{}"),
     "arena train-ultimate": ("--output", "{}"),
     "extreme match": ("bot.py", "random", "--log", "{}"),
+    "extreme kit": ("--output", "{}"),
 }
 """All commands that write to a given file, with arguments; {} is the file."""
-GAMELESS = ("grader backup", "arena train-patterns", "arena train-ultimate", "extreme match", "extreme open")
+GAMELESS = (
+    "grader backup",
+    "arena train-patterns",
+    "arena train-ultimate",
+    "extreme match",
+    "extreme kit",
+    "extreme open",
+)
 
 
 def test_every_command_that_writes_a_file_has_force():

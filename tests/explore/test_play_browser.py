@@ -94,7 +94,7 @@ def test_a_whole_game_by_keyboard_only(open_page):
     press(page, "Enter")
     arrived(page, "#table")
     mark_document(page)
-    count = play_out(page, lambda cell: press(page, cell.get_attribute("data-key")))
+    count = play_out(page, lambda cell: press(page, cell.get_attribute("value")))
     assert_same_document(page)
     sync_api.expect(page.locator("#table")).to_be_focused()
     sync_api.expect(page.locator(".outcome")).to_contain_text("in expected payoff together")
@@ -118,7 +118,7 @@ def test_arrow_keys_move_between_squares_and_enter_attempts(open_page):
     page.locator('#table:not([data-made="0"])').wait_for()
     sync_api.expect(page.locator('button.cell[value="4"]')).to_be_focused()
     sync_api.expect(page.get_by_role("status")).to_contain_text("Square 4: placed.")
-    press(page, "2")  # the key of the same square: it cannot be attempted again
+    press(page, "4")  # the key of the same square: it cannot be attempted again
     assert page.locator("#table").get_attribute("data-made") == "1" and page.errors == []
 
 

@@ -10,11 +10,9 @@ from sqlalchemy import text
 
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore.opponents import Opponent
-from pttt_ooc.explore.player_view import key_of
 from pttt_ooc.explore.results import drawn
 from pttt_ooc.play import game_store
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.game import tic_tac_toe
 from pttt_ooc.rules.play import replay
 from tests.explore.play_kit import GAME, Uniform, make_games
 
@@ -275,10 +273,3 @@ def test_draws_follow_the_probabilities():
     assert drawn([0.1] * 10, range(10), 1 - 1e-17) == 9
     with pytest.raises(StoreError):
         drawn(row, [0], 0.5)
-
-
-def test_keys_lie_as_on_a_keypad():
-    assert [key_of(named_game("mini-2x3k2-abrupt"), s) for s in range(6)] == list("456123")
-    assert [key_of(named_game("mini-3x2k2-abrupt"), s) for s in range(6)] == list("784512")
-    wide = tic_tac_toe("wide", 2, 5, 3, "abrupt")
-    assert [key_of(wide, s) for s in range(10)] == list("1234567890")

@@ -6,18 +6,22 @@ import random
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.local_opponents import LocalOpponents, Pair
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.explore.terminal_explore import explore
-from pttt_ooc.explore.terminal_play import play
+from pttt_ooc.explore.terminal_play import keypad_key, play
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import tic_tac_toe
 from pttt_ooc.show.dialogue import Dialogue
 from pttt_ooc.show.numbers import decimals
 from pttt_ooc.stages import solve
@@ -172,7 +176,7 @@ def test_the_browser_leaves_the_choice_of_the_opponent_to_the_page():
         **{"capture_output": True, "cwd": ROOT, "text": True},
         timeout=PATIENCE,
     )
-    assert done.returncode == 1 and "--best-response are for --terminal" in done.stderr.replace("\n", " ")
+    assert done.returncode == 1 and "--best-response and --keypad are for --terminal" in done.stderr.replace("\n", " ")
 
 
 class Stopped(io.StringIO):
@@ -209,6 +213,23 @@ def test_malformed_lines_get_a_sentence_each(monkeypatch, pair):
         assert ended == 0 and "Traceback" not in told
 
 
+def test_a_square_is_typed_as_its_number_or_with_keypad_as_on_one(monkeypatch):
+    game = Pair(("uniform", "uniform"), "mini-3x2k2-abrupt")
+    for typed, keypad, square in (("4", False, 4), ("0", False, 0), ("1", True, 4), ("7", True, 0), ("s4", True, 4)):
+        opponents = LocalOpponents(game, 1)
+        _, told = say(monkeypatch, f"{typed}\nr\ny\nq\n", partial(play, keypad=keypad), opponents)
+        assert f"Square {square}: placed." in told and ("keypad" in told) == keypad
+        board = told[: told.index("Attempt 1")]
+        assert re.findall(r"\[(\d)\]", board) == (list("784512") if keypad else list("012345"))
+
+
+def test_a_board_that_is_larger_than_a_keypad_is_told():
+    assert [keypad_key(named_game("pttt-abrupt"), square) for square in (0, 4, 8)] == ["7", "5", "3"]
+    for game in (tic_tac_toe("wide", 2, 5, 3, "abrupt"), tic_tac_toe("high", 4, 2, 3, "abrupt")):
+        with pytest.raises(ConfigError, match="leave out --keypad"):
+            keypad_key(game, 0)
+
+
 def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
     _, told = say(monkeypatch, "r\ny\nn\nr\ny\nq\n", play, LocalOpponents(pair, 1))
     assert "Won 0, drawn 0, lost 2; mean −1.000 (standard error 0.000)." in told
@@ -224,4 +245,4 @@ def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
         timeout=PATIENCE,
     )
     told = done.stdout.decode("ascii")
-    assert done.returncode == 0 and done.stderr == b"" and "Square 0" in told and "no key of a square" in told
+    assert done.returncode == 0 and done.stderr == b"" and "Square 4" in told and "no key of a square" in told

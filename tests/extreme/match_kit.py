@@ -52,7 +52,7 @@ def log_of(pairing, seed, forfeits=False, secret="secret"):
 
 def begin(directory, keys, stages=SMALL, names=None, seed=4):
     """A tournament that has not been played yet."""
-    entries = [Entry(key, (names or {}).get(key, key), f"{key}.py", f"# {key}\n".encode()) for key in keys]
+    entries = [Entry(key, (names or {}).get(key, key), f"{key}.py", f"# {key}\n".encode(), 3) for key in keys]
     settle(directory, entries, TournamentSettings(stages, seed, Conditions(time_limit=0.2)))
     return Record(directory)
 

@@ -83,6 +83,12 @@ def test_it_forfeits_while_the_file_is_loaded_too(name):
     assert lost(match) and "system call" in match.detail
 
 
+def test_the_message_names_the_lines_that_make_forbidden_calls():
+    one = program("team1.py", bot_text("import os\nif flag: os.fork()\n" + FIRST).encode())
+    match = play_match((one, bot(file="team2.py")), CONDITIONS)
+    assert lost(match) and match.detail.endswith("In team1.py: line 7, os.fork: system calls are prohibited.")
+
+
 def test_a_memory_bomb_ends_at_the_limit():
     match = attack("x = []\nwhile True: x.append(bytes(10 ** 7))")
     assert lost(match) and match.message in ("THREW AN EXCEPTION", "TIME OUT")
@@ -484,15 +490,15 @@ def test_a_file_is_read_behind_walls(monkeypatch):
     one = program("team1.py", content)
     assert one.pythons == (2,) and "print(1)" in one.text and "+        print(1)" in one.changes
     ((scripts, _, most, walls),) = seen
-    assert (
-        walls and [path.name for path in scripts] == ["source_reader.py", "runner.py"] and most["RLIMIT_CPU"][0] <= 21
-    )
+    assert walls and most["RLIMIT_CPU"][0] <= 21
+    names = ["source_reader.py", "source_remarks.py", "python2_semantics.py", "runner.py"]
+    assert [path.name for path in scripts] == names
 
 
 def test_a_reader_that_the_machine_ends_is_started_again(monkeypatch):
     tries = []
 
-    def read(content, walls):
+    def read(content, *_):
         tries.append(content)
         if len(tries) < 3:
             raise MachineError("SIGKILL")

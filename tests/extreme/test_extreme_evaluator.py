@@ -18,7 +18,7 @@ from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import MissingExtraError
-from pttt_ooc.extreme import bot_programs, source_client, walls
+from pttt_ooc.extreme import bot_programs, source_client, source_reader, walls
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.extreme.match import check_walls, play_match
 from pttt_ooc.extreme.referee import FLAGS, Referee
@@ -300,47 +300,36 @@ def test_a_module_that_python_2_lacks_is_looked_for_in_python_3():
     "body, pythons",
     [
         ("print 'x'", (2,)),
-        ("x = xrange(3)", (2,)),
-        ("x = {}.iteritems()", (2,)),
-        ("import time; time.clock()", (2,)),
+        ("x = xrange(3)", (2, 3)),
+        ("x = {}.iteritems()", (2, 3)),
+        ("import time; time.clock()", (2, 3)),
+        ("self.clock = 3; x = self.clock", (3, 2)),
         ("x = f'{flag}'", (3,)),
-        ("import time; time.perf_counter()", (3,)),
+        ("import time; time.perf_counter()", (3, 2)),
         ("x: int = 3", (3,)),
-        ("x = len(flag) // 2", (3,)),
+        ("x = len(flag) // 2", (3, 2)),
         ("x = len(flag) / 2", (3, 2)),
+        ("x = {}.keys()[0]", (3, 2)),
+        ("import cPickle", (3, 2)),
+        ("x = map(len, [flag]); x.sort()", (3, 2)),
+        ("x = old_move > None", (3, 2)),
+        ("old_move.sort(self.compare)", (3, 2)),
+        ("range(3).reverse()", (3, 2)),
     ],
 )
 def test_which_python_a_file_is_written_in(body, pythons):
     assert dialect(bot_text(body))[0] == pythons
 
 
-def test_a_file_that_may_be_either_is_tried():
-    body = "return board.find_valid_move_cells(old_move)[len(flag) / 2]"
-    one = read(bot_text(body))
-    assert one.pythons == (3, 2)
-    match = play(one, bot(file="team2.py"))
-    assert match.message == "WON", match.detail
-    assert match.pythons[0] in ("2.7", "converted")
-    match = play(read(bot_text(body + " + undefined")), bot(file="team2.py"))
-    assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
+def test_nobody_can_make_what_would_stop_conversions():
+    with pytest.raises(OSError):
+        Path(source_reader._NOT_KEPT).mkdir(parents=True)
+    assert source_reader.converted("print 1\n") == "print(1)\n"
 
 
-def test_an_error_after_the_moves_that_were_tried_begins_no_other_match():
-    text = bot_text(
-        """
-        self.moves += 1
-        if self.moves > 2:
-            raise ValueError(len(flag) / 2)
-        return board.find_valid_move_cells(old_move)[0]
-    """,
-        init="self.moves = 0",
-    )
-    one = read(text)
-    assert one.pythons == (3, 2)
-    for tried, pythons in ((None, ("2.7", "converted")), (3, ("2.7", "converted")), (2, ("3.",))):
-        match = play_match((one, bot(file="team2.py")), OPEN, tried=tried)
-        assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
-        assert match.pythons[0].startswith(pythons), tried
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_first_line_of_a_file_says_its_version(version):
+    assert dialect(f"#!/usr/bin/env python{version}.7\n" + bot_text("x = len(flag) / 2"))[0] == (version,)
 
 
 @pytest.mark.parametrize("text", [b"def (:\n", b"class Team1:\n\0", b"print 'a\n"])
@@ -428,6 +417,20 @@ def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     assert f"Winner: {found['winner']}\nMessage: WON\n" in out
 
 
+def test_a_coin_says_who_begins(capsys, tmp_path):
+    one, two = tmp_path / "team1.py", tmp_path / "team2.py"
+    one.write_text(bot_text())
+    two.write_text(bot_text(name="Team2"))
+    begins = {}
+    for seed in [*range(8), 3]:
+        _, out, _ = run(capsys, "match", one, two, "--json", "--no-sandbox", "--coin", seed, "--moves", "0.0.0")
+        names = json.loads(out.splitlines()[-1])["bots"]
+        assert sorted(names) == ["team1.py", "team2.py"] and begins.setdefault(seed, names) == names
+    assert {names[0] for names in begins.values()} == {"team1.py", "team2.py"}
+    _, out, _ = run(capsys, "match", one, two, "--no-sandbox", "--coin", 3)
+    assert f"The coin with the seed 3 says that {begins[3][0]} begins.\nP1  {begins[3][0]}" in out
+
+
 def test_the_bot_of_the_documents_plays(capsys, tmp_path):
     text = (ROOT / "docs" / "extreme.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
@@ -440,7 +443,7 @@ def test_the_bot_of_the_documents_plays(capsys, tmp_path):
 def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
     bot_file = tmp_path / "team1.py"
     bot_file.write_text(bot_text())
-    code, out, _ = run(capsys, "check", bot_file, "--no-sandbox", "--json")
+    code, out, _ = run(capsys, "check", bot_file, "--no-sandbox", "--python", "3", "--json")
     found = json.loads(out)
     assert code in (0, None) and found["accepted"] and found["moves"] == 20 and not found["message"]
     bot_file.write_text(bot_text("if flag == 'o': raise ValueError('\\x1b[31mred')\n" + FIRST))

@@ -14,8 +14,10 @@ import pytest
 
 from pttt_ooc.cli import commands
 from pttt_ooc.extreme import cores, display, league, tournament
+from pttt_ooc.extreme.bot_terms import Terms
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import BotMatch
+from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from tests.extreme.bot_kit import bot_text, walls_missing
@@ -28,6 +30,18 @@ GROUP, SEMI, FINAL = COURSE
 def test_the_stages_are_the_courses():
     assert [(stage.pools, stage.qualify, stage.marks) for stage in COURSE] == [(10, 3, 30), (3, 3, 10), (1, 3, 10)]
     league.check_sizes(COURSE, 100)
+
+
+@pytest.mark.parametrize(
+    "pools, names", [((5, 2, 1), ["group", "semi-final", "final"]), ((5, 1), ["group", "final"]), ((1,), ["final"])]
+)
+def test_fewer_stages_begin_with_the_group_stage_and_end_with_the_final(pools, names):
+    numbers = [*range(1, 1 + len(pools))]
+    stages = display.read_stages(*(",".join(map(str, one)) for one in (pools, numbers, numbers)))
+    assert stages == Terms(pools=pools, qualify=numbers, marks=numbers).stages
+    assert [(one.name, one.pools, one.qualify, one.marks) for one in stages] == [
+        (name, count, number, number) for name, count, number in zip(names, pools, numbers, strict=True)
+    ]
 
 
 def test_the_pools_are_drawn_by_the_seed_alone():
@@ -161,7 +175,7 @@ def hand_in(directory, teams):
 
 def options(directory, out, *more):
     sandbox = [] if not walls_missing() else ["--no-sandbox"]
-    return ["tournament", str(directory), "--output", str(out), "--seed", "5", *sandbox, *more]
+    return ["tournament", str(directory), "--output", str(out), "--seed", "5", "--python", "3", *sandbox, *more]
 
 
 SMALL = ("--pools", "2,1", "--qualify", "2,2", "--marks", "30,10", "--time-limit", "60")
@@ -213,8 +227,8 @@ def test_a_tournament_that_is_killed_twice_ends_as_one_that_is_not(tmp_path):
     whole = play_killed_and_whole(tmp_path, 5, SMALL, 3, 4, 6 + 2 + 12)
     tables = json.loads((whole / "standings.json").read_text())
     assert [(table["stage"], table["matches"], table["played"]) for table in tables] == [
-        ("semi-final", 6, 6),
-        ("semi-final", 2, 2),
+        ("group", 6, 6),
+        ("group", 2, 2),
         ("final", 12, 12),
     ]
     logs = [json.loads(file.read_text()) for file in (whole / "matches").glob("*.json")]
@@ -244,8 +258,7 @@ class Instant:
     def __init__(self):
         self.cores, self.fail, self.breaks_off = [], False, None
 
-    def __call__(self, programs, conditions, tried):
-        assert tried == 10  # as many moves as are tried when a bot is handed in
+    def __call__(self, programs, conditions, stopping):
         if self.fail:
             raise ExtremeError("No process can be made.")
         if self.breaks_off in [one.name for one in programs]:
@@ -265,7 +278,7 @@ def test_the_bots_are_stored_as_they_were_handed_in(tmp_path, instant, capsys):
     bots = hand_in(tmp_path / "bots", 4)
     content = b"class Team0:\r\n\tdef move(self, b, o, f):\r\n\t\tprint 'x'\r\n"
     (bots / "team0.py").write_bytes(content)
-    assert run(*options(bots, tmp_path / "out", *SMALL, "--json")) == 0
+    assert run(*options(bots, tmp_path / "out", *SMALL, "--json", "--python", "2")) == 0
     assert (tmp_path / "out" / "bots" / "team0.py").read_bytes() == content
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert len(found["winners"]) == 2 and found["matches"] == 2 + 2 + 12 and found["seed"] == 5
@@ -342,6 +355,20 @@ def test_a_machine_that_fails_costs_nobody_a_match(tmp_path, instant, capsys):
     instant.fail = True
     assert run(*options(bots, out, *SMALL)) == 1
     assert "No process can be made" in capsys.readouterr().err and not list((out / "matches").glob("*.json"))
+
+
+def test_a_tournament_of_an_older_release_is_read_but_not_played_on(tmp_path, instant):
+    bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
+    assert run(*options(bots, out, *SMALL)) == 0
+    told = json.loads((out / "tournament.json").read_text())
+    for team in told["teams"].values():
+        del team["python"]
+    (out / "tournament.json").write_text(json.dumps(told))
+    record = Record(out)
+    state = record.state()
+    assert len(state.played) == 2 + 2 + 12
+    with pytest.raises(ExtremeError, match="was begun by an older release"):
+        tournament.Player(record).play(state.played[0].pairing, cores.free_cores())
 
 
 def test_a_directory_without_bots_is_a_sentence(tmp_path, capsys):

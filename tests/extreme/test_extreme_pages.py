@@ -4,26 +4,37 @@ import csv
 import io
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from pttt_ooc.arena.agents.extreme_strong import Searcher
+from pttt_ooc.arena.games.base import PLAYER
+from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import evaluate_matches
+from pttt_ooc.extreme.curves import missing
+from pttt_ooc.extreme.kit import kit_text
 from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.pages import exports
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
+from pttt_ooc.extreme.pages.part import TournamentPages, part_of
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.extreme.match_kit import begin, log_of, made, play_on
 from tests.extreme.naive_extreme import Game
+from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -50,6 +61,12 @@ def app_of(directory):
 @pytest.fixture
 def client(over):
     return TestClient(app_of(over.directory), raise_server_exceptions=False)
+
+
+def test_the_kit_can_be_downloaded(client):
+    answer = client.get("/extreme/extreme_kit.py")
+    assert answer.status_code == 200 and answer.text == kit_text()
+    assert 'filename="extreme_kit.py"' in answer.headers["content-disposition"]
 
 
 def rows(text):
@@ -100,16 +117,53 @@ def test_a_damaged_log_is_a_sentence(change):
         analysis.steps(log)
 
 
-def test_the_turning_point_is_the_own_move_with_the_largest_loss():
-    log = log_of(Pairing("final", 0, "a", "b"), 2)
-    steps = analysis.steps(log)
-    chances = [0.5] * (len(steps) + 1)
-    mine = [ply for ply, step in enumerate(steps) if step.player == 1]
-    worst = mine[4]
-    chances[worst + 1 :] = [0.9] * (len(steps) - worst)
-    turn = analysis.turning_point(steps, chances, 1)
-    assert turn.ply == worst and turn.drop == pytest.approx(0.4) and turn.before == 0.5
-    assert analysis.turning_point(steps, chances, 0) is None
+def turning(chances_of_ply, player):
+    """The turning point in a match of random moves, with made-up chances of the player to win."""
+    steps = analysis.steps(log_of(Pairing("final", 0, "a", "b"), 2))
+    own = [chances_of_ply(ply) for ply in range(len(steps) + 1)]
+    return steps, analysis.turning_point(steps, [one if player == 0 else 1 - one for one in own], player)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_turning_point_is_the_own_move_with_the_largest_loss_that_stays(player):
+    steps, _ = turning(lambda ply: 0.5, player)
+    mine = [ply for ply, step in enumerate(steps) if step.player == player]
+    worst, spike = mine[6], mine[2]
+
+    def falls(ply):
+        if ply == spike + 1:
+            return 0.0  # a deep fall, which the next move makes good
+        return 0.5 if ply <= worst else 0.1
+
+    _, turn = turning(falls, player)
+    assert (turn.ply, turn.before, turn.after) == (worst, 0.5, pytest.approx(0.1))
+    assert turning(lambda ply: 0.5, player)[1] is None
+    assert turning(lambda ply: ply / 1000, player)[1] is None
+    not_own = next(ply for ply, step in enumerate(steps) if step.player != player)
+    assert turning(lambda ply: 0.5 if ply <= not_own else 0.1, player)[1] is None
+
+
+def test_a_loss_counts_if_it_stays_for_eight_plies_and_to_the_end_of_a_match():
+    steps, _ = turning(lambda ply: 0.5, 0)
+    mine = [ply for ply, step in enumerate(steps) if step.player == 0]
+    for stays in (7, 8):
+        _, turn = turning(lambda ply: 0.2 if mine[6] < ply <= mine[6] + stays else 0.5, 0)  # noqa: B023
+        assert (turn and turn.ply) == (None if stays < 8 else mine[6])
+    last = mine[-1]
+    assert turning(lambda ply: 1.0 if ply <= last else 0.0, 0)[1].ply == last
+
+
+def test_a_match_that_was_won_does_not_turn_from_certain_to_lost():
+    """Bots of chance throw wins away, and get them back a few moves later."""
+    analyst, turns = curves.Analyst(nodes=500), []
+    for seed in range(6):
+        log = log_of(Pairing("final", 0, "a", "b"), seed)
+        if log["message"] == "WON":
+            winner = ("P1", "P2").index(log["winner"])
+            steps, chances = analysis.steps(log), analyst.curve(log).chances
+            turns += [analysis.turning_point(steps, chances, player) for player in (winner, 1 - winner)]
+    assert len(turns) > 6 and not [one for one in turns[::2] if one and one.before > 0.95 and one.after < 0.05]
+    assert all(one.drop > 0.2 for one in turns[1::2])  # the others lost what they had
 
 
 def test_times_are_counted_by_tens_of_own_moves():
@@ -152,6 +206,33 @@ def test_the_chance_of_the_first_player_rises_with_its_own_win():
     assert seen > 3
 
 
+def test_the_evaluation_does_not_depend_on_whose_turn_it_is():
+    """Positions one ply apart differ less than those two apart, and do not favour the player who is to move.
+
+    Games of the search against itself, with few positions for a move.
+    """
+    game, draw, analyst = by_name("extreme"), random.Random(12), curves.Analyst(nodes=1000)
+    one, two, lost = [], [], []
+    for _ in range(5):
+        state, moves, searcher = game.start(), [], Searcher(1 << 12)
+        while legal := game.legal(state):
+            move = draw.choice(legal) if len(moves) < 6 else searcher.choose(state, 600.0, nodes=300)
+            moves.append((int(state[PLAYER]), int(move)))
+            state = game.play(state, move)
+        cells = [{"cell": [move // 81, move % 81 // 9, move % 9]} for _, move in moves]
+        chances = analyst.curve({"moves": cells, "message": "TIME OUT"}).chances
+        players = [player for player, _ in moves]
+        for ply in range(6, len(moves) - 2):
+            three = chances[ply : ply + 3]
+            if players[ply] == players[ply + 2] != players[ply + 1] and all(0.05 < chance < 0.95 for chance in three):
+                one.append(abs(three[0] - three[1]))
+                two.append(abs(three[0] - three[2]))
+                lost.append((three[0] - three[1]) * (1 - 2 * players[ply]))
+    assert len(one) > 150
+    assert np.mean(one) < np.mean(two) and np.mean(one) < 0.04
+    assert abs(np.mean(lost)) < 0.025  # a little is lost by bad moves
+
+
 class Stopping:
     """Set once it has been asked so often, so that a loop ends."""
 
@@ -178,6 +259,22 @@ def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path,
     before = record.curve(second).stat().st_mtime_ns
     evaluate_matches(record.directory, Stopping(200))
     assert record.curve(second).stat().st_mtime_ns == before
+
+
+def test_the_analyst_evaluates_practice_too(tmp_path, monkeypatch):
+    """Before a tournament, and beside it."""
+    monkeypatch.setattr("pttt_ooc.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
+    name = write_match(tmp_path / "p", 1, "a", "b")
+    record = league(tmp_path / "p", [bot("a"), bot("b")])
+    write_match(tmp_path / "p", 2, "a", "stranger")
+    evaluate_matches(tmp_path / "t", Stopping(200), tmp_path / "p")
+    assert [file.stem for file in (tmp_path / "p" / "curves").iterdir()] == [name]
+    again = write_match(tmp_path / "p", 3, "a", "b")
+    tournament = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
+    evaluate_matches(tmp_path / "t", Stopping(400), tmp_path / "p")
+    assert {file.stem for file in (tmp_path / "p" / "curves").iterdir()} == {name, again}
+    assert all(tournament.curve(played.pairing).exists() for played in tournament.all_played())
+    assert missing(record) == []
 
 
 SMALL_FINAL = made.__globals__["SMALL"][1]
@@ -303,6 +400,43 @@ def test_everything_is_available_as_csv(over, client):
     assert [float(r["seconds"]) for r in moves] == [m["seconds"] for m in log["moves"]]
     assert len(rows(client.get("/extreme/teams/team0/matches.csv").text)) > 3
     assert rows(client.get("/extreme/teams/team0/times.csv").text)[0]["first"] == "1"
+
+
+def logs_of(answer):
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_all_logs_come_as_one_zip(over, client):
+    logs = logs_of(client.get("/extreme/matches.zip"))
+    played = [one.pairing for one in over.state().played]
+    assert list(logs) == [f"{one.name}.json" for one in played]
+    assert [json.loads(text) for text in logs.values()] == [over.match(one) for one in played]
+
+
+def test_without_an_account_the_zip_has_nothing_that_bots_said(over):
+    shown = part_of(shown_module.TournamentReader(over.directory), exports.router)
+    logs = logs_of(TestClient(make_application(Shell("Extreme TicTacToe", "", [shown]))).get("/extreme/matches.zip"))
+    assert "THREW AN EXCEPTION" in "".join(logs.values()) and "secret" not in "".join(logs.values())
+
+
+def test_a_damaged_log_is_a_sentence_in_the_zip_and_too_many_logs_are_refused(tmp_path, monkeypatch):
+    record = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
+    client, (first, second) = TestClient(app_of(record.directory)), (one.pairing for one in record.state().played)
+    assert len(logs_of(client.get("/extreme/matches.zip"))) == 2
+    size = sum(record.log(one).stat().st_size for one in (first, second))
+    for largest in (size, size - 1):
+        monkeypatch.setattr(exports, "LARGEST_LOGS", largest)
+        assert client.get("/extreme/matches.zip").status_code == (200 if largest == size else 413)
+    shown = shown_module.TournamentReader(record.directory)
+    seen = shown.seen()
+    record.log(first).write_text("{")
+    zipped = b"".join(exports._zipped(TournamentPages(shown, True), None, seen))
+    with zipfile.ZipFile(io.BytesIO(zipped)) as archive:
+        assert archive.namelist() == [f"{first.name}-damaged.txt", f"{second.name}.json"]
+        assert b"cannot be read" in archive.read(f"{first.name}-damaged.txt")
 
 
 def test_no_cell_of_a_table_is_a_formula(tmp_path):

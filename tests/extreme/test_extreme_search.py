@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pttt_ooc.arena.agents.extreme_strong import Searcher
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.arena.kernels import extreme_search as kernels
@@ -16,7 +17,6 @@ from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import read_program
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.referee import FLAGS, Referee
-from pttt_ooc.extreme.search import Searcher
 from pttt_ooc.extreme.walls import python2
 from tests.extreme.bot_kit import need_walls
 from tests.extreme.naive_extreme import LINES
@@ -69,14 +69,17 @@ def test_the_chances_to_win_a_small_board_are_those_of_a_draw_from_a_hat(searche
 
 
 def test_images_of_a_position_have_the_same_guess(searcher):
-    """Big boards turned by a quarter, mirrored or exchanged; with the players exchanged, it is the opposite."""
+    """Big boards turned by a quarter, mirrored or exchanged; with the players exchanged, it is the opposite.
+
+    That holds for the boards; to be on move is worth as much in each image.
+    """
     moves, plies, *_ = random_games(20, 25)
     places = np.arange(9).reshape(3, 3)
 
     def guess(marks):
         state = EXTREME.start()
         state[rules.MARKS :] = marks.ravel()
-        return kernels._evaluate(state, searcher._room[5], np.zeros((2, 9), np.float32))
+        return kernels._evaluate(state, searcher._room[5], np.zeros((2, 9), np.float32)) - kernels.TEMPO_VALUE
 
     for one, n in zip(moves, plies, strict=True):
         marks = EXTREME.after(map(int, one[: n // 2]))[rules.MARKS :].reshape(2, 2, 9)  # by player, big board, place
@@ -161,7 +164,7 @@ def test_it_beats_chance(searcher):
 def test_the_strong_bot_plays_behind_walls():
     need_walls()
     strong = read_program(Path("strong"))
-    timed = "choose(state, self.seconds)"
+    timed = "choose(state, self.seconds, self.deepest)"
     assert timed in strong.source
     short = dataclasses.replace(strong, source=strong.source.replace(timed, "choose(state, 600.0, nodes=1500)"))
     match = play_match((read_program(Path("random")), short), Conditions(time_limit=30))

@@ -20,7 +20,7 @@ NEEDS = {
     "other version of Python": ("with other versions of Python", "", "pyenv install 3.12 3.13"),
     "Slurm": ("with Slurm", "slurm-wlm munge", ""),
     "systemd-analyze": ("of the service for systemd", "systemd", ""),
-    "Python 2.7": ("of bots in Python 2", "python2", ""),
+    "Python 2.7": ("of bots in Python 2", "", "pyenv install 2.7"),
     "needs zsh": ("of completion in zsh", "zsh", ""),
     "needs fish": ("of completion in fish", "fish", ""),
     "no make": ("of make", "make", ""),

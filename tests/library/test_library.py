@@ -232,7 +232,7 @@ def test_files_that_are_refused(tmp_path):
     assert "compression level is 10" in refused("ConfigError", mine.save, tmp_path / "mine.zip", compression_level=10)
     assert not list(tmp_path.iterdir())
     file = mine.save(tmp_path / "mine.zip")
-    assert "it fits player 1" in refused("StrategyError", pttt.Strategy.read, file, 0)
+    assert "This is a file of player 1" in refused("StrategyError", pttt.Strategy.read, file, 0)
     assert "Invalid tensor shape" in refused("StrategyError", pttt.Strategy.read, file, 1, named_game(TINY[0]))
     assert "There is no such file" in refused("StrategyFileError", pttt.Strategy.read, tmp_path / "none.zip", 1)
     assert "Strategy.uniform" in refused("StrategyFileError", pttt.Strategy.read, "uniform", 1)

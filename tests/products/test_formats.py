@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pttt_ooc.errors import PtttError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.products import infosets, tensor_reader
+from pttt_ooc.products import infosets, tensor_reader, zipped_array
 from pttt_ooc.products import tensors as formats
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits.helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
@@ -142,6 +142,7 @@ def test_tensor_of_wrong_shape_or_dtype():
 # Files of tensors
 
 SHAPE = (5, 4)
+NOT_A_ZIP = "Not a valid zip file."
 TENSOR = np.arange(20, dtype=np.float32).reshape(SHAPE) / 20
 
 
@@ -228,12 +229,12 @@ def test_no_zip(tmp_path, content):
 
 def test_members(tmp_path):
     path, data = tmp_path / "a.zip", npy(TENSOR)
-    refused(zipped(path), "The zip is empty")
+    refused(zipped(path), "Not a valid zip file. The zip is empty.")
     refused(zipped(path, ("a.npy", data), ("b.npy", data)), "The zip contains more than one file")
     refused(zipped(path, ("d/", b""), ("d/a.npy", data)), "The zip contains more than one file")
     refused(zipped(path, ("a.txt", data)), "The zipped file does not end with .npy")
     refused(zipped(path, ("d/", b"")), "The zipped file does not end with .npy")
-    refused(zipped(path, ("a.npy", data), method=zipfile.ZIP_LZMA), "The zipped file is compressed by another method")
+    refused(zipped(path, ("a.npy", data), method=zipfile.ZIP_LZMA), f"{NOT_A_ZIP} The zipped file is compressed by")
 
 
 def test_name_of_the_member_is_never_used(tmp_path):
@@ -263,8 +264,8 @@ def test_name_of_the_member_is_never_used(tmp_path):
         (npy(TENSOR.astype("S3")), "Invalid dtype: found |S3", StrategyError),
         (npy(TENSOR.astype(object)), "Invalid dtype: found object", StrategyError),
         (npy(np.zeros(SHAPE, [("a", "<f4")])), "Invalid dtype: found [('a', '<f4')]", StrategyError),
-        (npy(TENSOR)[:-1], "Exception parsing numpy tensor: the file is truncated", StrategyFileError),
-        (npy(TENSOR) + b"x", "Exception parsing numpy tensor: the file goes on after the tensor", StrategyFileError),
+        (npy(TENSOR)[:-1], "Exception parsing numpy tensor. The .npy file is truncated", StrategyFileError),
+        (npy(TENSOR) + b"x", "Exception parsing numpy tensor. The .npy file goes on after the", StrategyFileError),
     ],
 )
 def test_bad_tensors(tmp_path, data, sentence, error, suffix):
@@ -285,13 +286,15 @@ def patched(path, member, offset, value):
 def test_damaged_zips(tmp_path):
     path, data = tmp_path / "a.zip", npy(TENSOR)
     member, size = ("a.npy", data), len(data)
-    refused(patched(path, member, 16, b"\0\0\0\0"), "Not a valid zip file (Bad CRC-32")
-    refused(patched(path, member, 8, b"\1\0"), "The zipped file is encrypted")
-    refused(patched(path, member, 24, struct.pack("<I", size - 1)), "Not a valid zip file (Bad CRC-32")
-    refused(patched(path, member, 24, struct.pack("<I", size + 1)), "Exception parsing numpy tensor: the file goes on")
+    refused(patched(path, member, 16, b"\0\0\0\0"), f"{NOT_A_ZIP} Bad CRC-32")
+    refused(patched(path, member, 8, b"\1\0"), f"{NOT_A_ZIP} The zipped file is encrypted")
+    refused(patched(path, member, 24, struct.pack("<I", size - 1)), f"{NOT_A_ZIP} Bad CRC-32")
+    refused(
+        patched(path, member, 24, struct.pack("<I", size + 1)), "Exception parsing numpy tensor. The .npy file goes on"
+    )
     # Announced as it should be, but too short, or longer than announced.
-    refused(patched(path, ("a.npy", data[:-3]), 24, struct.pack("<I", size)), "Not a valid zip file (3 bytes")
-    refused(patched(path, ("a.npy", data + b"x"), 24, struct.pack("<I", size)), "Not a valid zip file (Bad CRC-32")
+    refused(patched(path, ("a.npy", data[:-3]), 24, struct.pack("<I", size)), f"{NOT_A_ZIP} 3 bytes")
+    refused(patched(path, ("a.npy", data + b"x"), 24, struct.pack("<I", size)), f"{NOT_A_ZIP} Bad CRC-32")
     whole = zipped(path, member).read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     refused(path, "Not a valid zip file")
@@ -387,12 +390,12 @@ def test_a_damaged_zip_is_reported_as_such_and_not_by_its_rows(tmp_path, method)
 @pytest.mark.parametrize("level", [0, 1, 9])
 @pytest.mark.parametrize("size", [1, 1000, 1 << 20])
 def test_data_packed_by_zlib_is_inflated_in_parts_of_any_size(tmp_path, monkeypatch, level, size):
-    monkeypatch.setattr(tensor_reader, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(zipped_array, "BLOCK_BYTES", 1 << 12)
     content = np.random.default_rng(0).integers(0, 9, 20_000, np.uint8).tobytes() + bytes(10_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         archive.writestr("a.npy", content)
     parts = []
-    with tensor_reader._opened(tmp_path / "a.zip") as (stream, announced):
+    with zipped_array.open_zipped(tmp_path / "a.zip") as (stream, announced):
         while part := stream.read(size):
             parts.append(part)
         assert stream.read(size) == b""
@@ -432,7 +435,7 @@ def test_a_file_that_becomes_shorter_is_reported(tmp_path):
     tensor = np.random.default_rng(0).random((50_000, 9))
     np.save(path, tensor)
     with (
-        pytest.raises(StrategyFileError, match=r"a\.npy: Exception parsing numpy tensor: .* are missing\.$"),
+        pytest.raises(StrategyFileError, match=r"a\.npy: Exception parsing numpy tensor\. .* are missing\.$"),
         tensor_reader.open_tensor(path, tensor.shape) as opened,
     ):
         os.truncate(path, 1 << 18)

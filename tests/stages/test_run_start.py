@@ -95,3 +95,19 @@ def test_times_in_the_future_are_corrected(structure):
     os.utime(file, (2**31, 2**31))
     started(structure, "report.json").close()
     assert file.stat().st_mtime <= time.time()
+
+
+def test_locks_that_hold_only_within_one_machine_are_refused_for_jobs_on_others(structure, monkeypatch, capsys):
+    monkeypatch.setattr("pttt_ooc.stages.run_start.only_here", lambda home: "nfs, mounted with nolock")
+    files = [structure / "solve.json"]
+    with pytest.raises(
+        StoreError, match=r"only within one machine \(nfs, mounted with nolock\), but jobs run on several"
+    ):
+        begin(files, [structure], elsewhere=True)
+    assert capsys.readouterr().err == ""
+    begin(files, [structure]).close()
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "do not use it on another machine at the same time" in told
+    monkeypatch.setattr("pttt_ooc.stages.run_start.only_here", lambda home: "")
+    begin(files, [structure], elsewhere=True).close()
+    assert capsys.readouterr().err == ""

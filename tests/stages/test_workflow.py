@@ -604,6 +604,16 @@ def test_a_clock_that_was_set_back(workflow):
     assert workflow.stale() == []
 
 
+@pytest.mark.slow
+def test_copied_products_are_up_to_date_whatever_their_times_and_without_records_of_snakemake(workflow):
+    """Its checksums compare inputs with its own records; `pttt solve` and a copy have none."""
+    now = time.time()
+    for n, stage in enumerate(reversed(STAGES)):
+        os.utime(workflow.data / f"{stage}.json", (now - 100 + n, now - 100 + n))
+    shutil.rmtree(workflow.directory / ".snakemake")
+    assert workflow.stale() == []
+
+
 def test_times_in_the_future_keep_their_order(tmp_path):
     now = time.time()
     times = {"old": now - 1000, "first": now + 1000, "second": now + 2000, "too": now + 2000, "third": now + 3000}

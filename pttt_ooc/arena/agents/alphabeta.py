@@ -44,7 +44,7 @@ class Tuned(Bounded):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""
         super().seat(game)
-        values, weights, self._draw = values_of(game, self.heur), (np.zeros(0), np.zeros(0)), 0
+        values, weights, self._draw = values_of(game, self.heur, "noted", "sharp"), (np.zeros(0), np.zeros(0)), 0
         if self.path:
             values = import_module("pttt_ooc.arena.kernels.ultimate_learnt")
             (own, others), draw = load(Path(self.path), game)

@@ -16,7 +16,6 @@ from pttt_ooc.arena.games.base import ArenaError, Game, State
 from pttt_ooc.arena.kernels import minimax
 from pttt_ooc.arena.kernels.transposition_table import memory
 
-_DEEPEST = 45  # no game of the arena that has heuristics takes more plies than twice this
 _MEMORIES = {
     "none": minimax.NOTHING,
     "plain": minimax.PLAIN,
@@ -47,10 +46,11 @@ class _SearchAgent(Bounded):
         """Compile the search for the game, and make room for its levels."""
         super().seat(game)
         values = values_of(game, self.heur)
-        if self.depth is not None and self.depth > _DEEPEST:
-            raise ArenaError(f"The depth {self.depth} is too large: no game is longer than the depth {_DEEPEST}.")
+        self._deepest = (game.rules.LENGTH + 1) // 2
+        if self.depth is not None and self.depth > self._deepest:
+            raise ArenaError(f"The depth {self.depth} is too large: no game is longer than the depth {self._deepest}.")
         self._choose = minimax.search_kernel(game.rules, values)
-        levels = 2 * (self.depth or _DEEPEST) + 2
+        levels = 2 * (self.depth or self._deepest) + 2
         self._states = np.zeros((levels, game.rules.WORDS), dtype=np.int64)
         self._moves = np.zeros((levels, game.rules.WIDTH), dtype=np.int64)
         self.begin(0)
@@ -68,7 +68,7 @@ class _SearchAgent(Bounded):
 
     def choose(self, state: State) -> int:
         """The best move found within the budget."""
-        first, last = (self.depth, self.depth) if self.depth is not None else (1, _DEEPEST)
+        first, last = (self.depth, self.depth) if self.depth is not None else (1, self._deepest)
         return self._search(state, first, last)
 
     def _search(self, state: State, first: int, last: int) -> int:
@@ -133,6 +133,12 @@ class AlphaBeta(_SearchAgent):
             raise ArenaError(f"The option memory of alphabeta is one of {', '.join(_MEMORIES)}, not '{self.memory}'.")
         if not 0 < self.entries < 1 << 30:
             raise ArenaError("The option entries of alphabeta must be above zero and below 2**30.")
+
+    def seat(self, game: Game) -> None:
+        """Compile the search for the game, and make room for its levels; refuse `symmetry` where there is none."""
+        if self.memory == "symmetry" and getattr(game.rules, "SYMMETRIES", 1) == 1:
+            raise ArenaError(f"The agent alphabeta looks for no images in {game.name}: choose another memory.")
+        super().seat(game)
 
     def remembers(self) -> tuple[int, Any]:
         """An empty table for each game."""

@@ -44,18 +44,25 @@ class Bounded(Budget, Agent):
         return self.time is not None
 
 
-def values_of(game: Game, heuristic: int) -> Any:
+def values_of(game: Game, heuristic: int, *needs: str) -> Any:
     """The module with the heuristics for a game.
+
+    Parameters
+    ----------
+    needs
+        Further functions that it must have.
 
     Raises
     ------
     ArenaError
-        There are none, or none with this number.
+        There are none, or none with this number, or they are not enough for this agent.
     """
     try:
         values = import_module(f"pttt_ooc.arena.kernels.{game.name}_values")
     except ModuleNotFoundError:
         raise ArenaError(f"There is no heuristic for {game.name}, which this agent needs.") from None
+    if not all(hasattr(values, name) for name in needs):
+        raise ArenaError(f"The heuristics for {game.name} are not enough for this agent.")
     if heuristic not in values.HEURISTICS:
         known = ", ".join(map(str, values.HEURISTICS))
         raise ArenaError(f"{game.name} has no heuristic {heuristic}: heur is one of {known}.")

@@ -133,6 +133,10 @@ class Game(ABC):
         """A move in the game's notation."""
         return str(move)
 
+    def tell_move(self, move: int) -> str:
+        """A move as pages show it."""
+        return self.show_move(move)
+
     def read_move(self, text: str) -> int:
         """A move from its number or from the game's notation.
 

@@ -85,11 +85,16 @@ class Extreme(Game):
         """Big board (0 or 1), row and column (0 to 8): ``1.0.8``."""
         return f"{move // 81}.{move % 81 // 9}.{move % 9}" if 0 <= move < rules.MOVES else str(move)
 
+    def tell_move(self, move: int) -> str:
+        """As the course writes it, a tuple: ``(1, 0, 8)``."""
+        return f"({move // 81}, {move % 81 // 9}, {move % 9})"
+
     def read_move(self, text: str) -> int:
-        """A move from its number or as ``BIG.ROW.COLUMN``."""
-        match = re.fullmatch(r"\s*([01])\.([0-8])\.([0-8])\s*", text)
-        if match:
-            return 81 * int(match[1]) + 9 * int(match[2]) + int(match[3])
+        """A move from its number, as ``BIG.ROW.COLUMN`` or as ``(BIG, ROW, COLUMN)``."""
+        found = re.fullmatch(r"\s*([01])\.([0-8])\.([0-8])\s*", text)
+        found = found or re.fullmatch(r"\s*\(\s*([01])\s*,\s*([0-8])\s*,\s*([0-8])\s*\)\s*", text)
+        if found:
+            return 81 * int(found[1]) + 9 * int(found[2]) + int(found[3])
         return super().read_move(text)
 
     def why_not(self, state: State, move: int) -> str:
@@ -130,7 +135,7 @@ class Extreme(Game):
         ]
         owners = _text((int(state[rules.WON + big]), int(state[rules.WON + 2 + big]), int(state[rules.DRAWN + big])))
         return nested(
-            marks, owners, lambda b, c: int(rules.MOVE[9 * big + b, c]), self.show_move, legal=legal, latest=latest
+            marks, owners, lambda b, c: int(rules.MOVE[9 * big + b, c]), self.tell_move, legal=legal, latest=latest
         )
 
     @staticmethod

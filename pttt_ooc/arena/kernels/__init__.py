@@ -4,7 +4,8 @@ Rules as pieces of kernels (see :mod:`pttt_ooc.arena.games.base`), a module for 
 ``mnk``, ``infinite``; ``rows``: what the last two share; ``state_words``: the first words of all states.
 
 Searches for any rules: ``minimax``, ``alphabeta``, ``mcts``; ``search_control`` and ``clock`` bound them.
-``extreme_search``: a strong player of ``extreme``.  ``solving``: alpha-beta and proof-number search for k-in-a-row.
+``extreme_search``: a strong player of ``extreme``.  ``extreme_values``: the heuristic of the tournament's example.
+``solving``: alpha-beta and proof-number search for k-in-a-row.
 
 ``perft``: perft and random play.  ``rng``: random numbers.  ``value_table``, ``line_patterns``: learners.
 """

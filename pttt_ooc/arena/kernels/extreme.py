@@ -13,6 +13,8 @@ from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RE
 from pttt_ooc.jit import piece
 
 WORDS, MOVES, WIDTH, LENGTH = 48, 162, 162, 162
+SYMMETRIES = 1
+"""Images of a position that searches look for: itself."""
 
 PLACE, BONUS, WON, DRAWN, MARKS = 4, 5, 6, 10, 12
 """Words of a state: the place to which the last move sends, or ANYWHERE; 1 if the move to come is a bonus move; the
@@ -154,6 +156,12 @@ def play(state, move):
         state[PLAYER] = 1 - player
     state[PLY] += 1
     state[KEY] ^= _ZOBRIST_NEXT[state[PLAYER], bonus, state[PLACE]]
+
+
+@piece
+def image_key(state, symmetry):
+    """A number for the position itself, the only image that searches look for."""
+    return state[KEY]
 
 
 @piece

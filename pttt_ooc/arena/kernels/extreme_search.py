@@ -4,7 +4,8 @@ searched.
 Values are to the player to move.  A finished game is worth ``WIN`` less its moves, a drawn one the difference of the
 points.  An unfinished one is valued as if small boards were won by chance: in each, both players mark empty cells as in
 a draw from a hat, which gives both players' chances to win it, and these, multiplied along the lines of a big board,
-their chances to win the game.
+their chances to win the game.  To be on move is worth ``TEMPO_VALUE``: without it, a position would be worth more after
+an odd number of moves searched than after an even one.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ DECIDED = np.int64(900_000)
 """Values from here up mean that the game is won, whatever happens."""
 LINE_VALUE, POINT_VALUE = 6000.0, 25.0
 """What a certain line and a certain point of a small board are worth; a drawn game, 25 for each point of difference."""
+TEMPO_VALUE = np.int64(900)
+"""What it is worth to be on move: chosen so that searches of odd and of even depth agree on average."""
 
 NODES, STOPPED, DEADLINE, REACHED, VALUE, MOVE, LIMIT, CLOCK = range(8)
 """Words of `control`: positions visited; whether the search was ended; the time in nanoseconds at which to end it; the
@@ -96,7 +99,7 @@ def _evaluate(state, chances, own):
         for line in range(8):
             a, b, c = _BIG_LINES[line, 0], _BIG_LINES[line, 1], _BIG_LINES[line, 2]
             value += LINE_VALUE * (own[0, a] * own[0, b] * own[0, c] - own[1, a] * own[1, b] * own[1, c])
-    return np.int64(value) if state[PLAYER] == 0 else -np.int64(value)
+    return TEMPO_VALUE + (np.int64(value) if state[PLAYER] == 0 else -np.int64(value))
 
 
 @piece

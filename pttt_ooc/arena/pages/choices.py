@@ -42,7 +42,7 @@ GAMES = (
     Offer("extreme", "Extreme tic-tac-toe, two boards", "extreme"),
 )
 
-_ULTIMATE, _ROWS = ("ultimate",), ("mnk", "infinite")
+_ULTIMATE, _EXTREME, _ROWS = ("ultimate",), ("extreme",), ("mnk", "infinite")
 _CLOCK = "time={seconds},clock=wall"
 AGENTS = (
     Offer("mcts", "Monte Carlo tree search", f"mcts:{_CLOCK},room=400000"),
@@ -60,6 +60,8 @@ AGENTS = (
     Offer("expectimax-1", "Expectimax, depth 1", "expectimax:depth=1", _ULTIMATE),
     Offer("qfeatures", "Q-learning by features", "qfeatures", _ULTIMATE),
     Offer("qtable", "Q-learning by states", "qtable", _ULTIMATE),
+    Offer("strong", "Strong bot of the tournament", f"strong:{_CLOCK}", _EXTREME),
+    Offer("extreme-alphabeta", "Alpha-beta of the tournament", f"alphabeta:heur=1,{_CLOCK}", _EXTREME),
     Offer("patterns", "Learnt patterns on lines", "patterns:path={directory}/patterns.weights", _ROWS),
     Offer("table", "Learnt table of values", "table:path={directory}/policies/{game}", _ROWS),
 )

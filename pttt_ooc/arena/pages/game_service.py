@@ -49,7 +49,7 @@ class GameService:
             "game": rules.text,
             "moves": moves,
             "movers": movers,
-            "texts": [rules.show_move(move) for move in moves],
+            "texts": [rules.tell_move(move) for move in moves],
             "mover": int(state[PLAYER]),
             "over": result != UNFINISHED,
             "winner": None if result in (UNFINISHED, DRAW) else result - FIRST,

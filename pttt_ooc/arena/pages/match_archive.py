@@ -100,7 +100,7 @@ class MatchArchive:
             "mover": movers[ply],
             "boards": [asdict(board) for board in rules.draw(states[ply], latest)],
             "moves": [
-                {"player": mover, "agent": row["starter"] ^ mover, "text": rules.show_move(int(move)), "seconds": took}
+                {"player": mover, "agent": row["starter"] ^ mover, "text": rules.tell_move(int(move)), "seconds": took}
                 for mover, move, took in zip(movers, row["moves"], self._seconds(place, row), strict=False)
             ],
         }

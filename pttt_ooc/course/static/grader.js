@@ -12,7 +12,8 @@
     told.append(p);
   }
 
-  // What is wrong with a file, as far as its ends and its header tell; "" if nothing, or if this browser cannot tell.
+  // What is wrong with a file, in the words of the verdict, as far as its ends and its header tell; "" if nothing,
+  // or if this browser cannot tell.
   async function problemOf(form) {
     var file = form.elements.file.files[0];
     var limit = Number(form.dataset.maxBytes);
@@ -21,14 +22,14 @@
       return "The file has " + file.size.toLocaleString("en") + " bytes; the limit is " + limit.toLocaleString("en") + ".";
     var head = new DataView(await file.slice(0, 65536).arrayBuffer());
     var tail = new DataView(await file.slice(Math.max(0, file.size - 22)).arrayBuffer());
-    if (head.byteLength < 30 || head.getUint32(0, true) !== 0x04034b50) return "This is no zip file.";
+    if (head.byteLength < 30 || head.getUint32(0, true) !== 0x04034b50) return "Not a valid zip file.";
     var ends = tail.byteLength === 22 && tail.getUint32(0, true) === 0x06054b50; // a comment may stand behind
     var files = ends ? tail.getUint16(10, true) : 1;
-    if (files !== 1) return "The zip has " + files + " files; it must have one.";
+    if (files !== 1) return "The zip contains more than one file.";
     var named = 30 + head.getUint16(26, true);
     if (named + head.getUint16(28, true) >= head.byteLength) return "";
     var name = new TextDecoder().decode(new Uint8Array(head.buffer, 30, named - 30));
-    if (!name.endsWith(".npy")) return "The zipped file is called " + name + "; its name must end with .npy.";
+    if (!name.endsWith(".npy")) return "The zipped file does not end with .npy.";
     return problemOfTensor(form, await beginOf(head, named + head.getUint16(28, true)));
   }
 
@@ -52,14 +53,15 @@
   function problemOfTensor(form, bytes) {
     if (!bytes) return "";
     var text = String.fromCharCode.apply(null, bytes.slice(0, 256));
-    if (text.slice(1, 6) !== "NUMPY") return "The zipped file is no tensor of numpy.";
+    if (text.slice(1, 6) !== "NUMPY") return "Exception parsing numpy tensor.";
     var found = /'shape': \((\d+), (\d+)\)/.exec(text);
     var shapes = JSON.parse(form.dataset.shapes), player = Number(form.elements.player.value);
-    var shown = found ? found[1] + " × " + found[2] : "of another form";
-    var wanted = shapes[player].join(" × "), other = shapes[1 - player].join(" × ");
+    var tuple = function (shape) { return "(" + shape.join(", ") + ")"; };
+    var shown = found ? tuple([found[1], found[2]]) : "another form";
+    var wanted = tuple(shapes[player]), other = tuple(shapes[1 - player]);
     if (shown === wanted) return "";
-    var hint = shown === other ? " Player " + (1 - player) + "’s is: is that who you mean?" : "";
-    return "The tensor is " + shown + ", but player " + player + "’s is " + wanted + "." + hint;
+    var hint = shown === other ? " This is a file of player " + (1 - player) + ", not of player " + player + "." : "";
+    return "Invalid tensor shape: found " + shown + ", expected " + wanted + "." + hint;
   }
 
   document.addEventListener("htmx:confirm", function (event) {

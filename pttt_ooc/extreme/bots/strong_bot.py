@@ -11,9 +11,12 @@ class TeamStrong:
     ----------
     seconds
         For each move.
+    deepest
+        Plies; no search goes deeper.
     """
 
     seconds = 0.9
+    deepest = 162
 
     def __init__(self):
         from pttt_ooc.extreme.walled_search import searcher
@@ -23,6 +26,6 @@ class TeamStrong:
     def move(self, board, old_move, flag):
         """Return the cell to mark: big board, row, column."""
         state = self.searcher.game.position(board.big_boards_status, board.small_boards_status, old_move, flag)
-        move = self.searcher.choose(state, self.seconds)
+        move = self.searcher.choose(state, self.seconds, self.deepest)
         print("depth", self.searcher.depth, "nodes", self.searcher.nodes, "value", self.searcher.value)
         return (move // 81, move % 81 // 9, move % 9)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path as Directory
-from typing import Annotated, Any
+from typing import IO, Annotated, Any, cast
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, StreamingResponse
 
-from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, part_of, played_of, team_facts
+from pttt_ooc.extreme.kit import NAME, kit_text
+from pttt_ooc.extreme.match_logs import PlayedMatch
+from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, part_of, team_facts
 from pttt_ooc.extreme.pages.tournament_reader import (
     TournamentReader,
     TournamentSnapshot,
@@ -20,14 +24,16 @@ from pttt_ooc.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.extreme.tournament_record import PlayedMatch
+from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.parts import Part
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.web.shell import Account, Shell, UsedShell
 
 router = APIRouter()
 Rows = list[dict[str, Any]]
+LARGEST_LOGS = 1 << 30
+"""Maximum bytes of the logs that are sent as one zip."""
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # beginnings of formulas in spreadsheets
 
 
@@ -50,7 +56,8 @@ def _named(seen: TournamentSnapshot, rows: Rows) -> Rows:
     return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
 
 
-def _played(one: PlayedMatch) -> dict[str, Any]:
+def played_row(one: PlayedMatch) -> dict[str, Any]:
+    """A match as a row of a table."""
     first, second = one.score.points
     return {
         "match": one.pairing.name,
@@ -65,6 +72,13 @@ def _played(one: PlayedMatch) -> dict[str, Any]:
         "plies": one.plies,
         "seconds": one.seconds,
     }
+
+
+@router.get("/extreme/extreme_kit.py", include_in_schema=False)
+def kit() -> PlainTextResponse:
+    """The file with which teams play without the package."""
+    headers = {"Content-Disposition": f'attachment; filename="{NAME}"'}
+    return PlainTextResponse(kit_text(), media_type="text/x-python; charset=utf-8", headers=headers)
 
 
 @router.get("/api/extreme/standings", summary="Extreme TicTacToe: standings")
@@ -98,42 +112,101 @@ def marks_csv(pages: UsedPages) -> CSVResponse:
 @router.get("/api/extreme/matches", summary="Extreme TicTacToe: matches")
 def matches(pages: UsedPages) -> Rows:
     """All matches that have been played."""
-    return [_played(one) for one in pages.seen().state.played]
+    return [played_row(one) for one in pages.seen().state.played]
 
 
 @router.get("/extreme/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each match."""
-    return table_of([_played(one) for one in pages.seen().state.played])
+    return table_of([played_row(one) for one in pages.seen().state.played])
 
 
 @router.get("/api/extreme/matches/{name}", summary="Extreme TicTacToe: a match")
 async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name) -> dict[str, Any]:
     """A match, move by move; only a bot's own team sees what it printed and how it failed."""
-    account = None
-    if shell.accounts is not None:
-        account = await signed_in(request) or await run_in_threadpool(known_bearer, request, shell)
-    return await run_in_threadpool(_match, pages, account, name)
+    return await run_in_threadpool(_match, pages, await _account(request, shell), name)
+
+
+async def _account(request: Request, shell: Shell) -> Account | None:
+    if shell.accounts is None:
+        return None
+    return await signed_in(request) or await run_in_threadpool(known_bearer, request, shell)
 
 
 def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[str, Any]:
-    seen = pages.seen()
-    one = played_of(seen, name)
-    found = match_of(seen, one.pairing)
+    seen, one = pages.match(name)
+    log = _log(pages, account, one, match_of(seen, one.pairing))
+    return {**log, "chances_of_first": chances_of(seen, one.pairing)}
+
+
+def _log(pages: TournamentPages, account: Account | None, one: PlayedMatch, found: dict[str, Any]) -> dict[str, Any]:
+    """A match's log, without what this account may not see."""
     open_to = [pages.may_see(account, key) for key in (one.pairing.first, one.pairing.second)]
     loser = {"P1": 1, "P2": 0}.get(one.winner)
     hidden = {
         "detail": found["detail"] if loser is not None and open_to[loser] else "",
         "printed": [text if seen_by else "" for text, seen_by in zip(found["printed"], open_to, strict=True)],
     }
-    return {**found, **hidden, "chances_of_first": chances_of(seen, one.pairing)}
+    return {**found, **hidden}
+
+
+@router.get("/extreme/matches.zip", include_in_schema=False)
+async def matches_zip(request: Request, pages: UsedPages, shell: UsedShell) -> StreamingResponse:
+    """The logs of all matches that have been played, each as JSON; 413 if they are too large."""
+    account = await _account(request, shell)
+    seen = await run_in_threadpool(pages.seen)
+    size = await run_in_threadpool(_size, seen)
+    if size > LARGEST_LOGS:
+        raise HTTPException(
+            413, f"The logs have {size >> 20} MB, more than {LARGEST_LOGS >> 20} MB; download them match by match."
+        )
+    headers = {"Content-Disposition": 'attachment; filename="matches.zip"'}
+    return StreamingResponse(_zipped(pages, account, seen), media_type="application/zip", headers=headers)
+
+
+def _size(seen: TournamentSnapshot) -> int:
+    return sum(seen.record.log(one.pairing).stat().st_size for one in seen.state.played)
+
+
+class _Pieces:
+    """A file that only grows, whose bytes are taken away as they come."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def taken(self) -> bytes:
+        found = b"".join(self._pieces)
+        self._pieces.clear()
+        return found
+
+
+def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSnapshot) -> Iterator[bytes]:
+    """A zip, one match at a time; a log that is damaged is there as a sentence."""
+    pieces = _Pieces()
+    with zipfile.ZipFile(cast(IO[bytes], pieces), "w") as archive:
+        for one in seen.state.played:
+            try:
+                text = json.dumps(_log(pages, account, one, seen.record.match(one.pairing)))
+                name = f"{one.pairing.name}.json"
+            except (ExtremeError, KeyError, TypeError, ValueError) as error:
+                name = f"{one.pairing.name}-damaged.txt"
+                text = str(error) if isinstance(error, ExtremeError) else "The log of this match is damaged."
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+            yield pieces.taken()
+    yield pieces.taken()
 
 
 @router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
 def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
     """A row for each move."""
-    seen = pages.seen()
-    one = played_of(seen, name)
+    seen, one = pages.match(name)
     chances = chances_of(seen, one.pairing)
     rows = []
     for ply, step in enumerate(steps_of(seen, one.pairing)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +13,11 @@ from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.extreme import analysis
+from pttt_ooc.extreme.match_logs import PlayedMatch
 from pttt_ooc.extreme.pages import board_values
 from pttt_ooc.extreme.pages.tournament_reader import (
+    PracticeReader,
+    Snapshot,
     TournamentReader,
     TournamentSnapshot,
     appearances,
@@ -22,8 +25,8 @@ from pttt_ooc.extreme.pages.tournament_reader import (
     match_of,
     steps_of,
 )
+from pttt_ooc.extreme.practice_record import STAGE
 from pttt_ooc.extreme.standings_table import marks_rows
-from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
@@ -31,6 +34,39 @@ from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/extreme")
 LINKS = (Link("/extreme/standings", "Tournament"), Link("/extreme/matches", "Matches"))
+
+
+@dataclass(frozen=True)
+class BeforeTournament:
+    """What there is before the tournament.
+
+    Attributes
+    ----------
+    begins
+        When the tournament begins, in seconds since 1970; None: that is not known yet.
+    time_limit
+        Seconds for a move in the tournament.
+    practice
+        The practice league; None: there is none.
+    practice_limit
+        Seconds for a move there.
+    kept
+        Maximum number of practice matches that are kept.
+    sign
+        The file that its worker touches.
+    """
+
+    begins: float | None
+    time_limit: float
+    practice: PracticeReader | None
+    practice_limit: float
+    kept: int
+    sign: Path
+
+    @property
+    def over(self) -> bool:
+        """Whether the tournament has begun."""
+        return self.begins is not None and time.time() >= self.begins
 
 
 @dataclass
@@ -43,10 +79,13 @@ class TournamentPages:
         The tournament.
     everything
         Whether everybody sees what bots printed and how they failed; else only a bot's own team.
+    before
+        What there is before the tournament; None: nothing.
     """
 
     shown: TournamentReader
     everything: bool
+    before: BeforeTournament | None = None
 
     def seen(self) -> TournamentSnapshot:
         """The tournament as it is now; 404 if it has not begun."""
@@ -54,6 +93,14 @@ class TournamentPages:
         if seen is None:
             raise HTTPException(404, "The tournament has not begun.")
         return seen
+
+    def match(self, name: str) -> tuple[Snapshot, PlayedMatch]:
+        """A match of the tournament or of practice by its name, and where it is; 404 if it has not been played."""
+        practice = self.before.practice if self.before and name.startswith(f"{STAGE}-") else None
+        seen: Snapshot | None = practice.seen() if practice else self.seen()
+        if seen is None or name not in seen.matches:
+            raise HTTPException(404, "There is no such match, or it has not been played yet.")
+        return seen, seen.matches[name]
 
     def may_see(self, account: Account | None, key: str) -> bool:
         """Whether an account may see what a team's bot printed and how it failed."""
@@ -73,7 +120,10 @@ Stamp = Annotated[str, Query(max_length=100)]
 
 
 def part_of(
-    shown: TournamentReader, *routers: APIRouter, everything: bool = False, links: Sequence[Link] = LINKS
+    shown: TournamentReader,
+    *routers: APIRouter,
+    everything: bool = False,
+    before: BeforeTournament | None = None,
 ) -> Part:
     """The part of the application for a tournament.
 
@@ -81,15 +131,15 @@ def part_of(
     ----------
     routers
         Further addresses.
-    everything
+    everything, before
         See :class:`TournamentPages`.
     """
     return Part(
         name="extreme",
         directory=Path(__file__).parent,
         routers=(router, *routers),
-        links=links,
-        state=TournamentPages(shown, everything),
+        links=LINKS,
+        state=TournamentPages(shown, everything, before),
         names={
             "WIDTH": board_values.WIDTH,
             "HEIGHT": board_values.HEIGHT,
@@ -126,7 +176,7 @@ def standings_part(request: Request, pages: UsedPages, account: Signed, seen: St
 def _standings(pages: TournamentPages) -> dict[str, Any]:
     seen = pages.shown.seen()
     if seen is None:
-        return {"seen": None, "stamp": "none"}
+        return {"seen": None, "stamp": "none", "before": pages.before}
     tables = seen.state.tables
     stages = [(stage, [table for table in tables if table.stage == stage.name]) for stage in seen.record.stages]
     return {
@@ -146,19 +196,21 @@ def _standings(pages: TournamentPages) -> dict[str, Any]:
 def matches(
     request: Request, pages: UsedPages, account: Signed, team: Annotated[str, Query(max_length=81)] = ""
 ) -> Response:
-    """All played matches, or one team's."""
+    """All played matches, or one team's; before the tournament, practice."""
+    if pages.before is not None and pages.shown.seen() is None:
+        return RedirectResponse("/extreme/practice", 307)
     seen = pages.seen()
     if team and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     found = seen.of_team(team) if team else seen.state.played
-    return render(request, "extreme/matches.html", account, seen=seen, found=found[::-1], team=team)
+    shown = {"seen": seen, "found": found[::-1], "team": team}
+    return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
 
 
 @router.get("/matches/{name}")
 def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: Ply = None) -> Response:
     """A match, move by move."""
-    seen = pages.seen()
-    played = played_of(seen, name)
+    seen, played = pages.match(name)
     found, steps = match_of(seen, played.pairing), steps_of(seen, played.pairing)
     at = len(steps) if ply is None else min(ply, len(steps))
     position = analysis.after(found, at)
@@ -179,18 +231,12 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "path": board_values.curve_path(chances) if chances else None,
         "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
-        "limit": float(seen.record.conditions.get("time_limit", 0)),
+        "limit": float(found.get("time_limit", seen.record.conditions.get("time_limit", 0))),
+        "practice": played.pairing.stage == STAGE,
         "open": [pages.may_see(account, key) for key in keys],
         "loser": {"P1": 1, "P2": 0}.get(played.winner),
     }
     return render(request, "extreme/match_part.html" if wants_part(request) else "extreme/match.html", account, **shown)
-
-
-def played_of(seen: TournamentSnapshot, name: str) -> PlayedMatch:
-    """A match by its name; 404 if it has not been played."""
-    if name not in seen.matches:
-        raise HTTPException(404, "There is no such match, or it has not been played yet.")
-    return seen.matches[name]
 
 
 # ---------------------------------------------------------------------------------------------

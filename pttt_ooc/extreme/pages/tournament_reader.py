@@ -1,43 +1,66 @@
-"""A tournament for pages: read from its directory while another process plays."""
+"""A tournament and a practice league for pages: read from their directories while another process plays."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pttt_ooc.extreme import analysis
 from pttt_ooc.extreme.analysis import Appearance, Step
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.tournament_record import FACTS, PlayedMatch, Record, TournamentState, read_json
+from pttt_ooc.extreme.match_logs import PlayedMatch, read_json
+from pttt_ooc.extreme.practice_record import PracticeMatch, PracticeRecord
+from pttt_ooc.extreme.tournament_record import FACTS, Record, TournamentState
 
 FRESH_SECONDS = 0.5  # seconds until the directory is read again
 _KEPT = 512  # matches whose steps are remembered
 
 
 @dataclass(frozen=True)
-class TournamentSnapshot:
-    """A tournament at a moment.
+class Snapshot:
+    """A tournament or a practice league at a moment.
 
     Attributes
     ----------
     record
-        The tournament.
+        Where its matches are.
+    matches
+        The played matches by name, in order.
+    """
+
+    record: Record | PracticeRecord
+    matches: Mapping[str, PlayedMatch]
+
+    def name_of(self, key: str) -> str:
+        """The name of a team."""
+        return self.record.teams[key].name
+
+    def of_team(self, key: str) -> list[PlayedMatch]:
+        """A team's matches, in order."""
+        return [one for one in self.matches.values() if key in (one.pairing.first, one.pairing.second)]
+
+
+@dataclass(frozen=True)
+class TournamentSnapshot(Snapshot):
+    """A tournament at a moment.
+
+    Attributes
+    ----------
     state
         Its progress.
-    matches
-        The played matches by name.
     """
 
     record: Record
     state: TournamentState
-    matches: dict[str, PlayedMatch]
 
     @property
     def stamp(self) -> str:
@@ -49,33 +72,41 @@ class TournamentSnapshot:
         """Whether all matches have been played."""
         return not self.state.waiting
 
-    def name_of(self, key: str) -> str:
-        """The name of a team."""
-        return self.record.teams[key].name
 
-    def of_team(self, key: str) -> list[PlayedMatch]:
-        """A team's matches, in the order of the league."""
-        return [one for one in self.state.played if key in (one.pairing.first, one.pairing.second)]
+@dataclass(frozen=True)
+class PracticeSnapshot(Snapshot):
+    """A practice league at a moment."""
+
+    record: PracticeRecord
+    matches: Mapping[str, PracticeMatch]
+
+    @property
+    def stamp(self) -> str:
+        """A text that changes with the content of pages."""
+        bots = zlib.crc32(repr([*self.record.teams.values()]).encode())
+        return f"{self.record.next_number}-{len(self.matches)}-{bots}"
 
 
-class TournamentReader:
-    """The tournament in a directory, which may begin later.
+S = TypeVar("S", bound=Snapshot)
+
+
+class Reader(ABC, Generic[S]):
+    """What a directory holds, which may begin later.
 
     Parameters
     ----------
     directory
-        The directory of the tournament.
+        The directory.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._lock = threading.Lock()
-        self._seen: TournamentSnapshot | None = None
+        self._seen: S | None = None
         self._read_at = -FRESH_SECONDS
-        self._record: Record | None = None
 
-    def seen(self) -> TournamentSnapshot | None:
-        """The tournament as it is now; None if there is none yet.
+    def seen(self) -> S | None:
+        """What is there now; None if there is nothing yet.
 
         Raises
         ------
@@ -84,22 +115,44 @@ class TournamentReader:
         """
         with self._lock:
             if time.monotonic() - self._read_at >= FRESH_SECONDS:
-                if self._record is None and (self.directory / FACTS).is_file():
-                    self._record = Record(self.directory)
-                if self._record is not None:
-                    state = self._record.state()
-                    named = {played.pairing.name: played for played in state.played}
-                    self._seen = TournamentSnapshot(self._record, state, named)
+                self._seen = self._read()
                 self._read_at = time.monotonic()
             return self._seen
 
+    @abstractmethod
+    def _read(self) -> S | None:
+        """What is there now."""
 
-def steps_of(seen: TournamentSnapshot, pairing: Pairing) -> Sequence[Step]:
+
+class TournamentReader(Reader[TournamentSnapshot]):
+    """The tournament in a directory."""
+
+    def _read(self) -> TournamentSnapshot | None:
+        record = self._seen.record if self._seen else None
+        if record is None and (self.directory / FACTS).is_file():
+            record = Record(self.directory)
+        if record is None:
+            return None
+        state = record.state()
+        return TournamentSnapshot(record, {played.pairing.name: played for played in state.played}, state)
+
+
+class PracticeReader(Reader[PracticeSnapshot]):
+    """The practice league in a directory."""
+
+    def _read(self) -> PracticeSnapshot | None:
+        record = PracticeRecord.read(self.directory, self._seen.record if self._seen else None)
+        if record is None:
+            return None
+        return PracticeSnapshot(record, {played.pairing.name: played for played in record.practised()})
+
+
+def steps_of(seen: Snapshot, pairing: Pairing) -> Sequence[Step]:
     """The moves of a played match, which never change."""
     return _read(seen.record.log(pairing))[1]
 
 
-def match_of(seen: TournamentSnapshot, pairing: Pairing) -> dict[str, Any]:
+def match_of(seen: Snapshot, pairing: Pairing) -> dict[str, Any]:
     """The log of a played match."""
     return _read(seen.record.log(pairing))[0]
 
@@ -110,7 +163,7 @@ def _read(file: Path) -> tuple[dict[str, Any], Sequence[Step]]:
     return found, analysis.steps(found)
 
 
-def chances_of(seen: TournamentSnapshot, pairing: Pairing) -> list[float] | None:
+def chances_of(seen: Snapshot, pairing: Pairing) -> list[float] | None:
     """The first player's chances in all positions; None if the match is not analysed yet."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads(seen.record.curve(pairing).read_text())
@@ -120,7 +173,7 @@ def chances_of(seen: TournamentSnapshot, pairing: Pairing) -> list[float] | None
     return None
 
 
-def appearances(seen: TournamentSnapshot, key: str) -> Iterator[Appearance]:
+def appearances(seen: Snapshot, key: str) -> Iterator[Appearance]:
     """The matches of a team, each from its side."""
     for played in seen.of_team(key):
         pairing = played.pairing

@@ -10,7 +10,7 @@ from typing import Annotated
 import yaml
 from pydantic import BeforeValidator, Field, field_validator
 
-from pttt_ooc.config import Whole, check_section, number
+from pttt_ooc.config import Real, Whole, check_section, number
 from pttt_ooc.course.settings import settings_text
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.extreme.bot_terms import Terms
@@ -32,9 +32,27 @@ class LeagueSettings(Terms):
         description="When the tournament begins, such as 2027-02-25T23:55:00+00:00: from then on no bot is taken, and "
         "each team's latest accepted one plays. null: not yet.",
     )
+    strict: bool = Field(
+        default=False,
+        description="true: a bot that breaks the formal rules (names, parameters, nothing outside of the class) is "
+        "refused. false: its team is told.",
+    )
     largest_kb: Size = Field(default=256, description="Maximum size of a bot's file, in kB.")
     bots_per_hour: Whole = Field(default=20, description="Bots that a team may hand in within an hour.")
     waiting_per_team: Whole = Field(default=2, description="Bots of a team that may wait for a verdict.")
+    practice: bool = Field(
+        default=True,
+        description="false: before the tournament, bots do not play each other and our own bots on idle cores.",
+    )
+    practice_time_limit: Real | None = Field(
+        default=None, ge=0.001, le=86400, description="Seconds for a move in practice; null: a quarter of time_limit."
+    )
+    practice_matches: Whole = Field(
+        default=2000,
+        ge=1,
+        description="Practice matches that are kept on disk, with about 20 kB each and 0.6 MB at most; the oldest "
+        "others are deleted.",
+    )
 
     @field_validator("begins")
     @classmethod
@@ -47,6 +65,11 @@ class LeagueSettings(Terms):
     def largest_bytes(self) -> int:
         """Maximum bytes of a bot's file."""
         return 1024 * self.largest_kb
+
+    @property
+    def practice_limit(self) -> float:
+        """Seconds for a move in practice."""
+        return self.time_limit / 4 if self.practice_time_limit is None else self.practice_time_limit
 
     @property
     def has_begun(self) -> bool:
@@ -81,6 +104,16 @@ class League:
     def tournament(self) -> Path:
         """The tournament's directory, once it has begun."""
         return self.data / "extreme"
+
+    @property
+    def practice(self) -> Path:
+        """The directory of the practice league."""
+        return self.data / "practice"
+
+    @property
+    def practising(self) -> Path:
+        """The file that the worker touches every few seconds while there is practice."""
+        return self.data / "worker.practice"
 
     @property
     def alive(self) -> Path:

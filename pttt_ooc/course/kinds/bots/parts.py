@@ -5,12 +5,32 @@ from __future__ import annotations
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.bots import submission_pages
 from pttt_ooc.course.kinds.bots.context import OpenLeague
-from pttt_ooc.extreme.pages import exports, part
-from pttt_ooc.extreme.pages.tournament_reader import TournamentReader
+from pttt_ooc.course.kinds.bots.league import League
+from pttt_ooc.extreme.pages import exports, part, practice_pages
+from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
 from pttt_ooc.web.parts import Part
 
 
 def parts_of(grader: Grader) -> list[Part]:
     """The parts of the league of a course, which must be there."""
     league = OpenLeague.of(grader)
-    return [part.part_of(TournamentReader(league.files.tournament), exports.router), submission_pages.part_of(league)]
+    tournament = part.part_of(
+        TournamentReader(league.files.tournament),
+        exports.router,
+        practice_pages.router,
+        before=before_tournament(league.files),
+    )
+    return [tournament, submission_pages.part_of(league)]
+
+
+def before_tournament(league: League) -> part.BeforeTournament:
+    """What the pages show before the tournament begins."""
+    settings = league.settings
+    return part.BeforeTournament(
+        begins=settings.begins.timestamp() if settings.begins else None,
+        time_limit=settings.time_limit,
+        practice=PracticeReader(league.practice) if settings.practice else None,
+        practice_limit=settings.practice_limit,
+        kept=settings.practice_matches,
+        sign=league.practising,
+    )

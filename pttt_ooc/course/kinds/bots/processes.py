@@ -24,6 +24,6 @@ def pages(data: Path) -> list[Pages]:
     kept_file(league.database, "Bots")
     workers = [
         ("league", "pttt_ooc.course.kinds.bots.worker", str(data)),
-        ("analyst", ANALYST, str(league.tournament)),
+        ("analyst", ANALYST, str(league.tournament), str(league.practice)),
     ]
     return [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=workers)]

@@ -90,7 +90,7 @@ def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, An
     place = league.bots.place(bot) if bot.unfinished else 0
     sign = read_sign(league.files.alive)
     stamp = f"{bot.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}"
-    return {"bot": bot, "place": place, "sign": sign, "stamp": stamp}
+    return {"bot": bot, "place": place, "sign": sign, "stamp": stamp, "trials": league.bots.trials(bot.id)}
 
 
 def _own(league: OpenLeague, team: Team | None, number: int, content: bool = False) -> Bot:
@@ -126,12 +126,15 @@ class BotOut(BaseModel):
     python: str
     why: str
     changes: str
+    warnings: str
+    breaches: str
     message: str
     detail: str
     printed: str
     moves: int
     load_seconds: float
     slowest: float
+    trials: list[str] = Field(default_factory=list, description="How it does where bots before it had difficulties.")
 
 
 _FORM = form_schema("One file like team39.py.")
@@ -153,4 +156,5 @@ def list_by_program(league: UsedLeague, team: Bearer) -> list[BotOut]:
 @programs.get("/bots/{number}", summary="Extreme TicTacToe: one of your bots")
 def one_by_program(league: UsedLeague, team: Bearer, number: Number) -> BotOut:
     """One of the team's own bots, and its verdict."""
-    return BotOut.model_validate(_own(league, team, number))
+    found = BotOut.model_validate(_own(league, team, number))
+    return found.model_copy(update={"trials": [str(trial) for trial in league.bots.trials(number)]})

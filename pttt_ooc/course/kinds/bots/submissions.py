@@ -6,21 +6,27 @@ A file and its row are one commit: what was confirmed is never lost.
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
 
-from sqlalchemy import LargeBinary, String, func, select
+from sqlalchemy import LargeBinary, String, delete, func, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column, undefer, undefer_group
 
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
 from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, Judged, Team
 from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
+from pttt_ooc.extreme.hard_positions import HardPosition, Trial
 from pttt_ooc.play.database import PlayDatabase
 from pttt_ooc.play.database_file import kept_file
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
+MISSING = "THE SERVER LACKS A MODULE"
+"""The verdict on a bot that imports a module that is allowed and missing; the same file may be handed in again."""
 MOST = 200
 """Bots that are kept for each team; the oldest others are deleted, but not the latest accepted one."""
 
@@ -44,7 +50,7 @@ class Bot(Judged, LeagueTables):
         The Python that runs it, and the reason.
     changes
         Changes of the conversion from Python 2.
-    message, detail, printed, moves, load_seconds, slowest
+    message, detail, printed, moves, load_seconds, slowest, warnings, breaches
         See :class:`pttt_ooc.extreme.bot_check.Finding`.
     """
 
@@ -58,11 +64,31 @@ class Bot(Judged, LeagueTables):
     message: Mapped[str] = mapped_column(String(200), default="")
     detail: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
     printed: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
+    warnings: Mapped[str] = deferred(mapped_column(String, default="", server_default=""), group="texts")
+    breaches: Mapped[str] = deferred(mapped_column(String, default="", server_default=""), group="texts")
     moves: Mapped[int] = mapped_column(default=0)
     load_seconds: Mapped[float] = mapped_column(default=0.0)
     slowest: Mapped[float] = mapped_column(default=0.0)
 
     __table_args__ = ({"sqlite_autoincrement": True},)
+
+
+class HardPositions(LeagueTables):
+    """What the check of a bot says about hard positions.
+
+    Attributes
+    ----------
+    bot_id, team_id
+        The bot and its team.
+    hard, trials
+        See :class:`pttt_ooc.extreme.bot_check.Finding`; as JSON.
+    """
+
+    __tablename__ = "hard_positions"
+    bot_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    team_id: Mapped[int] = mapped_column(index=True)
+    hard: Mapped[str] = mapped_column(String)
+    trials: Mapped[str] = mapped_column(String)
 
 
 class Bots:
@@ -108,7 +134,8 @@ class Bots:
         digest, now = hashlib.sha256(content).hexdigest(), time.time()
         with self.database.writing() as session:
             latest = session.scalar(select(Bot).where(Bot.team_id == team.id).order_by(Bot.id.desc()).limit(1))
-            if latest is not None and (latest.digest, latest.file) == (digest, file) and not self._settings.has_begun:
+            same = latest is not None and (latest.digest, latest.file) == (digest, file) and latest.message != MISSING
+            if latest is not None and same and not self._settings.has_begun:
                 return latest, False
             self._check(session, team)
             made = Bot(
@@ -131,6 +158,7 @@ class Bots:
         for bot in kept:
             if entered is None or bot.id != entered.id:
                 session.delete(bot)
+                session.execute(delete(HardPositions).where(HardPositions.bot_id == bot.id))
 
     @staticmethod
     def _latest(session: Session, team: int) -> Bot | None:
@@ -200,17 +228,44 @@ class Bots:
                     return found, found.content
                 session.flush()
 
+    def former(self, bot: Bot) -> list[HardPosition]:
+        """The positions in which bots of the same team forfeited or were slow before, the latest first."""
+        query = select(HardPositions.hard).where(HardPositions.team_id == bot.team_id, HardPositions.bot_id < bot.id)
+        with self.database.reading() as session:
+            found = session.scalars(query.order_by(HardPositions.bot_id.desc()).limit(MOST)).all()
+        return [_position(one) for text in found for one in json.loads(text)]
+
+    def note(self, bot: Bot, hard: Sequence[HardPosition], trials: Sequence[Trial]) -> None:
+        """Write down what the check of a bot says about hard positions."""
+        texts = [json.dumps([asdict(one) for one in found]) for found in (hard, trials)]
+        with self.database.writing() as session:
+            if session.get(Bot, bot.id) is not None:
+                session.merge(HardPositions(bot_id=bot.id, team_id=bot.team_id, hard=texts[0], trials=texts[1]))
+
+    def trials(self, number: int) -> list[Trial]:
+        """How a bot does in the positions that were hard for bots before it."""
+        with self.database.reading() as session:
+            row = session.get(HardPositions, number)
+        found = json.loads(row.trials) if row else []
+        return [Trial(**{**one, "position": _position(one["position"])}) for one in found]
+
     def are_waiting(self) -> bool:
         """Whether there are bots without a verdict."""
         with self.database.reading() as session:
             return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
 
-    def entries(self) -> list[tuple[int, str, bytes]]:
-        """Each team's latest accepted bot: the team's number, the file's name and content."""
+    def entered_by_all(self, content: bool = False) -> list[Bot]:
+        """Each team's latest accepted bot, with its file if asked for."""
+        latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
+        query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
         with self.database.reading() as session:
-            latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
-            found = session.scalars(select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id))
-            return [(bot.team_id, bot.file, bot.content) for bot in found]
+            return list(session.scalars(query.options(undefer(Bot.content)) if content else query))
+
+
+def _position(facts: dict[str, Any]) -> HardPosition:
+    return HardPosition(
+        tuple((big, row, column) for big, row, column in facts["moves"]), facts["message"], facts["seconds"]
+    )
 
 
 def _unchecked(number: int) -> Verdict:

@@ -1,4 +1,5 @@
-"""The league's worker: checks the bots that teams hand in, one of each team at a time, and plays the tournament.
+"""The league's worker: checks the bots that teams hand in, one of each team at a time, and plays the tournament,
+and practice matches before it.
 
 It is the only process of a grader that runs bots, and it runs them behind walls.
 """
@@ -7,15 +8,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot, Bots
-from pttt_ooc.course.models import ACCEPTED, REJECTED, Team
+from pttt_ooc.course.kinds.bots.practice import PracticeWork, names_of
+from pttt_ooc.course.kinds.bots.seats import Seats
+from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
+from pttt_ooc.course.models import ACCEPTED, REJECTED
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.files import make_directory
@@ -23,7 +27,9 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import bot_check
+from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_programs import program
+from pttt_ooc.extreme.bot_version import version_of
 from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match import check_walls
@@ -53,6 +59,7 @@ class Worker:
     def __init__(self, league: League, bots: Bots, database: Database, pulse: Pulse, stopping: threading.Event) -> None:
         self.league, self.bots, self._database, self._stopping = league, bots, database, stopping
         self._work = Work(pulse, stopping, _FAILURE_SECONDS)
+        self._seats = Seats(len(cores_with_memory(league.settings.memory_mb)), self._practice_is_over)
         self._checked: set[int] = set()  # the bots whose checks are under way
         self._lock = threading.Lock()
         self._over = False
@@ -62,13 +69,34 @@ class Worker:
         check = check_walls if self.league.settings.sandbox else nullcontext
         for _ in cores_with_memory(self.league.settings.memory_mb):
             threading.Thread(target=self._work.repeat, args=(self.check_next, check), daemon=True).start()
-        self._work.repeat(self._play_next, check)
+        with self._practice(check):
+            self._work.repeat(self._play_next, check)
         for number in list(self._checked):
             self.bots.queue.put_back(number)
 
+    @contextmanager
+    def _practice(self, check: Callable[[], object]) -> Iterator[None]:
+        """Let bots practise during the block, if they may; at the end no practice match is under way."""
+        if not self.league.settings.practice or self.league.settings.has_begun:
+            yield
+            return
+        pulse = Pulse(self.league.practising)
+        practice = PracticeWork(self.league, self.bots, self._database, self._seats)
+        work = Work(pulse, self._stopping, _FAILURE_SECONDS)
+        with pulse.beating():
+            threads = [threading.Thread(target=practice.run, args=(work, check), daemon=True) for _ in self._seats]
+            for thread in threads:
+                thread.start()
+            yield
+            for thread in threads:
+                thread.join()
+
+    def _practice_is_over(self) -> bool:
+        return self._stopping.is_set() or self.league.settings.has_begun
+
     def _play_next(self) -> bool:
         """Play the tournament, if it has begun and no bot waits for a verdict; returns whether it did."""
-        if not self.league.settings.has_begun or self._over or self.bots.are_waiting():
+        if not self.league.settings.has_begun or self._over or self.bots.are_waiting() or self._seats.practising:
             return False
         self.play()
         return True
@@ -83,7 +111,7 @@ class Worker:
             self._checked.add(bot.id)
         log.info("checking", extra={"bot": bot.id, "team": bot.team_id})
         try:
-            with taken_core(free_cores(), self._stopping) as core:
+            with self._seats.check(), taken_core(free_cores(), self._stopping) as core:
                 if core is None:
                     self.bots.queue.put_back(bot.id)
                     return False
@@ -115,12 +143,20 @@ class Worker:
     def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
         conditions = self.league.settings.conditions
         try:
-            handed_in = program(bot.file, content, conditions.walls)
+            handed_in = program(bot.file, content, conditions.walls, conditions.python)
         except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
-        found = asdict(bot_check.check(handed_in, conditions))
-        accepted = found.pop("accepted")
-        return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
+        try:
+            checked = bot_check.check(handed_in, conditions, self.league.settings.strict, self.bots.former(bot))
+        except MissingModuleError as error:
+            log.error(str(error), extra={"bot": bot.id, "team": bot.team_id})
+            told = f"{error}\nIt is not the bot's fault. Tell the instructors, and hand the file in again afterwards."
+            return {"status": REJECTED, "message": MISSING, "detail": told}
+        self.bots.note(bot, checked.hard, checked.trials)
+        found = asdict(checked)
+        for name in ("accepted", "hard", "trials"):
+            del found[name]
+        return {**found, "status": ACCEPTED if checked.accepted else REJECTED, "why": found["why"][:500]}
 
     def play(self) -> None:
         """Play the tournament, or continue it, until it is over or `stopping` is set."""
@@ -141,13 +177,16 @@ class Worker:
         with suppress(ExtremeError):
             record = Record(self.league.tournament)
             return [
-                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes())
+                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes(), team.python)
                 for team in record.teams.values()
             ]
-        with self._database.reading() as session:
-            names = {team.id: team.name for team in session.query(Team)}
-        found = self.bots.entries()
-        return [Entry(key_of(team), names[team], file, content) for team, file, content in found if team in names]
+        names = names_of(self._database)
+        found = self.bots.entered_by_all(content=True)
+        return [
+            Entry(key_of(bot.team_id), names[bot.team_id], bot.file, bot.content, version_of(bot.python))
+            for bot in found
+            if bot.team_id in names
+        ]
 
 
 def _tell(pairing: Pairing, found: dict[str, Any]) -> None:

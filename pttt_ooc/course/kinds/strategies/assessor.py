@@ -18,14 +18,18 @@ from pttt_ooc.course.models import Submission
 from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.imports import dependencies
-from pttt_ooc.products.infosets import default_rows
+from pttt_ooc.library.strategy_reader import rows_of
 from pttt_ooc.solving.assessment import Assessment, Gradient, assess
 from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.normal_form import row_orders
 from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.stages.provenance import code_digest, stage_sources
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
+
+Orders = tuple[Path | None, Path | None]
+"""For each player, the file with the course's own list of infosets; None: the default order."""
 
 OnProgress = Callable[[float], None]
 _CACHE_BYTES = 64_000_000
@@ -52,11 +56,19 @@ class Assessor:
         An engine without symmetry, in double precision.
     game_value
         The interval of the value of the game.
+    orders
+        For each player, the file with the course's own list of infosets; None: the default order.
+
+    Raises
+    ------
+    InfosetFileError
+        If a list is refused.
     """
 
-    def __init__(self, engine: Engine, storage: Storage, game_value: Interval) -> None:
+    def __init__(self, engine: Engine, storage: Storage, game_value: Interval, orders: Orders = (None, None)) -> None:
         self.engine, self.storage, self.game_value = engine, storage, game_value
-        self.rows = tuple(default_rows(engine.index, player) for player in (0, 1))
+        self.rows = tuple(rows_of(engine.index, player, orders[player]) for player in (0, 1))
+        self._orders = row_orders(*orders)
         self._cache: OrderedDict[str, Gradient] = OrderedDict()
         self._cached = 0  # bytes
 
@@ -79,11 +91,13 @@ class Assessor:
         return probabilities
 
     def key(self, submission: Submission) -> str:
-        """The key of a submission's gradient, from the game, the file's content, and the code.
+        """The key of a submission's gradient, from the game, the file's content, its order of rows, and the code.
 
         Two teams that submit the same file share a gradient.
         """
-        parts = [self.engine.index.game.name, submission.player, submission.digest, _code()]
+        order = self._orders[submission.player]
+        own = [order] if order else []
+        parts = [self.engine.index.game.name, submission.player, submission.digest, _code(), *own]
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
     def keep(self, submission: Submission, gradient: Gradient) -> None:
@@ -130,8 +144,8 @@ def open_assessor(settings: CourseSettings, storage: Storage, game_value: Interv
     Raises
     ------
     PtttError
-        If the index cannot be created or read.
+        If the index cannot be created or read, or a list of infosets is refused.
     """
     directory = prepared(storage.index, settings.game, "none")
     with open_engine(directory, settings.game, "none", np.float64, threads) as engine:
-        yield Assessor(engine, storage, game_value)
+        yield Assessor(engine, storage, game_value, settings.orders(storage.data))

@@ -66,4 +66,13 @@ class SubmittedSources:
         best = ", your best" if submission.best else ""
         label = f"Submission {submission.id} (player {submission.player}{best})"
         path = str(self._grader.storage.upload(submission.file).absolute())
-        return Source(f"s{submission.id}", label, path, submission.digest, (submission.player,))
+        order = self._orders[submission.player]
+        content = submission.digest if order is None else f"{submission.digest}-{order[1]}"
+        infosets = None if order is None else order[0]
+        return Source(f"s{submission.id}", label, path, content, (submission.player,), infosets=infosets)
+
+    @cached_property
+    def _orders(self) -> list[tuple[str, str] | None]:
+        """The course's own lists of infosets, each with the digest of its content, which is read once."""
+        orders = self._grader.settings.orders(self._grader.storage.data)
+        return [None if file is None else (str(file.absolute()), digest(file)) for file in orders]

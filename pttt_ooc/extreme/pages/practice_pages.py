@@ -1,0 +1,130 @@
+"""Practice before the tournament: ratings, matches, and the same as JSON and CSV.  Nothing of it counts for marks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from pttt_ooc.extreme.pages.exports import CSVResponse, Rows, played_row, table_of
+from pttt_ooc.extreme.pages.part import BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
+from pttt_ooc.extreme.pages.tournament_reader import PracticeSnapshot
+from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Account
+
+router = APIRouter()
+RECENT = 25
+"""Matches that the page lists; all are in the files."""
+BotKey = Annotated[str, Query(pattern=r"^([A-Za-z][A-Za-z0-9_]{0,80})?$")]
+
+
+@router.get("/extreme/practice", include_in_schema=False, response_class=HTMLResponse)
+def practice(request: Request, pages: UsedPages, account: Signed, bot: BotKey = "") -> Response:
+    """Ratings and the latest matches: of all bots, or of one."""
+    return render(request, "extreme/practice.html", account, **_shown(pages, account, bot))
+
+
+@router.get("/extreme/parts/practice", include_in_schema=False, response_class=HTMLResponse)
+def practice_part(request: Request, pages: UsedPages, account: Signed, bot: BotKey = "", seen: Stamp = "") -> Response:
+    """The same, if it has changed."""
+    shown = _shown(pages, account, bot)
+    if shown["stamp"] == seen:
+        return Response(status_code=204)
+    return render(request, "extreme/parts/practice.html", account, **shown)
+
+
+def _before(pages: TournamentPages) -> BeforeTournament:
+    if pages.before is None:
+        raise HTTPException(404, "There is no practice here.")
+    return pages.before
+
+
+def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[str, Any]:
+    before = _before(pages)
+    seen = before.practice.seen() if before.practice else None
+    own = key_of(account.id) if account is not None else ""
+    if key and (seen is None or key not in seen.record.teams):
+        raise HTTPException(404, f"There is no bot {key} in practice.")
+    sign = read_sign(before.sign)
+    ranked = [*enumerate(seen.record.teams.values(), start=1)] if seen else []
+    ranked.sort(key=lambda row: row[1].key != own)  # a team sees its own bot first
+    matches = [*seen.matches.values()][::-1] if seen else []
+    of_own = [one for one in matches if own in (one.pairing.first, one.pairing.second)]
+    only = [one for one in matches if key in (one.pairing.first, one.pairing.second)] if key else matches
+    return {
+        "before": before,
+        "seen": seen,
+        "key": key,
+        "own": own,
+        "sign": sign,
+        "ranked": ranked,
+        "of_own": [] if key else of_own[:10],
+        "only": only[:RECENT],
+        "more": max(0, len(only) - RECENT),
+        "stamp": f"{seen.stamp if seen else ''}-{sign.alive}-{bool(sign.waits_for)}-{before.over}",
+    }
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+
+
+def _seen(pages: TournamentPages) -> PracticeSnapshot:
+    practice = _before(pages).practice
+    seen = practice.seen() if practice else None
+    if seen is None:
+        raise HTTPException(404, "There has been no practice.")
+    return seen
+
+
+def _bots(seen: PracticeSnapshot) -> Rows:
+    kept = ("key", "name", "ours", "points", "error", "won", "drawn", "lost", "forfeits", "paused")
+    rows = [{**asdict(bot), "matches": bot.matches} for bot in seen.record.teams.values()]
+    return [{name: row[name] for name in (*kept, "matches")} for row in rows]
+
+
+def _matches(seen: PracticeSnapshot) -> Rows:
+    return [
+        {
+            **played_row(one),
+            "time_limit": one.time_limit,
+            "ended_at": one.ended_at,
+            "current": seen.record.is_current(one),
+        }
+        for one in seen.matches.values()
+    ]
+
+
+@router.get("/api/extreme/practice", summary="Extreme TicTacToe: practice")
+def ratings(pages: UsedPages) -> dict[str, Any]:
+    """The ratings of the bots that practise, the strongest first; nothing of it counts for marks."""
+    seen, before = _seen(pages), _before(pages)
+    return {
+        "begins": before.begins,
+        "time_limit": before.time_limit,
+        "practice_limit": seen.record.time_limit,
+        "kept": before.kept,
+        "bots": _bots(seen),
+    }
+
+
+@router.get("/api/extreme/practice/matches", summary="Extreme TicTacToe: practice matches")
+def matches(pages: UsedPages) -> Rows:
+    """The practice matches that are kept, the oldest first; `current`: between latest versions, which count."""
+    return _matches(_seen(pages))
+
+
+@router.get("/extreme/practice.csv", include_in_schema=False)
+def ratings_csv(pages: UsedPages) -> CSVResponse:
+    """A row for each bot."""
+    return table_of(_bots(_seen(pages)))
+
+
+@router.get("/extreme/practice/matches.csv", include_in_schema=False)
+def matches_csv(pages: UsedPages) -> CSVResponse:
+    """A row for each practice match."""
+    return table_of(_matches(_seen(pages)))
