@@ -91,7 +91,7 @@ def entry_at(rules: Any, memo: Any, number: int, at: Any, own: int, tried: int) 
 @bare_kernel
 def clairvoyant(
     rules: Any, player: int, plan: Any, memo: Any, number: int, at: Any, own: int, tried: int, responds: bool
-) -> float:
+) -> Any:
     """The clairvoyant value for the opponent of `player`.
 
     One function, since numba cannot keep two that call each other.
@@ -159,7 +159,7 @@ def clairvoyant(
 
 
 @piece
-def choice(rules: Any, player: int, g: int, marks: int, fails: int) -> int:
+def choice(rules: Any, player: int, g: int, marks: int, fails: int) -> Any:
     """The square of the pure rule, in the orientation `g`."""
     return np.int64(
         rules.choices[player, rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]]

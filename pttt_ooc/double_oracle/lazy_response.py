@@ -119,16 +119,28 @@ class Responder:
         self._number += 1
         while True:
             room = self._room
-            positions = Positions(*(np.zeros(room, kind) for kind in ("i4", "i1", "i4", "i4", "i4", "f8")))
-            bounds = np.empty((self._rules.squares + 1, self._rules.squares))
-            steps = Steps(*(np.zeros(room, kind) for kind in ("i4", "i1", "i1")), np.zeros(4, np.int64), bounds)
+            positions, steps = _positions(room), _steps(room, self._rules.squares)
             value = _search(self._rules, self._player, plan, self._memo, self._number, positions, steps, bounded)
             if not steps.counts[3]:
                 break
             self._room *= 4
         size = int(steps.counts[0])
-        kept = Steps(*(array[:size].copy() for array in steps[:3]), steps.counts, steps.bounds)
+        kept = steps._replace(
+            parents=steps.parents[:size].copy(),
+            results=steps.results[:size].copy(),
+            squares=steps.squares[:size].copy(),
+        )
         return Response(float(value), kept, int(steps.counts[1]))
+
+
+def _positions(room: int) -> Positions:
+    wide, narrow = (np.zeros((4, room), np.int32), np.zeros(room, np.int8))
+    return Positions(wide[0], narrow, wide[1], wide[2], wide[3], np.zeros(room))
+
+
+def _steps(room: int, squares: int) -> Steps:
+    counts, bounds = np.zeros(4, np.int64), np.empty((squares + 1, squares))
+    return Steps(np.zeros(room, np.int32), np.zeros(room, np.int8), np.zeros(room, np.int8), counts, bounds)
 
 
 def allow_response(rules: RuleTables, plan: SparsePlan, response: Response) -> tuple[SparsePlan, int]:
@@ -215,7 +227,7 @@ def _opponent_moves(
 @bare_kernel
 def _search(
     rules: Any, responder: int, plan: Any, memo: Any, number: int, positions: Any, steps: Any, bounded: bool
-) -> float:
+) -> Any:
     """The best response from the beginning of the game."""
     player = 1 - responder
     steps.counts[:] = 0
@@ -306,7 +318,7 @@ def _respond(
     begin: int,
     end: int,
     bounded: bool,
-) -> float:
+) -> Any:
     """The responder's best value against the positions `begin` to `end`; the actions are added to `steps`.
 
     Parameters
@@ -325,7 +337,7 @@ def _respond(
     _bounds(rules, player, plan, memo, number, positions, (own, tried, stabiliser), begin, end, bounded, bounds)
     best = _NONE
     while True:
-        square = np.int64(0)
+        square: Any = np.int64(0)
         for other in range(1, rules.squares):
             if bounds[other] > bounds[square]:
                 square = other

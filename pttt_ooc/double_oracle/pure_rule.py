@@ -30,7 +30,7 @@ def choices(game: Game, player: int) -> NDArray[np.int8]:
     _score(scores, game.winning_sets[player], marks, fails, _OWN)
     _score(scores, game.winning_sets[1 - player], fails, marks, 1.0)
     scores[digits > 0] = -1
-    found = scores.argmax(axis=1).astype(np.int8)
+    found: NDArray[np.int8] = scores.argmax(axis=1).astype(np.int8)
     found[(digits > 0).all(axis=1)] = -1
     return found
 

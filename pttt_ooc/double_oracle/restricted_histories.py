@@ -46,12 +46,13 @@ class Histories:
         while True:
             first, second = (with_room(plan, 4 * SPARE) for plan in plans)
             plans = first, second
-            found = WonHistories(*(np.empty(self._room, kind) for kind in ("i4", "i4", "f8")))
+            found = WonHistories(np.empty(self._room, np.int32), np.empty(self._room, np.int32), np.empty(self._room))
             counts = np.zeros(2, np.int64)
             start = (np.int64(0), np.int64(0), np.int64(0), *self._rules.setup)
             _walk(self._rules, first, second, found, counts, self._rules.first, start, -1, -1, 1.0)
             if not counts[1]:
-                return plans, WonHistories(*(array[: counts[0]] for array in found))
+                wins = slice(0, int(counts[0]))
+                return plans, WonHistories(found.first[wins], found.second[wins], found.payoffs[wins])
             if counts[0] + SPARE > self._room:
                 self._room *= 2
 

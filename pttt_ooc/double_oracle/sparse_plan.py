@@ -92,7 +92,7 @@ def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
 
 
 @piece
-def allow(rules: Any, plan: Any, infoset: int, square: int) -> int:
+def allow(rules: Any, plan: Any, infoset: int, square: int) -> Any:
     """Allow an action, the least of its orbit; returns its sequence."""
     sequence = np.int64(plan.actions[infoset, square])
     if sequence < 0:
@@ -107,7 +107,7 @@ def allow(rules: Any, plan: Any, infoset: int, square: int) -> int:
 
 
 @piece
-def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) -> int:
+def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) -> Any:
     """The infoset after an allowed action; made if it is new."""
     after = np.int64(plan.children[infoset, 2 * square + placed])
     if after < 0:
