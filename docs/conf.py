@@ -56,6 +56,7 @@ CONTENTS = {
         "manual",
         "commands",
         "library",
+        "exact",
         "learners",
         "scale",
         "explore",
