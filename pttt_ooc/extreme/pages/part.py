@@ -16,8 +16,8 @@ from pttt_ooc.extreme import analysis
 from pttt_ooc.extreme.match_logs import PlayedMatch
 from pttt_ooc.extreme.pages import board_values
 from pttt_ooc.extreme.pages.tournament_reader import (
+    MatchesSnapshot,
     PracticeReader,
-    Snapshot,
     TournamentReader,
     TournamentSnapshot,
     appearances,
@@ -94,10 +94,10 @@ class TournamentPages:
             raise HTTPException(404, "The tournament has not begun.")
         return seen
 
-    def match(self, name: str) -> tuple[Snapshot, PlayedMatch]:
+    def match(self, name: str) -> tuple[MatchesSnapshot, PlayedMatch]:
         """A match of the tournament or of practice by its name, and where it is; 404 if it has not been played."""
         practice = self.before.practice if self.before and name.startswith(f"{STAGE}-") else None
-        seen: Snapshot | None = practice.seen() if practice else self.seen()
+        seen: MatchesSnapshot | None = practice.seen() if practice else self.seen()
         if seen is None or name not in seen.matches:
             raise HTTPException(404, "There is no such match, or it has not been played yet.")
         return seen, seen.matches[name]

@@ -26,7 +26,7 @@ _KEPT = 512  # matches whose steps are remembered
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class MatchesSnapshot:
     """A tournament or a practice league at a moment.
 
     Attributes
@@ -50,7 +50,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class TournamentSnapshot(Snapshot):
+class TournamentSnapshot(MatchesSnapshot):
     """A tournament at a moment.
 
     Attributes
@@ -74,7 +74,7 @@ class TournamentSnapshot(Snapshot):
 
 
 @dataclass(frozen=True)
-class PracticeSnapshot(Snapshot):
+class PracticeSnapshot(MatchesSnapshot):
     """A practice league at a moment."""
 
     record: PracticeRecord
@@ -87,7 +87,7 @@ class PracticeSnapshot(Snapshot):
         return f"{self.record.next_number}-{len(self.matches)}-{bots}"
 
 
-S = TypeVar("S", bound=Snapshot)
+S = TypeVar("S", bound=MatchesSnapshot)
 
 
 class Reader(ABC, Generic[S]):
@@ -147,12 +147,12 @@ class PracticeReader(Reader[PracticeSnapshot]):
         return PracticeSnapshot(record, {played.pairing.name: played for played in record.practised()})
 
 
-def steps_of(seen: Snapshot, pairing: Pairing) -> Sequence[Step]:
+def steps_of(seen: MatchesSnapshot, pairing: Pairing) -> Sequence[Step]:
     """The moves of a played match, which never change."""
     return _read(seen.record.log(pairing))[1]
 
 
-def match_of(seen: Snapshot, pairing: Pairing) -> dict[str, Any]:
+def match_of(seen: MatchesSnapshot, pairing: Pairing) -> dict[str, Any]:
     """The log of a played match."""
     return _read(seen.record.log(pairing))[0]
 
@@ -163,7 +163,7 @@ def _read(file: Path) -> tuple[dict[str, Any], Sequence[Step]]:
     return found, analysis.steps(found)
 
 
-def chances_of(seen: Snapshot, pairing: Pairing) -> list[float] | None:
+def chances_of(seen: MatchesSnapshot, pairing: Pairing) -> list[float] | None:
     """The first player's chances in all positions; None if the match is not analysed yet."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads(seen.record.curve(pairing).read_text())
@@ -173,7 +173,7 @@ def chances_of(seen: Snapshot, pairing: Pairing) -> list[float] | None:
     return None
 
 
-def appearances(seen: Snapshot, key: str) -> Iterator[Appearance]:
+def appearances(seen: MatchesSnapshot, key: str) -> Iterator[Appearance]:
     """The matches of a team, each from its side."""
     for played in seen.of_team(key):
         pairing = played.pairing
