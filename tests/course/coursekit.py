@@ -15,7 +15,8 @@ from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.service.pulse import Pulse
 from tests.course.grader_kit import Lab, bearer, form_token
 
-GOOD = b"""class Team7:
+GOOD = b"""#!/usr/bin/env python3
+class Team7:
     def __init__(self):
         pass
     def move(self, board, old_move, flag):
@@ -30,7 +31,8 @@ class Team7:
         half = len(cells) / 2
         return cells[half]
 """
-BAD = b"""class Team7:
+BAD = b"""#!/usr/bin/env python3
+class Team7:
     def move(self, board, old_move, flag):
         raise ValueError("<script>alert('4711')</script>")
 """

@@ -28,7 +28,8 @@ from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
 
 OTHER = GOOD.replace(b"[0]", b"[-1]")
-ENDLESS = b"""class Team7:
+ENDLESS = b"""#!/usr/bin/env python3
+class Team7:
     moves = 0
     def move(self, board, old_move, flag):
         self.moves += 1
