@@ -221,7 +221,7 @@ def test_files_of_a_custom_game(tmp_path):
     mine = pttt.Strategy.uniform(game, 0)
     file = mine.save(tmp_path / "mine.zip")
     assert pttt.Strategy.read(file, 0, game).tensor() == pytest.approx(mine.tensor(), abs=1e-7)
-    assert "Invalid tensor shape" in refused("StrategyError", pttt.Strategy.read, file, 1, game)
+    assert "Invalid tensor shape" in refused("ShapeError", pttt.Strategy.read, file, 1, game)
 
 
 def test_files_that_are_refused(tmp_path):
