@@ -560,7 +560,7 @@ def kill_all(workflow, run):
 
 
 def kill_the_solver(workflow, run):
-    os.kill(int((workflow.data / LOCK).read_text()), signal.SIGKILL)
+    os.kill(int((workflow.data / LOCK).read_text().split()[0]), signal.SIGKILL)
 
 
 def two_at_a_time(workflow, run):
