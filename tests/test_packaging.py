@@ -114,9 +114,8 @@ def test_all_that_is_imported_is_named():
         # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the grader's too.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
         served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
-        programs = {"linear_program", "restricted_game", "restricted_program"} & set(
-            parts
-        )  # of wings that have an extra for them
+        # Linear programs are of wings that have an extra for them.
+        programs = {"linear_program", "restricted_game", "restricted_program"} & set(parts)
         wanted = {*parts, *(("grader",) if served else ()), *(("learners",) if programs else ())}
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
