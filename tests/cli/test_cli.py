@@ -12,7 +12,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import get_args
 
-import click
 import numpy as np
 import pytest
 import typer
@@ -32,7 +31,7 @@ from pttt_ooc.stages import solve as stage
 from pttt_ooc.stages import stage_context
 from pttt_ooc.structure.symmetry import fold
 from tests.kits import naive
-from tests.kits.cli_runner import GAME, Done, Runner, rounded, tensor_of, write_zip
+from tests.kits.cli_runner import GAME, Done, Runner, commands, rounded, tensor_of, write_zip
 from tests.kits.helpers import SMALL, TINY, as_strategy, random_table, small_engine, write_bundle
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -126,14 +125,10 @@ def test_help_comes_without_heavy_imports(arguments):
 
 
 def test_all_commands_have_an_example():
-    def check(command, name):
-        if isinstance(command, click.Group):
-            for each, inner in command.commands.items():
-                check(inner, f"{name} {each}")
-        else:
-            assert command.epilog.startswith("Example: ") and name in command.epilog, name
-
-    check(typer.main.get_command(cli.app), "pttt")
+    found = dict(commands(typer.main.get_command(cli.app)))
+    assert len(found) > 40
+    for name, command in found.items():
+        assert command.epilog.startswith("Example: ") and f"pttt {name}" in command.epilog, name
 
 
 def test_version(capsys):
