@@ -98,6 +98,7 @@ WRITES = {
     "best-response": ("mine.zip", "--output", "{}"),
     "export": ("run", "--output", "out"),
     "grader backup": ("{}",),
+    "grader kit": ("{}",),
     "arena train-patterns": ("--output", "{}"),
     "arena train-ultimate": ("--output", "{}"),
     "extreme match": ("bot.py", "random", "--log", "{}"),
@@ -106,6 +107,7 @@ WRITES = {
 """All commands that write to a given file, with arguments; {} is the file."""
 GAMELESS = (
     "grader backup",
+    "grader kit",
     "arena train-patterns",
     "arena train-ultimate",
     "extreme match",
@@ -123,7 +125,7 @@ def test_every_command_that_writes_a_file_has_force():
         for p in one.params
         if {"--output", "--log"} & set(p.opts) and (p.metavar or "").startswith("FILE")
     }
-    assert files == set(WRITES) - {"export", "grader backup"}
+    assert files == set(WRITES) - {"export", "grader backup", "grader kit"}
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +160,7 @@ def file_of(name):
 
 @pytest.mark.parametrize("name", WRITES)
 def test_no_command_overwrites_an_existing_file(run, name):
-    if name == "grader backup":
+    if name.startswith("grader"):
         pytest.importorskip("sqlalchemy")
         assert run("extreme open")[0] == 0  # makes a grader
     file = Path(file_of(name))
@@ -215,7 +217,7 @@ def test_directories_of_results_contain_nothing_else(tmp_path):
         solve(SolveSettings(), tmp_path, 1)
     with pytest.raises(ArenaError, match=r"holds games.jsonl of something else"):
         runner.run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path, 1)
-    entries = [tournament.Entry(f"t{n}", f"T{n}", f"t{n}.py", b"") for n in range(2)]
+    entries = [tournament.Entry(f"t{n}", f"T{n}", f"t{n}.py", b"", 3) for n in range(2)]
     with pytest.raises(ExtremeError, match=r"holds marks.csv of something else"):
         tournament.settle(tmp_path, entries, tournament.TournamentSettings((Stage("final", 1, 1, 1),), 0, Conditions()))
     (tmp_path / "lock").unlink()
