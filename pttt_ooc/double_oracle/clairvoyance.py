@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.rule_tables import orbit_size
 from pttt_ooc.jit import bare_kernel, piece
 
 _TRIED = 4  # entries that are looked at for a key
@@ -77,7 +76,7 @@ def key_of(rules: Any, number: int, at: Any, own: int, tried: int) -> Any:
         seen |= np.uint64(rules.masks[g, tried]) << np.uint64(12)
     if infoset >= 0:
         return seen | (np.uint64(infoset) << np.uint64(24)), np.uint64(1) | (np.uint64(number) << np.uint64(9))
-    known = np.uint64(rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]])
+    known = np.uint64(knowledge(rules, g, marks, fails))
     return seen | (known << np.uint64(24)), np.uint64(2) + (np.uint64(stabiliser) << np.uint64(56))
 
 
@@ -137,13 +136,10 @@ def clairvoyant(
         share = chance(rules, plan, infoset, stabiliser, ruled, square)
         if share <= 0.0:
             continue
-        seen = 0
         for h in range(len(rules.images)):
-            image = rules.images[h, square]
-            if not stabiliser >> h & 1 or seen >> image & 1:
+            if not rules.orbits[stabiliser, square] >> h & 1:
                 continue
-            seen |= 1 << image
-            bit = 1 << rules.places[g, image]
+            bit = 1 << rules.places[g, rules.images[h, square]]
             placed = 0 if own & bit else 1
             if placed and rules.wins[player, marks | bit]:
                 total -= share
@@ -159,11 +155,15 @@ def clairvoyant(
 
 
 @piece
+def knowledge(rules: Any, g: int, marks: int, fails: int) -> Any:
+    """What a player knows, in the orientation `g`, as an index of the pure rule's choices."""
+    return rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]
+
+
+@piece
 def choice(rules: Any, player: int, g: int, marks: int, fails: int) -> Any:
     """The square of the pure rule, in the orientation `g`."""
-    return np.int64(
-        rules.choices[player, rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]]
-    )
+    return np.int64(rules.choices[player, knowledge(rules, g, marks, fails)])
 
 
 @piece
@@ -172,7 +172,7 @@ def chance(rules: Any, plan: Any, infoset: int, stabiliser: int, ruled: int, squ
     if infoset >= 0:
         sequence = plan.actions[infoset, square]
         return plan.chances[sequence] if sequence >= 0 else 0.0
-    return 1.0 / orbit_size(rules, stabiliser, square) if square == ruled else 0.0
+    return 1.0 / rules.orbit_sizes[stabiliser, square] if square == ruled else 0.0
 
 
 @piece

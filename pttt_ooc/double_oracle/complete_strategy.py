@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.rule_tables import RuleTables, orbit_size, representative
+from pttt_ooc.double_oracle.clairvoyance import choice
+from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 
 Attempts = tuple[tuple[int, bool], ...]
@@ -38,7 +39,7 @@ class CompleteStrategy:
         marks, fails = int(rules.setup[self._player]), 0
         for square, placed in attempts:
             canonical = int(rules.images[g, square])
-            least = representative(rules, stabiliser, canonical)
+            least = int(rules.least[stabiliser, canonical])
             h = next(h for h in range(len(rules.images)) if stabiliser >> h & 1 and rules.images[h, least] == canonical)
             g, stabiliser = int(rules.turned[h, g]), stabiliser & int(rules.fixing[least])
             infoset = int(plan.children[infoset, 2 * least + placed]) if infoset >= 0 else -1
@@ -60,7 +61,6 @@ class CompleteStrategy:
             allowed = np.flatnonzero(plan.actions[infoset] >= 0)
             chances[allowed] = plan.chances[plan.actions[infoset, allowed]]
         if not chances.any():
-            known = rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]
-            choice = int(rules.choices[self._player, known])
-            chances[choice] = 1 / orbit_size(rules, stabiliser, choice)
+            ruled = int(choice(rules, self._player, g, marks, fails))
+            chances[ruled] = 1 / rules.orbit_sizes[stabiliser, ruled]
         return chances

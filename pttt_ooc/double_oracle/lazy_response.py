@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.clairvoyance import Memo, chance, choice, clairvoyant, moved, new_memo
-from pttt_ooc.double_oracle.rule_tables import RuleTables, representative
+from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
 
@@ -58,8 +58,8 @@ class Steps(NamedTuple):
         The number of the action before; -1: none.
     results, squares : int8
         Whether that action was placed (1) or failed (0), and the square that is attempted now.
-    counts : int64 (4,)
-        Number of actions; infosets visited; unused; whether something did not fit.
+    counts : int64 (3,)
+        Number of actions; infosets visited; whether something did not fit.
     bounds : float64 (n + 1, n)
         For a search: the bounds of the attempts at the infosets on the way.
     """
@@ -121,7 +121,7 @@ class Responder:
             room = self._room
             positions, steps = _positions(room), _steps(room, self._rules.squares)
             value = _search(self._rules, self._player, plan, self._memo, self._number, positions, steps, bounded)
-            if not steps.counts[3]:
+            if not steps.counts[2]:
                 break
             self._room *= 4
         size = int(steps.counts[0])
@@ -139,7 +139,7 @@ def _positions(room: int) -> Positions:
 
 
 def _steps(room: int, squares: int) -> Steps:
-    counts, bounds = np.zeros(4, np.int64), np.empty((squares + 1, squares))
+    counts, bounds = np.zeros(3, np.int64), np.empty((squares + 1, squares))
     return Steps(np.zeros(room, np.int32), np.zeros(room, np.int8), np.zeros(room, np.int8), counts, bounds)
 
 
@@ -162,6 +162,8 @@ def _allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
 
 @piece
 def _push(positions: Any, top: int, at: Any, reach: float) -> None:
+    if top >= len(positions.reach):
+        return  # the search sees that it did not fit
     infoset, g, marks, fails, stabiliser = at
     positions.infosets[top] = infoset
     positions.orientations[top] = g
@@ -191,24 +193,20 @@ def _opponent_moves(
     Returns
     -------
     top, value
-        The end of the stack, and the responder's payoff where the game ends, times the reach.
+        The end of the stack, which may be beyond its room, and the responder's payoff where the game ends, times the
+        reach.
     """
     infoset, g, marks, fails, stabiliser = at
     total = 0.0
-    ruled = np.int64(-1)
-    if infoset < 0:
-        ruled = choice(rules, player, g, marks, fails)
+    ruled = choice(rules, player, g, marks, fails) if infoset < 0 else np.int64(-1)
     for square in range(rules.squares):
         share = chance(rules, plan, infoset, stabiliser, ruled, square)
         if share <= 0.0:
             continue
-        seen = 0
         for h in range(len(rules.images)):
-            image = rules.images[h, square]
-            if not stabiliser >> h & 1 or seen >> image & 1:
+            if not rules.orbits[stabiliser, square] >> h & 1:
                 continue
-            seen |= 1 << image
-            bit = 1 << rules.places[g, image]
+            bit = 1 << rules.places[g, rules.images[h, square]]
             placed = 0 if own & bit else 1
             after = moved(rules, plan, at, h, square, bit, placed)
             if placed and rules.wins[player, marks | bit]:
@@ -261,7 +259,7 @@ def _bounds(
     for square in range(rules.squares):
         bit = 1 << square
         bounds[square] = _NONE
-        if (own | tried) & bit or representative(rules, stabiliser, square) != square:
+        if (own | tried) & bit or rules.least[stabiliser, square] != square:
             continue
         total = 0.0 if bounded else float(rules.squares - square)
         if bounded:
@@ -327,10 +325,9 @@ def _respond(
         The responder's marks, failed squares and stabiliser; the action before, its result, and the number of attempts.
     """
     own, tried, stabiliser, parent, result, depth = node
-    room = len(positions.reach) - end
     base = steps.counts[0]
-    if room < 64 * (end - begin) + 1024 or base + 1024 > len(steps.parents):
-        steps.counts[3] = 1
+    if end > len(positions.reach):
+        steps.counts[2] = 1
         return 0.0
     steps.counts[1] += 1
     bounds = steps.bounds[depth]
@@ -345,6 +342,9 @@ def _respond(
             break
         bounds[square] = _NONE
         mark, total = steps.counts[0], 0.0
+        if mark == len(steps.parents):
+            steps.counts[2] = 1
+            return 0.0
         steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
         steps.counts[0] += 1
         for placed in range(2):

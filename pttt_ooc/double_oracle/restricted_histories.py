@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.double_oracle.clairvoyance import choice
 from pttt_ooc.double_oracle.rule_tables import RuleTables
-from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
+from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, has_room, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel
 
 
@@ -44,7 +45,7 @@ class Histories:
     def won(self, plans: Plans) -> tuple[Plans, WonHistories]:
         """The won histories of two plans; the plans get the rule's actions where they have none."""
         while True:
-            first, second = (with_room(plan, 4 * SPARE) for plan in plans)
+            first, second = (with_room(plan, SPARE) for plan in plans)
             plans = first, second
             found = WonHistories(np.empty(self._room, np.int32), np.empty(self._room, np.int32), np.empty(self._room))
             counts = np.zeros(2, np.int64)
@@ -53,7 +54,7 @@ class Histories:
             if not counts[1]:
                 wins = slice(0, int(counts[0]))
                 return plans, WonHistories(found.first[wins], found.second[wins], found.payoffs[wins])
-            if counts[0] + SPARE > self._room:
+            if counts[0] == self._room:
                 self._room *= 2
 
 
@@ -80,32 +81,29 @@ def _walk(
         The last sequences, and the product of the shares of player 1's actions in their orbits.
     """
     infoset0, infoset1, g, marks0, marks1 = at
-    if (
-        counts[0] + SPARE > len(found.payoffs)
-        or max(first.counts[0], first.counts[1]) + SPARE > len(first.before)
-        or max(second.counts[0], second.counts[1]) + SPARE > len(second.before)
-    ):
-        counts[1] = 1
-        return
-    plan, infoset, own, others = first, infoset0, marks0, marks1
+    plan, infoset, turn, own, others = first, infoset0, np.int64(0), marks0, marks1
     if player == 1:
-        plan, infoset, own, others = second, infoset1, marks1, marks0
-    _allow_rule(rules, player, plan, infoset)
+        plan, infoset, turn, own, others = second, infoset1, g, marks1, marks0
+    if not plan.choices[infoset]:
+        if not has_room(plan):
+            counts[1] = 1
+            return
+        allow(rules, plan, infoset, choice(rules, player, 0, plan.marks[infoset], plan.fails[infoset]))
     stabiliser = plan.stabilisers[infoset]
     for square in range(rules.squares):
         sequence = np.int64(plan.actions[infoset, square])
         if sequence < 0:
             continue
-        seen = 0
         for h in range(len(rules.images)):
-            image = rules.images[h, square]
-            if not stabiliser >> h & 1 or seen >> image & 1:
+            if not rules.orbits[stabiliser, square] >> h & 1:
                 continue
-            seen |= 1 << image
-            bit = 1 << (rules.places[g, image] if player == 1 else image)
+            bit = 1 << rules.places[turn, rules.images[h, square]]
             share = scale / plan.orbits[sequence] if player == 1 else scale
             placed = 0 if others & bit else 1
             marks = own | bit if placed else own
+            if counts[0] == len(found.payoffs) or not has_room(plan):
+                counts[1] = 1
+                return
             if placed and rules.wins[player, marks]:
                 found.first[counts[0]] = last0 if player == 1 else sequence
                 found.second[counts[0]] = sequence if player == 1 else last1
@@ -122,11 +120,3 @@ def _walk(
                     _walk(rules, first, second, found, counts, mover, then, last0, sequence, share)
             if player == 0:
                 break  # the mirror images of this action have the same payoffs
-
-
-@bare_kernel
-def _allow_rule(rules: Any, player: int, plan: Any, infoset: int) -> None:
-    if plan.choices[infoset]:
-        return
-    known = rules.ternary[plan.marks[infoset]] + 2 * rules.ternary[plan.fails[infoset]]
-    allow(rules, plan, infoset, rules.choices[player, known])

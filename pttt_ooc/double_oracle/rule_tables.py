@@ -7,14 +7,13 @@ its squares; a bit mask of symmetries.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.pure_rule import choices
 from pttt_ooc.errors import GameError
-from pttt_ooc.jit import piece
 from pttt_ooc.rules.game import Game
 
 MOST_SQUARES = 12
@@ -46,6 +45,10 @@ class RuleTables(NamedTuple):
         The image of a square.
     fixing : int64 (n,)
         The mask of the symmetries that fix a square.
+    orbits : int64 (2^G, n)
+        For a stabiliser and a square: a mask of symmetries, one for each image of the square.
+    orbit_sizes, least : int64 (2^G, n)
+        The number of these images, and the least one, which stands for all.
     masks : int32 (G, 2^n)
         The image of a set of squares.
     ternary : int64 (2^n,)
@@ -65,6 +68,9 @@ class RuleTables(NamedTuple):
     turned: NDArray[np.int64]
     images: NDArray[np.int64]
     fixing: NDArray[np.int64]
+    orbits: NDArray[np.int64]
+    orbit_sizes: NDArray[np.int64]
+    least: NDArray[np.int64]
     masks: NDArray[np.int32]
     ternary: NDArray[np.int64]
     choices: NDArray[np.int8]
@@ -86,6 +92,7 @@ def rule_tables(game: Game) -> RuleTables:
     numbers = {symmetry: number for number, symmetry in enumerate(symmetries)}
     places = np.argsort(images, axis=1)
     turned = [[numbers[tuple(places[h, images[g]].tolist())] for g in range(size)] for h in range(size)]
+    orbits, orbit_sizes, least = _orbits(images)
     holds = sets[:, None] >> np.arange(n) & 1  # whether a set has a square
     wins = np.zeros((2, 1 << n), np.bool_)
     for player, winning_sets in enumerate(game.winning_sets):
@@ -103,29 +110,23 @@ def rule_tables(game: Game) -> RuleTables:
         turned=np.array(turned, np.int64),
         images=images,
         fixing=((images == np.arange(n)) << np.arange(size)[:, None]).sum(axis=0),
+        orbits=orbits,
+        orbit_sizes=orbit_sizes,
+        least=least,
         masks=np.ascontiguousarray((holds @ (1 << images.T)).T, np.int32),
         ternary=holds @ 3 ** np.arange(n),
         choices=np.stack([choices(game, player) for player in (0, 1)]),
     )
 
 
-@piece
-def representative(rules: Any, stabiliser: int, square: int) -> int:
-    """The least image of a square under the symmetries of a stabiliser."""
-    least = square
-    for g in range(len(rules.images)):
-        if stabiliser >> g & 1:
-            least = min(least, rules.images[g, square])
-    return least
-
-
-@piece
-def orbit_size(rules: Any, stabiliser: int, square: int) -> int:
-    """Number of images of a square under the symmetries of a stabiliser."""
-    seen, size = 0, 0
-    for g in range(len(rules.images)):
-        bit = 1 << rules.images[g, square]
-        if stabiliser >> g & 1 and not seen & bit:
-            seen |= bit
-            size += 1
-    return size
+def _orbits(images: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """See :class:`RuleTables`."""
+    size, squares = images.shape
+    orbits, orbit_sizes, least = (np.zeros((1 << size, squares), np.int64) for _ in range(3))
+    for stabiliser in range(1, 1 << size):
+        members = [g for g in range(size) if stabiliser >> g & 1]
+        for square in range(squares):
+            first = {int(images[g, square]): g for g in reversed(members)}  # the first symmetry for each image
+            orbits[stabiliser, square] = sum(1 << g for g in first.values())
+            orbit_sizes[stabiliser, square], least[stabiliser, square] = len(first), min(first)
+    return orbits, orbit_sizes, least

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.rule_tables import RuleTables, orbit_size
+from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, piece
 
 SPARE = 64
-"""Infosets and sequences for which a kernel finds room, at most, before it looks again."""
+"""Infosets and sequences for which a plan gets more room, at least."""
 
 
 class SparsePlan(NamedTuple):
@@ -92,6 +92,12 @@ def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
 
 
 @piece
+def has_room(plan: Any) -> bool:
+    """Whether there is room for another infoset and another sequence."""
+    return max(plan.counts[0], plan.counts[1]) < len(plan.before)
+
+
+@piece
 def allow(rules: Any, plan: Any, infoset: int, square: int) -> Any:
     """Allow an action, the least of its orbit; returns its sequence."""
     sequence = np.int64(plan.actions[infoset, square])
@@ -101,7 +107,7 @@ def allow(rules: Any, plan: Any, infoset: int, square: int) -> Any:
         plan.actions[infoset, square] = sequence
         plan.choices[infoset] += 1
         plan.infosets[sequence] = infoset
-        plan.orbits[sequence] = orbit_size(rules, plan.stabilisers[infoset], square)
+        plan.orbits[sequence] = rules.orbit_sizes[plan.stabilisers[infoset], square]
         plan.chances[sequence] = 0.0
     return sequence
 
