@@ -19,6 +19,7 @@ EXTRAS = {
     "bots": ("pandas", "sklearn"),
     "deep": ("jax",),
     "environments": ("gymnasium", "pettingzoo"),
+    "exact": ("highspy", "flint", "scipy"),
     "extreme": ("fissix", "pyseccomp"),
     "grader": (
         *("anyio", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
@@ -29,7 +30,7 @@ EXTRAS = {
     "smbc": ("scipy",),
 }
 """The import names of the libraries that each extra of pyproject.toml installs."""
-_PACKAGES = {"sklearn": "scikit-learn"}  # packages of other names than their modules
+_PACKAGES = {"flint": "python-flint", "sklearn": "scikit-learn"}  # packages of other names than their modules
 
 
 def check_extra(name: str, user: str) -> None:

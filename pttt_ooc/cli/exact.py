@@ -43,7 +43,7 @@ def exact(
     from pttt_ooc.rules.catalogue import named_game
 
     rules = named_game(game)
-    check_extra("learners", "The command `pttt exact`")
+    check_extra("exact", "The command `pttt exact`")
     say(f"{game}: getting ready ...")
     oracle = DoubleOracle(rules, memo_mb)
     begin = spoken = time.monotonic()
