@@ -210,6 +210,17 @@ def test_the_command_counts_draws_in_both_ways(tmp_path, capsys):
     assert (tmp_path / "infinite-near+need3+limiter2" / FILES[0]).exists()
 
 
+def test_the_defaults_are_the_reports(tmp_path, monkeypatch):
+    """`game.py -i 100000 -t y -s 2 -b 3 -n 3`, explore rate 0.3, step size 0.1, and 0.1 for a draw."""
+    monkeypatch.chdir(tmp_path)
+    ran = []
+    monkeypatch.setattr(Training, "run", lambda training, *settings: ran.append((training.game.text, *settings)))
+    monkeypatch.setattr(Training, "save", lambda training: pytest.exit("end"))
+    with pytest.raises(pytest.exit.Exception):
+        commands.main(["arena", "train"])
+    assert ran == [("mnk:3x3+need3", 100_000, Rates(explore=0.3, step=0.1, draw=0.1))]
+
+
 def test_the_better_bot_is_the_reports():
     assert better(np.array([0, 4, 6, 3])) == 0 and better(np.array([0, 4, 8, 3])) == 1
 
