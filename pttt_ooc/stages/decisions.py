@@ -25,6 +25,16 @@ from pttt_ooc.stages.staleness import StageRequest, reasons, sentence
 Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
+def _plan_whatever_is_writable() -> None:
+    """Let Snakemake plan jobs whose products are read-only; it refuses to, even for a dry run."""
+    from snakemake.jobs import Job
+
+    async def unchecked(job: Any) -> None:
+        pass
+
+    Job.check_protected_output = unchecked
+
+
 class Decisions:
     """Decides which stages of a workflow run.
 
@@ -41,6 +51,8 @@ class Decisions:
         self._printed: set[str] = set()
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
+        if workflow.output_settings.dryrun:
+            _plan_whatever_is_writable()
 
     def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""
@@ -76,12 +88,15 @@ class Decisions:
         return self._found[place]
 
     def _check_writable(self, manifest: Path) -> None:
-        """End the process with a sentence, where Snakemake would raise an exception."""
-        if self._workflow.executor_plugin and (not self._workflow.dryrun or manifest.exists()):
-            try:
-                check_writable(manifest.parent)
-            except PtttError as error:
+        """End a run with a sentence, where Snakemake would raise an exception; in a dry run, only print it."""
+        if not self._workflow.executor_plugin:
+            return
+        try:
+            check_writable(manifest.parent)
+        except PtttError as error:
+            if not self._workflow.dryrun:
                 sys.exit(str(error))
+            self._print_once(f"A run would be refused: {error}")
 
     def run_again(self, file: str, reason: str) -> list[str]:
         """Force the job that makes a file, and print why, unless another message implies it.
@@ -92,10 +107,13 @@ class Decisions:
         """
         if (message := sentence(file, reason)) and self._workflow.is_main_process:
             self._workflow.dag.forcefiles.add(file)
-            if file not in self._printed:
-                self._printed.add(file)
-                print(message, file=sys.stderr)
+            self._print_once(message)
         return []
+
+    def _print_once(self, message: str) -> None:
+        if message not in self._printed:
+            self._printed.add(message)
+            print(message, file=sys.stderr)
 
     def begin(self) -> None:
         """Reserve all directories that jobs will write to, or end the process with a sentence."""

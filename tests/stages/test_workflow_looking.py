@@ -50,11 +50,38 @@ def test_read_only_data(workflow, tmp_path_factory):
         for file in workflow.data.iterdir():
             os.utime(file)
         disk.read_only()
+        before = state(workflow)
         assert "Nothing to be done" in workflow.succeed()
-        for options in (["--dry-run"], []):  # Snakemake plans nothing that it cannot write
+        refusal = f"Cannot write to data/{GAME}/full: it is read-only, or not yours"
+        for options in (["--dry-run"], ["--dry-run", "report"], ["--summary"], ["--report", "report.zip"], []):
             done = workflow.run(*options, *OTHER)
-            assert done.returncode != 0 and "stage solve runs again" in done.stderr
-            assert "it is read-only, or not yours" in done.stderr and "Traceback" not in done.stderr
+            assert done.returncode == (0 if options else 1) and "Traceback" not in done.stderr, done.stderr
+            assert "stage solve runs again" in done.stderr or "--report" in options
+            assert (refusal in done.stderr) == (options[:1] in ([], ["--dry-run"]))
+            if "--dry-run" in options:
+                assert f"A run would be refused: {refusal}" in done.stderr
+                for stage in STAGES:
+                    assert ([stage, "1"] in map(str.split, done.stdout.splitlines())) == (stage in STAGES[2:])
+        assert state(workflow) == before
+        disk.read_only(False)
+
+
+@pytest.mark.slow
+def test_snakemakes_records_are_read_only(workflow, tmp_path_factory):
+    """As in a finished clone on a read-only disk."""
+    try:
+        disk = Disk(tmp_path_factory.mktemp("disk"), 8)
+    except NoDiskError:
+        pytest.skip("this machine does not let us mount a small disk")
+    with disk:
+        shutil.move(workflow.directory / ".snakemake", disk.path / "records")
+        (workflow.directory / ".snakemake").symlink_to(disk.path / "records")
+        disk.read_only()
+        assert workflow.run("--list-rules").returncode == 0
+        for options in (["--dry-run"], ["--summary"], []):
+            done = workflow.run(*options)
+            assert done.returncode == 1 and "Traceback" not in done.stderr
+            assert done.stderr.splitlines()[-1].startswith("Snakemake cannot write its records to ")
         disk.read_only(False)
 
 
