@@ -19,7 +19,7 @@ from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
-from pttt_ooc.stages.path_check import check_place, check_records
+from pttt_ooc.stages.path_check import check_place
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.comparison import check_compared, compared_files
@@ -38,8 +38,6 @@ BESIDES_MB = 600
 
 try:
     check_place(Path(sys.executable), Path.cwd(), Path(workflow.basedir))
-    if workflow.dag_settings:  # --lint and --list-rules do without
-        check_records(Path.cwd())
     for file in map(Path, ["config.yaml", *map(relpath, workflow.overwrite_configfiles)]):
         if file.exists():
             read_yaml(file)  # refuses doubled keys; Snakemake would silently take the last

@@ -1,6 +1,4 @@
-"""Checks whether Snakemake can work in a directory.
-
-It passes the interpreter's path to a shell without quotes, and keeps records in the directory, even for a dry run.
+"""Checks whether Snakemake can work in a directory: it passes the interpreter's path to a shell without quotes.
 
 ``python -m pttt_ooc.stages.path_check`` checks the current directory before anything is installed: it needs only the
 standard library.
@@ -8,7 +6,6 @@ standard library.
 
 from __future__ import annotations
 
-import os
 import sys
 import unicodedata
 from pathlib import Path
@@ -35,23 +32,6 @@ def check_place(*paths: Path) -> None:
                     f"The workflow cannot run in {str(path)!r}: Snakemake does not cope with {_named(character)} in a "
                     "path; move or rename the directory, so that it has letters, digits, - and _ only."
                 )
-
-
-def check_records(directory: Path) -> None:
-    """Refuse a directory in which Snakemake cannot write its records.
-
-    Raises
-    ------
-    ConfigError
-        Snakemake itself would raise an OSError.
-    """
-    records = directory / ".snakemake"
-    there = records if records.exists() else directory
-    if not os.access(there, os.W_OK):
-        raise ConfigError(
-            f"Snakemake cannot write its records to {records}: {there} is read-only, or not yours. "
-            "`pttt why` tells what is stale, and needs no records."
-        )
 
 
 def _named(character: str) -> str:

@@ -66,25 +66,6 @@ def test_read_only_data(workflow, tmp_path_factory):
         disk.read_only(False)
 
 
-@pytest.mark.slow
-def test_snakemakes_records_are_read_only(workflow, tmp_path_factory):
-    """As in a finished clone on a read-only disk."""
-    try:
-        disk = Disk(tmp_path_factory.mktemp("disk"), 8)
-    except NoDiskError:
-        pytest.skip("this machine does not let us mount a small disk")
-    with disk:
-        shutil.move(workflow.directory / ".snakemake", disk.path / "records")
-        (workflow.directory / ".snakemake").symlink_to(disk.path / "records")
-        disk.read_only()
-        assert workflow.run("--list-rules").returncode == 0
-        for options in (["--dry-run"], ["--summary"], []):
-            done = workflow.run(*options)
-            assert done.returncode == 1 and "Traceback" not in done.stderr
-            assert "Snakemake cannot write its records to " in done.stderr
-        disk.read_only(False)
-
-
 def test_a_second_run_names_the_first_and_disturbs_nothing(workflow):
     with begin([workflow.data / "export.json"], [workflow.data]):
         before = state(workflow)
