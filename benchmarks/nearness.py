@@ -64,7 +64,8 @@ def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ())
     for a module may be loaded by its name alone.  Of those as near as each other, the tests that are not slow come
     first, and files of the room, and those with the module's name most often in their text.
 
-    Before all others come the files that use one of the names `entrances` of the module, or a module that does so.
+    Before all others come the files that use one of the names `entrances` of the module, or a module that does so, those
+    of their tests first that are not slow.
     """
     names, texts, (room, *_, word) = graph(root), _texts(root), module.split("/")
     users: dict[str, set[str]] = defaultdict(set)
@@ -87,7 +88,7 @@ def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ())
         found += [(name, True) for name in sorted(files, key=rank) if "mark.slow" in texts[name]]
     first = _users_of(module, entrances, users[module.replace("/", ".")], root)
     first |= {user for name in first for user in users[name]}
-    return sorted(found, key=lambda one: one[0] not in first)
+    return sorted(found, key=lambda one: (one[0] not in first, one[0] in first and one[1]))
 
 
 def _users_of(module: str, entrances: Iterable[str], users: Iterable[str], root: Path) -> set[str]:
