@@ -5,8 +5,8 @@ in which one module is a mutant; if they pass, it has survived, and either a tes
 consequence.  Survivors of the second kind are listed in ``equivalent_mutants.yaml``, each with the reason.
 
 For the core, a table says which tests run.  In the wings, they are the files that are nearest by imports: those that
-use the changed function, or name a module that does so; those that name the changed module, and so on.  What they call in other processes is not
-to be seen from here, so that whole files run, for a while.
+use the changed function, or name a module that does so; then those that name the changed module, and so on.  What they
+call in other processes is not to be seen from here, so that whole files run, for a while.
 
 Results are kept as they come, so that the command goes on where it was stopped.  A result counts as long as the module
 is the same; after a new test, ``--again`` tries the survivors once more.

@@ -41,7 +41,7 @@ def check_row_orders(results: Path, settings: ExportConfig) -> None:
         file = getattr(settings, key)
         if file and file.resolve() in written:
             raise ConfigError(
-                f"export.{key} is {file}, which the export itself writes; copy the file to another place, and name that."
+                f"export.{key} is {file}, which the export itself writes; copy the file to another place and name that."
             )
 
 

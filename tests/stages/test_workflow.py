@@ -413,7 +413,7 @@ def test_a_changed_product_is_refused(workflow):
             "export",
             {"infosets_1": f"data/{GAME}/full/../full/player1-infosets.txt"},
             f"export.infosets_1 is data/{GAME}/full/../full/player1-infosets.txt, which the export itself writes; copy "
-            "the file to another place, and name that.",
+            "the file to another place and name that.",
         ),
     ],
 )
