@@ -64,8 +64,8 @@ def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ())
     for a module may be loaded by its name alone.  Of those as near as each other, the tests that are not slow come
     first, and files of the room, and those with the module's name most often in their text.
 
-    Before all others come the files that use one of the names `entrances` of the module, or a module that does so: their
-    quick tests, then their slow ones.
+    Before all others come the files that use one of the names `entrances` of the module, or a module that does so;
+    first their quick tests, then their slow ones.
     """
     names, texts, (room, *_, word) = graph(root), _texts(root), module.split("/")
     users: dict[str, set[str]] = defaultdict(set)
