@@ -100,7 +100,7 @@ class Enclosed:
         package: bool = False,
     ) -> None:
         self._unread = b""  # the beginning of a message
-        self._process: int | None = None
+        self._process = -1  # the descriptor of the process, once there is one
         self._listener: Listener | None = None
         self._open: list[int] = []
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
@@ -223,14 +223,14 @@ class Enclosed:
     def can_listen(self) -> bool:
         """Whether the system lets this process take descriptors of that one, as :meth:`listen` must."""
         try:
-            os.close(taken_descriptor(self._process, 0))  # type: ignore[arg-type]  (its standard input)
+            os.close(taken_descriptor(self._process, 0))  # of its standard input
         except OSError:
             return False
         return True
 
     def listen(self, number: int) -> None:
         """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each."""
-        self._listener = Listener(self._process, number)  # type: ignore[arg-type]
+        self._listener = Listener(self._process, number)
         self._open.append(self._listener.descriptor)
 
     # -----------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class Enclosed:
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._process, number)  # type: ignore[arg-type]
+            signal.pidfd_send_signal(self._process, number)
 
     def freeze(self) -> None:
         """Stop the process until it is thawed."""
@@ -284,7 +284,7 @@ class Enclosed:
         """End the process and all that it started; returns what it printed.  May be called twice."""
         if self._output.closed:
             return ""
-        if self._process is not None:
+        if self._process >= 0:
             self._signal(signal.SIGKILL)
             _ready(select.POLLIN, None, self._process)  # it is gone
         if self._launcher.returncode is None:
