@@ -177,7 +177,7 @@ def play(
         name="extreme",
         what="The game",
         title="Extreme TicTacToe",
-        parts=("pttt_ooc.extreme.play.part:parts",),
+        parts=("pttt_ooc.extreme.pages.play_pages:parts",),
         answerer=(
             "pttt_ooc.extreme.play.answerer:answerer",
             str(opponent.resolve() if opponent.exists() else opponent),

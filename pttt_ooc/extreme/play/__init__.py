@@ -2,5 +2,5 @@
 
 Modules: ``moves`` (moves and boards as text), ``terminal`` (a game on a terminal), ``bot_game`` (a game in the
 background), ``games`` (the games of all people), ``opponents`` (whom people may play), ``answerer`` (the process that
-runs the bots), ``answerer_client``, ``part`` (the pages).  The web process runs no bot.
+runs the bots for the web process, which runs none).
 """

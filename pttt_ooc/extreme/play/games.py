@@ -37,6 +37,7 @@ class BotGames:
     def __init__(self, opponents: Opponents, most: int) -> None:
         self._opponents, self._most = opponents, most
         self._games: dict[str, _Game] = {}  # by person, the latest last
+        self._ending: list[BotGame] = []  # games that may have a process still
 
     def choices(self, owner: str) -> list[dict[str, str]]:
         """The bots that a person may play against."""
@@ -95,12 +96,14 @@ class BotGames:
         """End all games."""
         for owner in self._games:
             self._end(owner)
-        for one in self._games.values():
-            one.game.join()
+        for game in self._ending:
+            game.join()
 
     def _end(self, owner: str) -> None:
         if owner in self._games:
-            self._games[owner].game.end()
+            game = self._games[owner].game
+            game.end()
+            self._ending = [one for one in self._ending if not one.over] + [game]
 
     def _game(self, owner: str, number: str) -> _Game:
         found = self._games.get(owner)

@@ -6,9 +6,8 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.bots import submission_pages
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.extreme.pages import exports, part, practice_pages
+from pttt_ooc.extreme.pages import exports, part, play_pages, practice_pages
 from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
-from pttt_ooc.extreme.play import part as play
 from pttt_ooc.web.parts import Part
 from pttt_ooc.web.shell import Account
 
@@ -27,7 +26,7 @@ def parts_of(grader: Grader) -> list[Part]:
 
 def play_parts(grader: Grader, address: str) -> list[Part]:
     """The part on which teams play against their bots, whose answerer is at `address`."""
-    return [play.part_of(play.client_at(address), _owner, "Play your bot")]
+    return [play_pages.part_of(play_pages.client_at(address), _owner, "Play your bot")]
 
 
 def _owner(account: Account | None) -> str | None:

@@ -15,7 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.extreme.pages.board_values import boards_of, cell_of
-from pttt_ooc.extreme.play.answerer_client import AskedBotGames, NoGameError
+from pttt_ooc.extreme.pages.bot_games_client import AskedBotGames, NoGameError
 from pttt_ooc.extreme.play.moves import move_text, read_move
 from pttt_ooc.extreme.referee import Cell, Referee
 from pttt_ooc.service.wire import Client
@@ -92,7 +92,7 @@ def lobby(request: Request, pages: UsedPlay, account: Signed) -> Response:
     """The choice of an opponent."""
     owner = pages.owner(account)
     known = pages.games.choices(owner) if owner is not None else {"choices": [], "latest": None}
-    return render(request, "extreme_play/lobby.html", account, signed=owner is not None, **known)
+    return render(request, "extreme_play/play_lobby.html", account, signed=owner is not None, **known)
 
 
 @router.post("")
@@ -129,7 +129,7 @@ def _opening(text: str) -> list[Cell]:
 def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
     """A game."""
     state = pages.games.state(pages.player(account), game)
-    return render(request, "extreme_play/game.html", account, **_shown(state))
+    return render(request, "extreme_play/play_game.html", account, **_shown(state))
 
 
 @router.get("/{game}/part")
@@ -144,7 +144,7 @@ def game_part(
     shown = _shown(pages.games.state(pages.player(account), game))
     if shown["stamp"] == seen:
         return Response(status_code=204)
-    return render(request, "extreme_play/game_part.html", account, **shown)
+    return render(request, "extreme_play/play_game_part.html", account, **shown)
 
 
 @router.post("/{game}")
@@ -167,7 +167,7 @@ def _is_number(text: str) -> bool:
 
 
 def _render_part(request: Request, account: Account | None, state: dict[str, Any]) -> Response:
-    return render(request, "extreme_play/game_part.html", account, **_shown(state))
+    return render(request, "extreme_play/play_game_part.html", account, **_shown(state))
 
 
 @router.post("/{game}/leave")

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from fastapi.testclient import TestClient
 
-from pttt_ooc.extreme.play import part
+from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.play.answerer import BotGameAnswers
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.service.answerer import answer_all
@@ -34,7 +34,7 @@ def answering(opponents, most=4):
 def pages(opponents, most=4):
     """A browser on one's own machine."""
     with answering(opponents, most) as (address, _):
-        app = make_application(Shell("Extreme TicTacToe", "", part.parts(address)))
+        app = make_application(Shell("Extreme TicTacToe", "", play_pages.parts(address)))
         with TestClient(app, base_url="http://here", raise_server_exceptions=False, follow_redirects=False) as client:
             yield Player(client)
 

@@ -22,9 +22,9 @@ from pttt_ooc.extreme.play.opponents import Choice, FileOpponents
 from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
+from tests.extreme.bot_games_kit import pages
 from tests.extreme.bot_kit import FIRST, bot, bot_text
 from tests.extreme.naive_extreme import Game
-from tests.extreme.play_kit import pages
 from tests.kits.patience import wait_until
 
 OPEN = Conditions(time_limit=30, load_limit=60, memory_mb=1024, walls=False)
