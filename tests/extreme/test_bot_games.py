@@ -130,6 +130,14 @@ def test_a_person_plays_a_whole_match(side):
     assert all(not move.processor for move in match.moves if move.player == side)
 
 
+def test_a_person_begins_each_match_anew():
+    person = Person(lambda position: position.valid_cells()[-1])
+    for _ in range(2):
+        person.load()
+        answer, _ = person.ask({"moves": [((-1, -1, -1), (0, 4, 4), "x")], "old_move": (0, 4, 4), "flag": "o"})
+        assert answer["move"] == [1, 5, 5]
+
+
 def test_a_bot_forfeits_against_a_person():
     match = play_match((Person(lambda position: position.valid_cells()[0]), bot("return (9, 9, 9)")), OPEN)
     assert (match.winner, match.message, match.points, match.plies) == ("P1", "INVALID MOVE", (86, 0), 1)
@@ -236,6 +244,7 @@ def test_a_game_ends_in_the_middle_of_a_move():
     game.end()
     game.join()
     assert game.over and children() == before
+    assert game.state()["match"] is None and game.state()["why"] == "It was ended."
 
 
 def test_a_game_in_the_background_is_played_to_its_end():
@@ -278,6 +287,16 @@ def test_a_game_goes_on_from_given_moves():
     game.join()
 
 
+def test_no_game_goes_on_after_its_end():
+    position, naive, rng, cells = Referee(), Game(), random.Random(1), []
+    while not naive.winner:
+        cells.append(rng.choice(naive.legal()))
+        naive.play(cells[-1])
+        position.play(cells[-1])
+    with pytest.raises(ExtremeError, match="against the rules"):
+        begun(opening=[*cells, position.valid_cells()[0]])
+
+
 # ---------------------------------------------------------------------------------------------
 # The games of all people
 
@@ -315,6 +334,18 @@ def test_no_more_games_than_the_server_holds(monkeypatch):
         found.begin("one", "own", 0)
 
 
+def test_the_games_of_people_who_have_left_are_forgotten_the_oldest_first(monkeypatch):
+    monkeypatch.setattr(games, "_KEPT", 1)
+    found = BotGames(Texts(own=FIRST), 4)
+    for owner in ("one", "two", "three"):
+        number = found.begin(owner, "own", 0)
+        found.leave(owner, number)
+        wait_until(lambda: found.state(owner, number)["turn"] == "over")  # noqa: B023
+    found.begin("four", "own", 0)
+    assert [found.latest(owner) is None for owner in ("one", "two", "three", "four")] == [True, True, False, False]
+    found.close()
+
+
 def test_a_file_is_read_again_for_each_game(tmp_path):
     file = tmp_path / "team1.py"
     file.write_text(bot_text())
@@ -350,9 +381,9 @@ def test_a_game_on_the_pages():
         refused = person.move(address, page, typed="(0, 8, 8)")
         assert refused.status_code == 404 and "rows 0 to 2" in refused.text
         assert person.move(address, page, typed="what").status_code == 400
-        assert person.move(address, page, cell="81").status_code == 303  # (1, 0, 0)
+        assert person.move(address, page, cell="83").status_code == 303
         page = person.turn(address)
-        assert "× (1, 0, 0)" in page
+        assert "× (1, 0, 2)" in page
         assert person.get(address + "/log").status_code == 404
         moves = re.search(r'name="moves" value="([^"]*)"', page)[1]
         assert json.loads(moves) == [[0, 4, 4], [0, 3, 3]]
