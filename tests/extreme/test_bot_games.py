@@ -132,10 +132,10 @@ def test_a_person_plays_a_whole_match(side):
 
 def test_a_person_begins_each_match_anew():
     person = Person(lambda position: position.valid_cells()[-1])
-    for _ in range(2):
+    for cell, answered in (((0, 4, 4), [1, 5, 5]), ((0, 0, 0), [1, 2, 2])):
         person.load()
-        answer, _ = person.ask({"moves": [((-1, -1, -1), (0, 4, 4), "x")], "old_move": (0, 4, 4), "flag": "o"})
-        assert answer["move"] == [1, 5, 5]
+        answer, _ = person.ask({"moves": [((-1, -1, -1), cell, "x")], "old_move": cell, "flag": "o"})
+        assert answer["move"] == answered
 
 
 def test_a_bot_forfeits_against_a_person():
