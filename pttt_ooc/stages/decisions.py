@@ -7,9 +7,9 @@ real run have the same plan, and neither changes anything on disk before the fir
 Snakemake itself (9.18 and newer) does not run a job again whose small inputs are newer but have the content that its
 records in ``.snakemake`` name.  That replaces nothing here.  Each of three parts was taken out, and the 57 tests of the
 workflow were run with Snakemake 9.27.  Without ancient inputs, copied products, and those of ``pttt solve``, which have
-no such records, run again (2 tests fail).  Without corrected times (:func:`~.stage_context.forget_future`), a clock that
-was set back makes jobs fail (2).  Without forced jobs, a product that is missing or damaged stays so, because Snakemake
-sees manifests only (18).
+no such records, run again (2 tests fail).  Without corrected times (:func:`~.stage_context.forget_future`), a clock
+that was set back makes jobs fail (2).  Without forced jobs, a product that is missing or damaged stays so, because
+Snakemake sees manifests only (18).
 """
 
 from __future__ import annotations
