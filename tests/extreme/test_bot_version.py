@@ -23,7 +23,7 @@ HELPERS = "    def compare(self, a, b):\n        return b[2] - a[2]\n"
 CELLS = "cells = board.find_valid_move_cells(old_move)\n"
 
 OLD_BOTS = {
-    # the six of the issue
+    # six of the kind that a course hands in
     "keys": "d = {0: 1}\nreturn board.find_valid_move_cells(old_move)[d.keys()[0]]",
     "cPickle": "import cPickle\nreturn cPickle.loads(cPickle.dumps(board.find_valid_move_cells(old_move)))[0]",
     "map": CELLS + "m = map(list, cells)\nm.sort()\nreturn tuple(m[-1])",

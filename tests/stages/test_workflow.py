@@ -17,8 +17,8 @@ import yaml
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.disk.files import digest
 from pttt_ooc.stages import STAGES, solve
-from pttt_ooc.stages.run_start import RUN_LOCK, STRUCTURE_RUN_LOCK
-from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK, forget_future
+from pttt_ooc.stages.run_start import STRUCTURE_RUN_LOCK
+from pttt_ooc.stages.stage_context import LOCK, RUN_LOCK, STRUCTURE_LOCK, forget_future
 from tests.kits import quick_snakemake
 from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
