@@ -24,7 +24,7 @@ from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
 
-_LEAST = 1e-15  # an attempt has to be better by this much
+_LEAST = 4e-15  # an attempt has to be better by this much: more than sums of a limit and its parts are off
 
 
 class Positions(NamedTuple):
@@ -379,13 +379,13 @@ def _respond(
         total += bound0 + bound1
         if planned:
             best = max(best, total)
-        elif total > best:
+        elif total > best + _LEAST:
             best = total
             _keep_only(steps, base, mark)
         else:
             dropped = max(dropped, total)
             steps.counts[0] = mark
-    return best if best > need else max(dropped, best)
+    return best if best > need else min(dropped, need)
 
 
 @piece

@@ -15,7 +15,7 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 from tests.kits import naive
 from tests.kits.cli_runner import Done, main
 
-pytest.importorskip("scipy")
+pytest.importorskip("highspy")
 
 SMALL = [name for name in GAMES if name.startswith(("mini", "dark-hex-2"))]
 EXACT = {
