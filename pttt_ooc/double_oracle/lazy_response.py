@@ -108,7 +108,7 @@ class Responder:
 
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
         self._rules, self._player = rules, player
-        self._bounds = new_bounds(rules.squares, 1 << 19, 1 << 17)
+        self._bounds = new_bounds(rules.squares, memo_mb)
         self._room = 1 << 16
 
     def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
@@ -119,7 +119,7 @@ class Responder:
         own
             The responder's plan.  The response then also has the best actions at all infosets where this plan comes.
         bounded
-            Whether attempts are dropped by their bounds; without, all are searched: for tests and comparisons.
+            Whether the bounds are clairvoyant values; without, the bound is a sure win: for tests and comparisons.
         """
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)

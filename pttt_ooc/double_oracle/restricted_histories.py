@@ -65,9 +65,16 @@ class Histories:
             if not counts[1]:
                 break
             if counts[0] == len(self._found.payoffs):
-                self._found = WonHistories(*(np.concatenate([part, np.empty_like(part)]) for part in self._found))
+                self._found = _doubled(self._found)
         self._size, self._known = int(counts[0]), np.array([first.counts, second.counts])
-        return plans, WonHistories(*(part[: self._size] for part in self._found))
+        size = slice(self._size)
+        return plans, WonHistories(self._found.first[size], self._found.second[size], self._found.payoffs[size])
+
+
+def _doubled(found: WonHistories) -> WonHistories:
+    """The same with twice the room."""
+    first, second = (np.concatenate([part, np.empty_like(part)]) for part in (found.first, found.second))
+    return WonHistories(first, second, np.concatenate([found.payoffs, np.empty_like(found.payoffs)]))
 
 
 def _fresh(plan: SparsePlan, known: NDArray[np.int64]) -> tuple[int, int, NDArray[np.bool_]]:
@@ -90,7 +97,7 @@ def _mark(plan: Any, known: Any, before_new: Any) -> None:
 
 
 @piece
-def _is_new(fresh: Any, infoset: int) -> bool:
+def _is_new(fresh: Any, infoset: int) -> Any:
     return infoset >= fresh[0] or fresh[2][infoset]
 
 

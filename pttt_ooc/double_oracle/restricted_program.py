@@ -141,14 +141,13 @@ def build(plans: Plans, won: WonHistories) -> Program:
     before0, before1 = first.before[rows0].astype(np.int64), second.before[columns1].astype(np.int64)
     late0, late1 = before0 >= 0, before1 >= 0
     parts = [  # rows, columns, entries
-        (row_of[first.infosets[sequences[0]]], sequences[0], 1.0),
-        (row_of[rows0[late0]], before0[late0], -1.0),
-        (len(rows0) + sequences[1], column_of[second.infosets[sequences[1]]], 1.0),
-        (len(rows0) + before1[late1], column_of[columns1[late1]], -1.0),
+        (row_of[first.infosets[sequences[0]]], sequences[0], np.ones(sizes[0])),
+        (row_of[rows0[late0]], before0[late0], -np.ones(int(late0.sum()))),
+        (len(rows0) + sequences[1], column_of[second.infosets[sequences[1]]], np.ones(sizes[1])),
+        (len(rows0) + before1[late1], column_of[columns1[late1]], -np.ones(int(late1.sum()))),
         (len(rows0) + won.second[both].astype(np.int64), won.first[both].astype(np.int64), -won.payoffs[both]),
     ]
-    rows, columns = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-    entries = np.concatenate([np.broadcast_to(part[2], part[0].shape) for part in parts])
+    rows, columns, entries = (np.concatenate([part[k] for part in parts]) for k in (0, 1, 2))
     height, width = len(rows0) + sizes[1], sizes[0] + len(columns1)
     keys, inverse = np.unique(columns * height + rows, return_inverse=True)
     sums = np.bincount(inverse, weights=entries)
@@ -173,7 +172,7 @@ def build(plans: Plans, won: WonHistories) -> Program:
 def _constants(own: NDArray[np.int32], other: NDArray[np.int32], payoffs: Floats, size: int) -> Floats:
     """For each own sequence, the payoffs of histories in which the other has the empty sequence."""
     alone = (other < 0) & (own >= 0)
-    return np.bincount(own[alone], weights=payoffs[alone], minlength=size)[:size]
+    return np.bincount(own[alone], weights=payoffs[alone], minlength=size).astype(np.float64)
 
 
 def _grown_basis(program: Program, plans: Plans, last: CheckedProgram | None) -> tuple[Statuses, Statuses]:
@@ -235,8 +234,8 @@ def _solved(
     solution, found = solver.getSolution(), solver.getBasis()
     first = np.array(solution.col_value)[: len(program.sequences)]
     second = np.array(solution.row_dual)[len(program.row_infosets) :]
-    for player, (plan, reach) in enumerate(zip(plans, (first, second), strict=True)):
-        miss = _miss(plan, reach)
+    for player, (plan, own) in enumerate(zip(plans, (first, second), strict=True)):
+        miss = _miss(plan, own)
         if not miss <= TOLERANCE:  # NaN, too
             return None, f"the flows of player {player}'s plan miss by {miss:.1e}."
     reach = np.maximum(first, 0), np.maximum(second, 0)
@@ -261,7 +260,7 @@ def _solver(program: Program, options: dict[str, Any]) -> Any:
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts, program.rows
     model.a_matrix_.value_ = program.entries
-    solver = highspy.Highs()
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     settings = {
         "output_flag": False,
         "threads": 1,

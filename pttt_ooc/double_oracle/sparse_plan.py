@@ -94,7 +94,7 @@ def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
 @piece
 def has_room(plan: Any) -> bool:
     """Whether there is room for another infoset and another sequence."""
-    return max(plan.counts[0], plan.counts[1]) < len(plan.before)
+    return bool(max(plan.counts[0], plan.counts[1]) < len(plan.before))
 
 
 @piece
@@ -167,7 +167,7 @@ def _copy_likely(rules: Any, plan: Any, least: float, smaller: Any, infosets: An
 
 
 @piece
-def _weight(plan: Any, sequence: int) -> float:
+def _weight(plan: Any, sequence: int) -> Any:
     """The probability of a sequence, given its infoset."""
     return plan.chances[sequence] * plan.orbits[sequence]
 
