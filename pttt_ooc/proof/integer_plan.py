@@ -3,24 +3,25 @@
 The *weight* of a sequence, divided by the plan's denominator, is its realization weight: the probability that the
 player does their part of it.  At each infoset the weights of the actions add up to the weight that comes there.
 
-An infoset is in the tree if the plan reaches it and, *as far as the player knows*, it may come up.  That is the case
-after an attempt, unless what the player has seen says that the game is over, or that the result was impossible:
+An infoset is in the tree if the plan comes there and, *as far as the player can tell*, the game may go on.  The next
+infoset after an attempt is left out in these cases:
 
-- A mark is not placed on a square of the opponent's setup.  An attempt does not fail if all attempts of the opponent
-  are accounted for by earlier failures; it may on a square of the opponent's setup.
-- The player's own marks do not win, nor do the opponent's marks that they know; together they do not fill the board.
-- If a failed attempt keeps the turn, every attempt of the opponent before the next own one becomes a mark in the end:
-  own marks and these do not fill the board.
+- The attempt fails, although earlier failures account for all attempts of the opponent.
+- The player's marks win, or the opponent's marks that they know do, or there is no square left to attempt.
+- If a failed attempt keeps the turn, the player knows how many marks the opponent has: all marks together fill the board.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import gcd
 from typing import Protocol, TypeVar
 
-from pttt_ooc.errors import StrategyError
+from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.rules.game import Game
-from pttt_ooc.rules.play import first_infoset
+
+MOST_INFOSETS = 5_000_000
+"""Infosets of the largest plan."""
 
 State = TypeVar("State")
 
@@ -95,7 +96,7 @@ class IntegerPlan:
         return len(self.squares)
 
 
-def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int = 1 << 62) -> IntegerPlan:
+def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int = MOST_INFOSETS) -> IntegerPlan:
     """Write a player's plan out.
 
     Parameters
@@ -105,12 +106,15 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
 
     Raises
     ------
+    GameError
+        If the game has a setup.
     StrategyError
-        If there are more.
+        If there are more infosets.
     """
-    plan, given = IntegerPlan(behaviour.denominator), game.setup_mask(1 - player)
+    check_board(game)
+    plan = IntegerPlan(behaviour.denominator)
     wins, loses = ([game.wins(p, marks) for marks in range(1 << game.squares)] for p in (player, 1 - player))
-    abrupt, full = game.turn_rule == "abrupt", (1 << game.squares) - 1
+    classical, full = game.turn_rule == "classical", (1 << game.squares) - 1
 
     def visit(state: State, text: str, own: int, fails: int, hidden: int, weight: int) -> int:
         """Add an infoset and all after it; of `hidden` attempts of the opponent, the player knows nothing."""
@@ -130,19 +134,27 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
             plan.placed.append(-1)
         for action, (square, part) in enumerate(played, first):
             bit = 1 << square
-            set_up, known = bool(given & bit), given | fails | bit
-            if own | known == full:
-                continue
-            if (hidden or set_up) and not loses[known]:
-                left = hidden + abrupt - (not set_up)
+            known = own | fails | bit
+            if hidden and known != full and not loses[fails | bit]:
                 after = behaviour.after(state, square, False)
-                plan.failed[action] = visit(after, f"{text}{square}.", own, fails | bit, left, part)
-            marks = (own | known).bit_count() + (0 if abrupt else hidden)  # on the board, at the least
-            if not set_up and not wins[own | bit] and marks < game.squares:
+                plan.failed[action] = visit(after, f"{text}{square}.", own, fails | bit, hidden - classical, part)
+            if known.bit_count() + classical * hidden < game.squares and not wins[own | bit]:
                 after = behaviour.after(state, square, True)
                 plan.placed[action] = visit(after, f"{text}{square}*", own | bit, fails, hidden + 1, part)
         return infoset
 
-    start = first_infoset(game, player)
-    visit(behaviour.start(), start, game.setup_mask(player), 0, int(player != game.first_player), plan.denominator)
+    visit(behaviour.start(), "|", 0, 0, player, plan.denominator)
     return plan
+
+
+def check_board(game: Game) -> None:
+    """Raise a GameError if a game has a setup: a certificate has no place for it."""
+    if any(game.setup):
+        raise GameError(f"Game {game.name} begins with marks on the board; certificates are for empty boards.")
+
+
+def in_lowest_terms(plan: IntegerPlan) -> IntegerPlan:
+    """The same plan, with the least denominator."""
+    factor = gcd(plan.denominator, *plan.weights)
+    weights, arriving = ([number // factor for number in numbers] for numbers in (plan.weights, plan.arriving))
+    return replace(plan, denominator=plan.denominator // factor, weights=weights, arriving=arriving)
