@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans
@@ -22,9 +21,10 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.proof.certificate import Certificate
 from pttt_ooc.proof.integer_plan import IntegerPlan, check_board, in_lowest_terms, integer_plan
 from pttt_ooc.proof.integer_program import Simplex, integer_program
-from pttt_ooc.proof.integer_response import IntegerResponse, best_response
+from pttt_ooc.proof.integer_response import IntegerResponse
 from pttt_ooc.proof.rational_optimum import RationalOptimum, rational_optimum
 from pttt_ooc.proof.sparse_behaviour import Orientation, SparseBehaviour
+from pttt_ooc.proof.verification import guarantees
 from pttt_ooc.rules.game import Game
 
 _MEMO_MB = 48.0  # for the bounds of one player's best responses in double precision
@@ -93,14 +93,12 @@ def exact_equilibrium(
         optimum = rational_optimum(program, vertex)
         fractions += 1
         written = _written_out(game, rules, plans, optimum)
-        proofs = [best_response(rules, p, written[1 - p]) for p in (0, 1)]
-        lower = Fraction(-proofs[1].value, written[0].denominator)
-        upper = Fraction(proofs[0].value, written[1].denominator)
-        if lower == upper:
+        found = guarantees(game, written)
+        if found.lower == found.upper:
             tell(Progress(programs, fractions, 0.0, 0))
-            return Certificate(game, lower, upper, written)
-        plans, added = _both(allow_steps(rules, plans[p], proofs[p]) for p in (0, 1))
-        tell(Progress(programs, fractions, float(upper - lower), added))
+            return Certificate(game, found.lower, found.upper, written)
+        plans, added = _both(allow_steps(rules, plans[p], found.responses[p]) for p in (0, 1))
+        tell(Progress(programs, fractions, float(found.upper - found.lower), added))
         if not added:
             raise PtttError("The best responses to an equilibrium of the restricted game gain, but have nothing new.")
 

@@ -8,7 +8,7 @@ infoset after an attempt is left out in these cases:
 
 - The attempt fails, although earlier failures account for all attempts of the opponent.
 - The player's marks win, or the opponent's marks that they know do, or there is no square left to attempt.
-- If a failed attempt keeps the turn, the player knows how many marks the opponent has: all marks together fill the board.
+- If a failed attempt keeps the turn, the player knows how many marks the opponent has.  All marks fill the board.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The linear program of a restricted game in integers, and the vertex with which the simplex method ends.
 
-The program is that of :func:`pttt_ooc.solving.linear_program.equilibrium` (von Stengel 1996): player 0's plan ``x`` and a
-bound ``v`` for each infoset of player 1::
+The program is that of :func:`pttt_ooc.solving.linear_program.equilibrium` (von Stengel 1996), with player 0's plan
+``x`` and a bound ``v`` for each infoset of player 1::
 
     max v(root)   so that   E x = e,   F' v <= A' x,   x >= 0
 
@@ -120,7 +120,8 @@ class Simplex:
         """
         import highspy
 
-        model = highspy.Highs()
+        solver: Any = highspy.Highs
+        model = solver()
         for option, value in _OPTIONS.items():
             model.setOptionValue(option, value)
         model.passModel(_model(program))

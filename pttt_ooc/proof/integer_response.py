@@ -1,8 +1,8 @@
 """The best response to an integer plan, in integers: nothing is rounded, and no symmetry is used.
 
-The search is that of :mod:`pttt_ooc.double_oracle.lazy_response`, with bounds of the same kind.  But a plan is the whole
-tree of what its player may be asked, and a position is one of its infosets, whose weight is known.  So the payoffs of a
-response are sums of weights: integers over the plan's denominator.
+The search is that of :mod:`pttt_ooc.double_oracle.lazy_response`, with bounds of the same kind.  But here a plan is the
+whole tree of what its player may be asked, and a position is one of its infosets, whose weight is known.  So payoffs
+are sums of weights: integers over the plan's denominator.
 """
 
 from __future__ import annotations
@@ -137,10 +137,15 @@ def best_response(rules: RuleTables, responder: int, plan: IntegerPlan, bounded:
         _respond_from_start(rules, responder, tree, memo, search, bounded)
         if not search.counts[2] and not memo.counts[1]:
             break
-        room *= 2
+        room *= 4
     size = int(search.counts[0])
-    steps = (array[:size].copy() for array in (search.parents, search.results, search.squares))
-    return IntegerResponse(from_limbs(search.totals[-1]), *steps, visited=int(search.counts[1]))
+    return IntegerResponse(
+        value=from_limbs(search.totals[-1]),
+        parents=search.parents[:size].copy(),
+        results=search.results[:size].copy(),
+        squares=search.squares[:size].copy(),
+        visited=int(search.counts[1]),
+    )
 
 
 def _tree(plan: IntegerPlan) -> Tree:
@@ -206,6 +211,8 @@ def _seen(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any
         Of the memo's values; or, negative, -1 minus the row of a weight.
     """
     infoset, own, tried = at
+    if memo.counts[1]:
+        return np.int64(_ZERO)  # what is found now is not used
     marks = tree.marks[infoset]
     if responds:
         best = np.int64(-1)

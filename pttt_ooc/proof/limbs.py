@@ -1,7 +1,7 @@
 """Large integers for kernels: rows of *limbs*, of which only sums, differences and comparisons are needed.
 
-A number is the sum of ``limbs[i] * 2^(32 i)``, int64.  In *proper* form the limbs are 0 to 2^32 - 1, but for the last one,
-which has the sign.  Sums of up to 2^30 proper numbers may be made limb by limb before they are made proper.
+A number is the sum of ``limbs[i] * 2^(32 i)``, int64.  In *proper* form all limbs but the last are 0 to 2^32 - 1; the
+last one has the sign.  Sums of up to 2^30 proper numbers may be made limb by limb before they are made proper.
 """
 
 from __future__ import annotations
