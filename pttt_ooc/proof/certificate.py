@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from pttt_ooc.disk.files import atomic_write_bytes
 from pttt_ooc.proof.integer_plan import IntegerPlan
 from pttt_ooc.rules.game import Game
 
@@ -62,6 +64,8 @@ def header(game: Game) -> list[str]:
 
 def write(certificate: Certificate, path: Path) -> None:
     """Write a certificate, zipped; equal certificates give equal bytes."""
-    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as zipped:
+    buffer = io.BytesIO()
+    with gzip.GzipFile("", "wb", 9, buffer, mtime=0) as zipped:
         for line in certificate.text():
             zipped.write(line.encode("ascii"))
+    atomic_write_bytes(path, buffer.getvalue())
