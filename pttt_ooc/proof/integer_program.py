@@ -120,8 +120,7 @@ class Simplex:
         """
         import highspy
 
-        solver: Any = highspy.Highs
-        model = solver()
+        model = _quiet_solver()
         for option, value in _OPTIONS.items():
             model.setOptionValue(option, value)
         model.passModel(_model(program))
@@ -149,6 +148,17 @@ _OPTIONS: dict[str, Any] = {
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
+
+
+def _quiet_solver() -> Any:
+    """A solver that prints nothing; the usual one greets before it can be told not to."""
+    import highspy
+
+    class Quiet(highspy.Highs):
+        def __init__(self) -> None:
+            super(highspy.Highs, self).__init__()
+
+    return Quiet()
 
 
 def _model(program: IntegerProgram) -> Any:
