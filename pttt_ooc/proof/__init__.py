@@ -1,0 +1,1 @@
+"""Exact values as fractions, and certificates that prove them."""
