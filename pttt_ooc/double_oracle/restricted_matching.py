@@ -71,20 +71,25 @@ def _match(first: Any, second: Any, last0: Any, last1: Any, payoffs: Any, target
         _average(second, weight / weights)
         _play(second)
         if iteration % _LOOKS == 0 or iteration == most:
-            _gradient(last0, last1, payoffs, 1.0, second[4][_AVERAGE], first[4][_VALUES])
-            _gradient(last1, last0, payoffs, -1.0, first[4][_AVERAGE], second[4][_VALUES])
-            if _best(first) + _best(second) <= target:
+            gap = _gradient(last0, last1, payoffs, 1.0, second[4][_AVERAGE], first[4][_VALUES])
+            gap += _gradient(last1, last0, payoffs, -1.0, first[4][_AVERAGE], second[4][_VALUES])
+            if gap + _best(first) + _best(second) <= target:
                 return iteration
     return most
 
 
 @bare_kernel
-def _gradient(own: Any, other: Any, payoffs: Any, sign: float, reach: Any, values: Any) -> None:
-    """The payoff of each own sequence against a plan, without what comes after it."""
+def _gradient(own: Any, other: Any, payoffs: Any, sign: float, reach: Any, values: Any) -> float:
+    """The payoff of each own sequence against a plan, without what comes after it; returns that of the empty one."""
     values[:] = 0.0
+    before = 0.0
     for k in range(len(payoffs)):
-        there = reach[other[k]] if other[k] >= 0 else 1.0
-        values[own[k]] += sign * payoffs[k] * there
+        payoff = sign * payoffs[k] * (reach[other[k]] if other[k] >= 0 else 1.0)
+        if own[k] >= 0:
+            values[own[k]] += payoff
+        else:
+            before += payoff
+    return before
 
 
 @bare_kernel
