@@ -160,6 +160,7 @@ def allow_response(rules: RuleTables, plan: SparsePlan, response: Response) -> t
 
 @bare_kernel
 def allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
+    """Allow the actions of a response, and note the infoset of each, int64 (steps,)."""
     for step in range(len(infosets)):
         parent = steps.parents[step]
         if parent >= 0:

@@ -62,7 +62,7 @@ class FaceProgram:
 
         own, other = plans[self._player], plans[1 - self._player]
         shape = _Shape(own, other)
-        model = highspy.Highs()
+        model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, setting in (
             ("output_flag", False),
             ("primal_feasibility_tolerance", _TOLERANCE),
@@ -84,7 +84,7 @@ class FaceProgram:
         solution = model.getSolution()
         self._basis = _Basis(shape, model.getBasis())
         plan = np.maximum(np.array(solution.col_value)[1 : shape.own + 1], 0)
-        multipliers = np.abs(np.array(solution.row_dual)[shape.bound(np.arange(shape.theirs)) ]) / weight
+        multipliers = np.abs(np.array(solution.row_dual)[shape.bound(np.arange(shape.theirs))]) / weight
         ordered = (plan, multipliers) if self._player == 0 else (multipliers, plan)
         return ordered
 

@@ -14,7 +14,6 @@ the response to the other's plan has.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 

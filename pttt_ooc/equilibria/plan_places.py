@@ -69,10 +69,20 @@ def place_tables(index: Index, rules: RuleTables, player: int) -> PlaceTables:
         raise GameError(f"Game {game.name}: sparse plans need an index with symmetry full.")
     views, symmetries = np.full(1 << 2 * game.squares, -1, np.int32), np.zeros(1 << 2 * game.squares, np.int8)
     views[orbits.keys], symmetries[orbits.keys] = orbits.view, orbits.symmetry
+    hidden, orders, ending_failed = order_counts(game, player).tables
     return PlaceTables(
-        *(views, symmetries, np.argsort(rules.images, axis=1)),
-        *(mine.placed, mine.failed, mine.decides, mine.node_start, mine.sequence_start),
-        *(game.setup_mask(player), *order_counts(game, player).tables),
+        views=views,
+        symmetries=symmetries,
+        inverses=np.argsort(rules.images, axis=1),
+        placed=mine.placed,
+        failed=mine.failed,
+        decides=mine.decides,
+        node_start=mine.node_start,
+        sequence_start=mine.sequence_start,
+        setup=game.setup_mask(player),
+        hidden=hidden,
+        orders=orders,
+        ending_failed=ending_failed,
     )
 
 
@@ -199,7 +209,7 @@ def _rank(rules: Any, tables: Any, g: int, path: Any, depth: int, marks: int, sc
 
 @piece
 def _place(rules: Any, tables: Any, path: Any, depth: int, marks: int, fails: int, scratch: Any) -> Any:
-    """The representative's view, the symmetry to it, and the rank; a negative view if the player does not move there."""
+    """The representative's view, the symmetry to it, and the rank; a negative view if the player does not move."""
     key = ((marks & ~tables.setup) << rules.squares) | fails
     view = np.int64(tables.views[key])
     if view < 0 or not tables.decides[view]:
@@ -325,7 +335,7 @@ def _walk(
     steps: Any,
     node: Any,
     origin: Any,
-) -> bool:
+) -> Any:
     """Add the actions of a pure strategy to `steps`, without those parts that are done anyway.
 
     Parameters

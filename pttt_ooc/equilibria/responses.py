@@ -43,7 +43,7 @@ class Responses:
         i, part = self.index.players[player], Slice(sequences, nodes[:0], nodes, 0, 0, 0)
         for n in range(i.slices):
             self.engine.run(player, n, tree.add_child_values, part)
-        return float(nodes[0]), sequences
+        return float(nodes[0]), sequences.astype(np.float64, copy=False)
 
     def best(
         self, player: int, payoffs: Floats, defaults: Choices | None = None, tolerance: float = 0.0
@@ -91,7 +91,7 @@ def rule_choices(engine: Engine, rules: RuleTables, player: int) -> Choices:
 
 
 @kernel
-def best_values_near(first_view, last_view, tree, part, choices, tolerance):
+def best_values_near(first_view: Any, last_view: Any, tree: Any, part: Any, choices: Any, tolerance: float) -> None:
     """As :func:`pttt_ooc.sweep.tree.best_values`, but choices change only for more than `tolerance`.
 
     `choices` begin at the first node of all.
@@ -134,4 +134,3 @@ def best_values_near(first_view, last_view, tree, part, choices, tolerance):
                 if best[r] > usual[r] + tolerance:
                     chosen[r] = first_best[r]
                 part.nodes[node + r] += best[r]
-

@@ -2,14 +2,11 @@
 
 from random import Random
 
-import numpy as np
 import pytest
 
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.equilibria.optimal_face import OptimalFace
-from pttt_ooc.errors import GameError, PtttError
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.structure.strategy import uniform_strategy
 from tests.kits import naive
 from tests.kits.helpers import as_strategy, random_table, sequence_texts, small_engine
 
