@@ -150,6 +150,9 @@ def test_foreign_and_damaged_policies_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(ArenaError, match=part):
             policies.load(path, chosen, 0)
+    damaged[3:5] = 0, 1
+    path.write_bytes(b"\n".join([magic, header, rest[: 8 * entries] + damaged.tobytes()]))
+    assert policies.load(path, chosen, 0).values[3:5].tolist() == [0, 1], "values that are allowed"
     path.write_bytes(data)
     assert len(policies.load(path, chosen, 0).keys) == entries
     (tmp_path / FILES[1]).unlink()
