@@ -158,6 +158,7 @@ def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
     told = math.ceil(seconds) + 1
     most = {
         "RLIMIT_AS": memory_mb << 20,
+        "RLIMIT_DATA": memory_mb << 20,  # the process that starts it may have a lower limit of its own
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": OUTPUT,
         "RLIMIT_NOFILE": 64,

@@ -4,7 +4,9 @@ import io
 import json
 import random
 import re
+import resource
 import sys
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -136,6 +138,20 @@ def test_a_person_begins_each_match_anew():
         person.load()
         answer, _ = person.ask({"moves": [((-1, -1, -1), cell, "x")], "old_move": cell, "flag": "o"})
         assert answer["move"] == answered
+
+
+def test_the_answerers_own_limit_of_memory_is_none_of_the_bots():
+    """The process that runs people's games has a limit of 4 GB."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    body = "import resource\nassert resource.getrlimit(resource.RLIMIT_DATA)[0] == 6 << 30\n" + FIRST
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, hard))
+    try:
+        pair = (bot(body), Person(lambda position: position.valid_cells()[0]))
+        match = play_match(pair, replace(OPEN, memory_mb=6 << 10))
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+    assert match.message in ("WON", "DRAW"), match.detail
 
 
 def test_a_bot_forfeits_against_a_person():
