@@ -29,6 +29,14 @@ def listed(won):
     return sorted(zip(won.first.tolist(), won.second.tolist(), won.payoffs.tolist(), strict=True))
 
 
+def test_programs_print_nothing(capfd):
+    """The solver's banner would come before the object of ``--json``; it is printed once in a process."""
+    oracle = after_rounds("mini-2x3k2-abrupt", 3)
+    plans, won = oracle._histories.won(oracle.plans)
+    RestrictedProgram().exact_plans(plans, won)
+    assert capfd.readouterr().out == ""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_histories_found_in_steps_are_those_of_one_walk(name):
     oracle = DoubleOracle(named_game(name))
