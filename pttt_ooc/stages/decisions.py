@@ -29,7 +29,7 @@ from pttt_ooc.stages.staleness import StageRequest, reasons, sentence
 Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
-def _plan_whatever_is_writable() -> None:
+def _plan_read_only_products() -> None:
     """Let Snakemake plan jobs whose products are read-only; it refuses to, even for a dry run."""
     from snakemake.jobs import Job
 
@@ -56,7 +56,7 @@ class Decisions:
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
         if workflow.output_settings.dryrun:
-            _plan_whatever_is_writable()
+            _plan_read_only_products()
 
     def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""
