@@ -14,6 +14,7 @@ from pttt_ooc.proof.integer_plan import IntegerPlan
 from pttt_ooc.rules.game import Game
 
 VERSION = 1
+CLAIM_LINE = 6
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from pttt_ooc.aliases import TurnRule
-from pttt_ooc.errors import CertificateError, GameError, StrategyError, on_one_line
-from pttt_ooc.proof.certificate import VERSION, Certificate, header
+from pttt_ooc.errors import CertificateError, StrategyError, on_one_line
+from pttt_ooc.proof.certificate import VERSION, Certificate
 from pttt_ooc.proof.integer_plan import Actions, IntegerPlan, integer_plan
 from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.rules.game import Game, Squares, mask_of
@@ -94,29 +94,28 @@ def read(path: Path) -> Certificate:
 
 
 def _game(lines: Lines) -> Game:
-    """The rules; a game with a name, if there is one with these rules."""
-    found = [lines.next()]
-    if found[0] != f"phantom certificate {VERSION}":
+    """The rules; the game that has a name, if there is one with these rules."""
+    if lines.next() != f"phantom certificate {VERSION}":
         lines.refuse(f"this is no certificate of version {VERSION}")
-    found += [lines.next() for _ in range(4)]
+    squares = re.fullmatch("squares ([1-9]|10)", lines.next())
+    if squares is None:
+        lines.refuse("squares 1 to 10 must come here")
+    turns = re.fullmatch("turns (abrupt|classical)", lines.next())
+    if turns is None:
+        lines.refuse("turns abrupt or turns classical must come here")
+    sets = _winning_sets(lines, 0, int(squares[1])), _winning_sets(lines, 1, int(squares[1]))
+    turn_rule: TurnRule = "classical" if turns[1] == "classical" else "abrupt"
+    rules = (int(squares[1]), turn_rule, [set(one) for one in sets], ((), ()))
     for game in GAMES.values():
-        if header(game) == found:
+        if (game.squares, game.turn_rule, [set(one) for one in game.winning_sets], game.setup) == rules:
             return game
-    squares = re.fullmatch("squares ([1-9]|10)", found[1])
-    rule = re.fullmatch("turns (abrupt|classical)", found[2])
-    if squares is None or rule is None:
-        lines.refuse("the rules are not those of a board of 1 to 10 squares with abrupt or classical turns")
-    sets = [_winning_sets(lines, found[3 + p], p, int(squares[1])) for p in (0, 1)]
-    turn_rule: TurnRule = "classical" if rule[1] == "classical" else "abrupt"
-    try:
-        return Game("a game without a name", 1, int(squares[1]), (sets[0], sets[1]), turn_rule)
-    except GameError as error:
-        lines.refuse(str(error).rstrip("."))
+    return Game("without a name", 1, int(squares[1]), sets, turn_rule)
 
 
-def _winning_sets(lines: Lines, line: str, player: int, squares: int) -> Squares:
+def _winning_sets(lines: Lines, player: int, squares: int) -> Squares:
+    line = lines.next()
     if re.fullmatch(f"wins {player}(?: [0-9]+)*", line) is None:
-        lines.refuse(f"the winning sets of player {player} must be digits")
+        lines.refuse(f"wins {player} and the winning sets, as digits, must come here")
     words = line.split(" ")[2:]
     if any(int(digit) >= squares for word in words for digit in word):
         lines.refuse(f"a winning set of player {player} is not on the board")
@@ -165,7 +164,7 @@ class _Written:
         for word in words:
             action = _ACTION.fullmatch(word)
             if action is None:
-                self._lines.refuse(f"{on_one_line(word)} is no action, such as 4=17")
+                self._lines.refuse(f"{on_one_line(word[:40])!r} is no action, such as 4=17")
             square, part = int(action[1]), int(action[2])
             if square >= self._squares or state >> square & 1:
                 self._lines.refuse(f"square {square} cannot be attempted")

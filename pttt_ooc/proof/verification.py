@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.errors import CertificateError
-from pttt_ooc.proof.certificate import Certificate
+from pttt_ooc.proof.certificate import CLAIM_LINE, Certificate
 from pttt_ooc.proof.certificate_reader import read
 from pttt_ooc.proof.integer_plan import IntegerPlan
 from pttt_ooc.proof.integer_response import IntegerResponse, best_response
@@ -52,6 +52,6 @@ def verified(path: Path) -> tuple[Certificate, Guarantees]:
     found = guarantees(certificate.game, certificate.plans)
     if (found.lower, found.upper) != (certificate.lower, certificate.upper):
         raise CertificateError(
-            f"{path}: The plans prove {found.lower} <= value <= {found.upper}, which is not the certificate's claim."
+            f"{path}, line {CLAIM_LINE}: the plans prove {found.lower} <= value <= {found.upper}, not this claim."
         )
     return certificate, found
