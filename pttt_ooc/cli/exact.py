@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +31,9 @@ def exact(
     gap: Annotated[float, typer.Option(min=0, metavar="X", help="Stop at an interval of this width.")] = 1e-12,
     max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes.")] = 60,
     memo_mb: Annotated[float, typer.Option(min=1, metavar="MB", help="Memory for the bounds of best responses.")] = 96,
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="DIR", help="Save the run there, and go on from what is saved.")
+    ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -36,10 +41,11 @@ def exact(
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
-    Nothing is read and nothing is written.  With --json, the last line is one object.
+    Without --state, nothing is read and nothing is written.  With --json, the last line is one object.
     """
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
     from pttt_ooc.rules.catalogue import named_game
 
@@ -48,15 +54,22 @@ def exact(
     say(f"{game}: getting ready ...")
     oracle = DoubleOracle(rules, memo_mb, threads or cores())
     begin = spoken = time.monotonic()
-    while True:
-        last = oracle.round()
+    with SavedState(state, oracle) if state else nullcontext() as saved:
+        last = oracle.last
+        if last:
+            say(f"Going on after round {last.number}.")
+        while not (last and (last.settled or last.nashconv <= gap)):
+            last = oracle.round()
+            seconds = time.monotonic() - begin
+            ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
+            if saved:
+                saved.save(ends)
+            if ends or time.monotonic() - spoken > _LINE_SECONDS:
+                spoken = time.monotonic()
+                say(_line(last, seconds))
+            if ends:
+                break
         seconds = time.monotonic() - begin
-        ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
-        if ends or time.monotonic() - spoken > _LINE_SECONDS:
-            spoken = time.monotonic()
-            say(_line(last, seconds))
-        if ends:
-            break
     if as_json:
         record = {
             "game": game,

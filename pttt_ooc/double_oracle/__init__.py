@@ -4,5 +4,5 @@ Modules: ``oracle``: the rounds, and the proven interval.  ``rule_tables``: a ga
 ``pure_rule``: what a player does outside of their plan.  ``sparse_plan``: the sequences that a player may use.
 ``complete_strategy``: plan and rule together.  ``clairvoyance``: upper bounds for a best response.
 ``lazy_response``: the best response.  ``restricted_histories``, ``restricted_matching``, ``restricted_program``: the
-restricted game, its approximate and its exact solution.
+restricted game, its approximate and its exact solution.  ``saved_state``: a run that goes on after a kill.
 """
