@@ -26,7 +26,7 @@ class Certificate:
         assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
         self.after("phantom certificate 1")
         self.bits = [1 << s for s in range(1 + [str(n) for n in range(1, 11)].index(self.after("squares")))]
-        self.full, self.classical = sum(self.bits), ("abrupt", "classical").index(self.after("turns"))
+        self.full, self.classical = sum(self.bits), ["abrupt", "classical"].index(self.after("turns"))
         sets = [[sum({1 << int(s) for s in word}) for word in self.after(f"wins {p}").split()] for p in (0, 1)]
         self.won = [[any(marks & s == s for s in sets[p]) for marks in range(self.full + 1)] for p in (0, 1)]
         self.claim, self.plans = self.after("claim"), []
