@@ -18,6 +18,8 @@ from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.proof.integer_plan import IntegerPlan
 from pttt_ooc.proof.limbs import Limbs, add, copy, from_limbs, less, limbs_needed, make_proper, subtract, to_limbs
 
+ROOM = 1 << 16
+"""Room for the first search; one that does not fit has four times as much."""
 _ZERO = 0  # the row of the memo that has the number 0
 
 
@@ -131,7 +133,7 @@ def best_response(rules: RuleTables, responder: int, plan: IntegerPlan, bounded:
     bounded
         Whether attempts are dropped by their bounds; without, all are searched: for tests.
     """
-    tree, room = _tree(plan), 1 << 16
+    tree, room = _tree(plan), ROOM
     while True:
         memo, search = _memo(room, tree.weights.shape[1]), _room(room, rules.squares, tree.weights.shape[1])
         _respond_from_start(rules, responder, tree, memo, search, bounded)

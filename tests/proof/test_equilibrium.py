@@ -1,0 +1,200 @@
+"""The rational end: sparse systems, vertices, the outer loop; and values by two other roads."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.double_oracle.restricted_histories import Histories
+from pttt_ooc.double_oracle.rule_tables import rule_tables
+from pttt_ooc.double_oracle.sparse_plan import first_infoset
+from pttt_ooc.proof import equilibrium
+from pttt_ooc.proof.equilibrium import exact_equilibrium
+from pttt_ooc.proof.integer_program import Simplex, Vertex, integer_program
+from pttt_ooc.proof.rational_optimum import NotOptimalError, rational_optimum
+from pttt_ooc.proof.rational_system import SingularError, solve
+from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES, REFERENCE_VALUES, named_game
+from tests.kits.exact_simplex import maximise
+
+pytest.importorskip("flint")
+pytest.importorskip("highspy")
+SMALL = [name for name in EXACT_VALUES if name.startswith(("mini", "dark-hex-2", "dark-hex-3x2"))]
+
+
+def program_of(name):
+    """The last restricted program of the double oracle, and its game."""
+    oracle = DoubleOracle(named_game(name))
+    while not oracle.round().settled and oracle.last.nashconv > 1e-13:
+        pass
+    plans, won = Histories(oracle.rules).won(oracle.plans)
+    return integer_program(plans, won, len(oracle.game.symmetries))
+
+
+# ---------------------------------------------------------------------------------------------
+# Systems of equations
+
+
+def eliminated(matrix, amounts):
+    """By Gaussian elimination in fractions; None if the matrix is singular."""
+    rows = [[Fraction(int(a)) for a in row] + [amount] for row, amount in zip(matrix, amounts, strict=True)]
+    for k in range(len(rows)):
+        pivot = next((r for r in range(k, len(rows)) if rows[r][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [a / rows[k][k] for a in rows[k]]
+        for r in range(len(rows)):
+            if r != k and rows[r][k]:
+                rows[r] = [a - rows[r][k] * b for a, b in zip(rows[r], rows[k], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def test_sparse_systems_are_solved_as_by_elimination():
+    from flint import fmpq
+    from scipy import sparse
+
+    draw, singular = random.Random(1), 0
+    for size in [1, 2, 3, 5, 8, 13, 21] * 12:
+        matrix = np.array([[draw.choice([0, 0, 0, draw.randint(-3, 3)]) for _ in range(size)] for _ in range(size)])
+        if draw.random() < 0.8:  # a matching there is
+            matrix[np.arange(size), draw.sample(range(size), size)] = [draw.choice([-2, 1, 5]) for _ in range(size)]
+        amounts = [Fraction(draw.randint(-2, 2), draw.randint(1, 4)) for _ in range(size)]
+        expected = eliminated(matrix, amounts)
+        system = sparse.csr_array(matrix.astype(np.int64)), [fmpq(a.numerator, a.denominator) for a in amounts]
+        if expected is None:
+            singular += 1
+            continue
+        assert [Fraction(int(x.p), int(x.q)) for x in solve(*system)] == expected
+    assert singular > 5
+
+
+def test_a_singular_system_is_refused():
+    from flint import fmpq
+    from scipy import sparse
+
+    for matrix in ([[0, 1], [0, 1]], [[1, 1], [1, 1]]):
+        with pytest.raises(SingularError):
+            solve(sparse.csr_array(np.array(matrix, np.int64)), [fmpq(1), fmpq(2)])
+
+
+# ---------------------------------------------------------------------------------------------
+# Vertices and the outer loop
+
+
+def test_a_vertex_that_is_not_optimal_is_refused():
+    """Whatever the simplex method says: another basis is singular, or not feasible, or it has the same value."""
+    program = program_of("mini-2x3k2-abrupt")
+    vertex = Simplex().vertex(program)
+    value = rational_optimum(program, vertex).value
+    assert value == Fraction(13, 17)
+    refused = 0
+    for column in np.flatnonzero(vertex.columns):
+        for other in np.flatnonzero(~vertex.columns):
+            columns = vertex.columns.copy()
+            columns[[column, other]] = False, True
+            try:
+                assert rational_optimum(program, Vertex(columns, vertex.rows, vertex.reach)).value == value
+            except (NotOptimalError, SingularError):
+                refused += 1
+    columns = vertex.columns.copy()
+    columns[np.flatnonzero(columns)[0]] = False
+    with pytest.raises(NotOptimalError, match="size"):
+        rational_optimum(program, Vertex(columns, vertex.rows, vertex.reach))
+    assert refused > 5 or vertex.columns.all()
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("name", SMALL)
+def test_the_outer_loop_ends_from_nothing_with_the_value(name):
+    rules, steps = rule_tables(named_game(name)), []
+    certificate = exact_equilibrium(named_game(name), (first_infoset(rules, 0), first_infoset(rules, 1)), steps.append)
+    assert certificate.exact and certificate.lower == EXACT_VALUES[name]
+    assert all(step.added for step in steps[:-1]) and steps[-1].gain == 0
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "dark-hex-2x3-abrupt", "mini-2x3k3-classical"])
+def test_the_outer_loop_in_fractions_ends_by_itself(name, monkeypatch):
+    """Without double-precision responses, each vertex is solved in fractions, and the integer responses enlarge it."""
+    monkeypatch.setattr(equilibrium, "_GAIN", 10.0)
+    rules, steps = rule_tables(named_game(name)), []
+    certificate = exact_equilibrium(named_game(name), (first_infoset(rules, 0), first_infoset(rules, 1)), steps.append)
+    assert certificate.lower == certificate.upper == EXACT_VALUES[name]
+    assert steps[-1].fractions == steps[-1].programs == len(steps) > 1
+    assert all(step.gain > 0 and step.added > 0 for step in steps[:-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dark-hex-3x3-abrupt", "pttt-classical", "pttt-2x4k3-abrupt"])
+def test_large_games_have_the_values_of_the_catalogue(name):
+    oracle = DoubleOracle(named_game(name))
+    while not oracle.round().settled and oracle.last.nashconv > 1e-13:
+        pass
+    assert exact_equilibrium(named_game(name), oracle.plans).lower == EXACT_VALUES[name]
+
+
+def test_intervals_of_the_catalogue_contain_the_fractions():
+    for name, ((lower, upper), source) in REFERENCE_VALUES.items():
+        value = EXACT_VALUES[name]
+        assert Fraction(lower) - Fraction(1, 10**15) <= value <= Fraction(upper) + Fraction(1, 10**15)
+        assert upper - lower < 2e-14 and str(value) in source and f"proof/{name}.txt.gz" in source
+    assert EXACT_VALUES.keys() <= GAMES.keys()
+
+
+# ---------------------------------------------------------------------------------------------
+# Other roads
+
+
+def dense(program):
+    """The program with variables that are not negative: bounds are differences, and an equation is two inequalities."""
+    matrix, n = program.matrix.toarray().tolist(), program.sequences
+    rows = [row[:n] + row[n:] + [-a for a in row[n:]] for row in matrix]
+    limits = [int(row == 0) for row in range(len(rows))]
+    rows += [[-a for a in row] for row in rows[: program.sums]]
+    limits += [-limit for limit in limits[: program.sums]]
+    return [int(j == n) - int(j == len(matrix[0])) for j in range(len(rows[0]))], rows, limits
+
+
+@pytest.mark.parametrize(
+    "name", ["mini-2x2k2-abrupt", "mini-2x3k2-abrupt", "dark-hex-2x2-abrupt", "dark-hex-3x2-abrupt"]
+)
+def test_fractions_alone_give_the_value(name):
+    """A dense tableau and Bland's rule, with nothing but the standard library."""
+    program = program_of(name)
+    assert maximise(*dense(program)) / program.scale == EXACT_VALUES[name]
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize(
+    "name", ["mini-2x3k3-abrupt", "dark-hex-2x3-abrupt", "dark-hex-3x3-abrupt", "pttt-2x4k3-abrupt"]
+)
+def test_the_exact_simplex_of_glpk_gives_the_value(name):
+    """In rational arithmetic from beginning to end, by other people's program."""
+    glpk = pytest.importorskip("swiglpk")
+    program = program_of(name)
+    rows, columns = program.matrix.shape
+    problem, entries = glpk.glp_create_prob(), program.matrix.tocoo()
+    glpk.glp_term_out(glpk.GLP_OFF)
+    glpk.glp_set_obj_dir(problem, glpk.GLP_MAX)
+    glpk.glp_add_rows(problem, rows)
+    glpk.glp_add_cols(problem, columns)
+    for row in range(rows):
+        kind = glpk.GLP_FX if row < program.sums else glpk.GLP_UP
+        glpk.glp_set_row_bnds(problem, row + 1, kind, float(row == 0), float(row == 0))
+    for column in range(columns):
+        kind = glpk.GLP_LO if column < program.sequences else glpk.GLP_FR
+        glpk.glp_set_col_bnds(problem, column + 1, kind, 0.0, 0.0)
+    glpk.glp_set_obj_coef(problem, program.sequences + 1, 1.0)
+    size = len(entries.data)
+    ia, ja, ar = glpk.intArray(size + 1), glpk.intArray(size + 1), glpk.doubleArray(size + 1)
+    for k in range(size):
+        ia[k + 1], ja[k + 1], ar[k + 1] = int(entries.row[k]) + 1, int(entries.col[k]) + 1, float(entries.data[k])
+    glpk.glp_load_matrix(problem, size, ia, ja, ar)
+    parameters = glpk.glp_smcp()
+    glpk.glp_init_smcp(parameters)
+    assert glpk.glp_simplex(problem, parameters) == 0
+    assert glpk.glp_exact(problem, parameters) == 0
+    assert glpk.glp_get_status(problem) == glpk.GLP_OPT
+    # It hands its fraction on as a number in double precision.
+    assert glpk.glp_get_obj_val(problem) / program.scale == pytest.approx(float(EXACT_VALUES[name]), rel=4e-16)
