@@ -5,6 +5,10 @@ positions that fit and have reach.  Each attempt has an upper bound, see :mod:`p
 attempts are searched in the order of their bounds, and those that cannot beat the best so far are dropped
 (Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of the attempts that
 mirror images make of each other one is searched.
+
+A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
+responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.
+That takes a tenth of the rounds.
 """
 
 from __future__ import annotations
@@ -108,11 +112,13 @@ class Responder:
         self._memo: Memo = new_memo(memo_mb)
         self._room = 1 << 16
 
-    def respond(self, plan: SparsePlan, bounded: bool = True) -> Response:
+    def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
         """The best response to a plan of the opponent, and to the pure rule outside of it.
 
         Parameters
         ----------
+        own
+            The responder's plan.  The response then also has the best actions at all infosets where this plan comes.
         bounded
             Whether attempts are dropped by their bounds; without, all are searched: for tests and comparisons.
         """
@@ -120,7 +126,11 @@ class Responder:
         while True:
             room = self._room
             positions, steps = _positions(room), _steps(room, self._rules.squares)
-            value = _search(self._rules, self._player, plan, self._memo, self._number, positions, steps, bounded)
+            plans = plan, plan if own is None else own
+            first = np.int64(-1 if own is None else 0)
+            value = _search(
+                self._rules, self._player, plans, first, self._memo, self._number, positions, steps, bounded
+            )
             if not steps.counts[2]:
                 break
             self._room *= 4
@@ -224,10 +234,26 @@ def _opponent_moves(
 
 @bare_kernel
 def _search(
-    rules: Any, responder: int, plan: Any, memo: Any, number: int, positions: Any, steps: Any, bounded: bool
+    rules: Any,
+    responder: int,
+    plans: Any,
+    infoset: int,
+    memo: Any,
+    number: int,
+    positions: Any,
+    steps: Any,
+    bounded: bool,
 ) -> Any:
-    """The best response from the beginning of the game."""
-    player = 1 - responder
+    """The best response from the beginning of the game.
+
+    Parameters
+    ----------
+    plans
+        Of the opponent, and of the responder.
+    infoset
+        The responder's first infoset; -1: do without their plan.
+    """
+    plan, player = plans[0], 1 - responder
     steps.counts[:] = 0
     own, total, begin, top = rules.setup[responder], 0.0, np.int64(0), np.int64(0)
     start = (np.int64(0), np.int64(0), rules.setup[player], np.int64(0), np.int64(rules.everything))
@@ -236,8 +262,8 @@ def _search(
         top += 1
     else:
         top, total = _opponent_moves(rules, player, plan, positions, start, 1.0, own, begin)
-    node = (own, np.int64(0), np.int64(rules.everything), np.int64(-1), np.int64(0), np.int64(0))
-    return total + _respond(rules, player, plan, memo, number, positions, steps, node, begin, top, bounded)
+    node = (own, np.int64(0), np.int64(rules.everything), np.int64(-1), np.int64(0), np.int64(0), infoset)
+    return total + _respond(rules, player, plan, plans[1], memo, number, positions, steps, node, begin, top, bounded)
 
 
 @bare_kernel
@@ -308,6 +334,7 @@ def _respond(
     rules: Any,
     player: int,
     plan: Any,
+    own_plan: Any,
     memo: Any,
     number: int,
     positions: Any,
@@ -322,9 +349,10 @@ def _respond(
     Parameters
     ----------
     node
-        The responder's marks, failed squares and stabiliser; the action before, its result, and the number of attempts.
+        The responder's marks, failed squares and stabiliser; the action before, its result, and the number of attempts;
+        the infoset in the responder's plan, -1 where it does not come.
     """
-    own, tried, stabiliser, parent, result, depth = node
+    own, tried, stabiliser, parent, result, depth, infoset = node
     base = steps.counts[0]
     if end > len(positions.reach):
         steps.counts[2] = 1
@@ -333,13 +361,15 @@ def _respond(
     bounds = steps.bounds[depth]
     _bounds(rules, player, plan, memo, number, positions, (own, tried, stabiliser), begin, end, bounded, bounds)
     best = _NONE
+    planned = infoset >= 0
     while True:
-        square: Any = np.int64(0)
-        for other in range(1, rules.squares):
-            if bounds[other] > bounds[square]:
-                square = other
-        if bounds[square] == _NONE or (bounded and bounds[square] <= best + _LEAST):
-            break
+        square = _planned_square(own_plan, infoset, bounds) if planned else np.int64(-1)
+        if square < 0:
+            if planned:  # the actions of what was planned stay
+                planned, base = False, steps.counts[0]
+            square = _highest(bounds)
+            if bounds[square] == _NONE or (bounded and bounds[square] <= best + _LEAST):
+                break
         bounds[square] = _NONE
         mark, total = steps.counts[0], 0.0
         if mark == len(steps.parents):
@@ -358,14 +388,42 @@ def _respond(
                     mark,
                     np.int64(placed),
                     depth + 1,
+                    np.int64(own_plan.children[infoset, 2 * square + placed]) if planned else np.int64(-1),
                 )
-                total += _respond(rules, player, plan, memo, number, positions, steps, after, end, top, bounded)
-        if total > best:
+                total += _respond(
+                    rules, player, plan, own_plan, memo, number, positions, steps, after, end, top, bounded
+                )
+        if planned:
+            best = max(best, total)
+        elif total > best:
             best = total
             _keep_only(steps, base, mark)
         else:
             steps.counts[0] = mark
     return best
+
+
+@piece
+def _highest(bounds: Any) -> Any:
+    """The square with the highest bound."""
+    square = np.int64(0)
+    for other in range(1, len(bounds)):
+        if bounds[other] > bounds[square]:
+            square = np.int64(other)
+    return square
+
+
+@piece
+def _planned_square(own_plan: Any, infoset: int, bounds: Any) -> Any:
+    """Of the squares that the plan attempts and the search has not, the one with the highest bound; or -1."""
+    square = np.int64(-1)
+    for other in range(len(bounds)):
+        sequence = own_plan.actions[infoset, other]
+        if sequence < 0 or own_plan.chances[sequence] <= 0 or bounds[other] == _NONE:
+            continue
+        if square < 0 or bounds[other] > bounds[square]:
+            square = np.int64(other)
+    return square
 
 
 @piece
