@@ -1,6 +1,7 @@
-"""Sparse plans on disk: a pair of realization plans of the double oracle, within the Zarr group of an equilibrium.
+"""Equilibria on disk: a Zarr group with both players' sparse plans and, if the game is listed, their whole strategies.
 
-For each player p and their infosets and sequences in the order in which they were made:
+The strategies are those of a solution in double precision, see :mod:`pttt_ooc.products.solution`.  The plans are
+stored for each player p, with their infosets and sequences in the order in which they were made:
 
 ========================== ============================================================================
 ``plan/<p>/before``        int32 (infosets,): the sequence that leads to an infoset; -1: none
@@ -16,20 +17,62 @@ of which has the probability; see :mod:`pttt_ooc.double_oracle.sparse_plan`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.disk.store import read_array, write_array
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.disk.manifests import FORMAT_VERSION
+from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.double_oracle.restricted_histories import Plans
-from pttt_ooc.double_oracle.rule_tables import RuleTables
+from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan, allow, first_infoset, next_infoset, with_room
+from pttt_ooc.double_oracle.whole_strategy import write_whole
 from pttt_ooc.errors import StoreError
+from pttt_ooc.products.solution import Strategies, write_solution
+from pttt_ooc.rules.game import Game
 
 
 _NAMES = ("before", "placed", "infosets", "squares", "chances")
+
+
+def write_equilibrium(
+    root: Path,
+    game: Game,
+    plans: Plans,
+    attrs: Mapping[str, Any],
+    symmetry: Symmetry = "full",
+    average: Strategies | None = None,
+    threads: int = 1,
+) -> None:
+    """Store an equilibrium in the (new) Zarr group `root`.
+
+    Parameters
+    ----------
+    attrs
+        JSON values for the attributes of the group.
+    symmetry
+        Of the run.
+    average
+        The solver's strategies, float64, if the game is listed.  They are changed where the plans and the pure rule
+        decide, and stored.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    write_plans(root, plans)
+    if average is None:
+        own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
+        write_attrs(root, dict(sorted({**attrs, **own}.items())))
+        return
+    rules = rule_tables(game)
+    whole = [write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, threads=threads) for s in average]
+    write_solution(root, (whole[0], whole[1]), attrs, np.float64)
 
 
 def write_plans(root: Path, plans: Plans) -> None:
