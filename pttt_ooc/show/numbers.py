@@ -1,4 +1,4 @@
-"""Numbers as text: decimals, intervals, small gaps, times, sizes, probabilities."""
+"""Numbers as text: decimals, exploitabilities, intervals, small gaps, times, sizes, probabilities."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 _UNKNOWN = "—"
+NOISE = 1e-12
+"""Exploitabilities and gaps below this are rounding errors of best responses in double precision."""
 _MOST_DIGITS = 12  # of an interval's bounds: double precision has no more after thousands of sums
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -17,6 +19,23 @@ def decimals(number: float | None, digits: int = 5) -> str:
         return _UNKNOWN
     text = f"{number:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def exploitability(number: float | None, digits: int = 5) -> str:
+    """An exploitability or a gap, which is not negative: ``"0.29697"``, ``"6.6e-9"``, ``"<1e-12"``.
+
+    Parameters
+    ----------
+    digits
+        Number of decimals, if at least two digits of the number are among them.
+    """
+    if number is None:
+        return _UNKNOWN
+    if number < NOISE:
+        return f"<{NOISE:.0e}"
+    if number >= 10.0 ** (1 - digits):
+        return decimals(number, digits)
+    return f"{number:.1e}".replace("e-0", "e-")
 
 
 def interval(bounds: Sequence[float], digits: int = 5) -> str:

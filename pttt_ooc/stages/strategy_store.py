@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of
+
+
+def finished(results: Path) -> tuple[str, ...]:
+    """The stage "finish", if it has run; a run without it has the solver's strategies."""
+    return ("finish",) if manifest_of(results, "finish").exists() else ()
+
+
+def store_of(results: Path, manifests: Mapping[str, Mapping[str, Any]]) -> Path:
+    """The store of a run's strategies, from the manifests of its stages."""
+    made = manifests["finish"]["products"] if "finish" in manifests else {}
+    return results / (EQUILIBRIUM if EQUILIBRIUM in made else SOLUTION)
 
 
 def strategies_of(results: Path) -> Path:
