@@ -45,7 +45,8 @@ def write_equilibrium(
     plans: Plans,
     attrs: Mapping[str, Any],
     symmetry: Symmetry = "full",
-    average: Strategies | None = None,
+    otherwise: Strategies | None = None,
+    always: bool = False,
     threads: int = 1,
 ) -> None:
     """Store an equilibrium in the (new) Zarr group `root`.
@@ -56,9 +57,11 @@ def write_equilibrium(
         JSON values for the attributes of the group.
     symmetry
         Of the run.
-    average
-        The solver's strategies, float64, if the game is listed.  They are changed where the plans and the pure rule
-        decide, and stored.
+    otherwise
+        If the game is listed: strategies, float64, for the infosets that the own actions never lead to.  They are
+        changed at the others, and stored.
+    always
+        Whether the pure rule replaces them there too.
 
     Raises
     ------
@@ -66,13 +69,15 @@ def write_equilibrium(
         If it cannot be written.
     """
     write_plans(root, plans)
-    if average is None:
+    if otherwise is None:
         own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
         write_attrs(root, dict(sorted({**attrs, **own}.items())))
         return
     rules = rule_tables(game)
-    whole = [write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, threads=threads) for s in average]
-    write_solution(root, (whole[0], whole[1]), attrs, np.float64)
+    first, second = (
+        write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, always, threads) for s in otherwise
+    )
+    write_solution(root, (first, second), attrs, np.float64)
 
 
 def write_plans(root: Path, plans: Plans) -> None:

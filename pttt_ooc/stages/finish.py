@@ -101,7 +101,7 @@ def run(
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
             with fresh_store(directory / EQUILIBRIUM) as store:
                 told = {"algorithm": "double-oracle", **timeless(facts["result"])}
-                write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads)
+                write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads=threads)
             products.append(EQUILIBRIUM)
         else:
             facts["result"] = {"method": "none", "stopped_by": reason, "smallest_mb": wanted.smallest_mb}
