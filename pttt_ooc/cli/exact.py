@@ -111,8 +111,8 @@ def _checked(game: str | None, solution: str | None, output: Path | None) -> Gam
 
 def _played(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:
     """The strategies of a solution, whose actions are allowed from the beginning."""
-    from pttt_ooc.double_oracle.warm_start import allow_played
     from pttt_ooc.disk.memory import in_memory
+    from pttt_ooc.double_oracle.warm_start import allow_played
     from pttt_ooc.library.strategy_names import named_strategy
     from pttt_ooc.library.strategy_reader import common_symmetry
     from pttt_ooc.products.solution import read_solution
@@ -133,7 +133,7 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
     from pttt_ooc.products.equilibrium import write_equilibrium
     from pttt_ooc.stages.directories import EQUILIBRIUM
     from pttt_ooc.stages.preparation import open_index
-    from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
+    from pttt_ooc.structure.strategy import uniform_strategy
 
     last, whole = oracle.last, played
     assert last

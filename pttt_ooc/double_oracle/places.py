@@ -50,7 +50,7 @@ def places_of(index: Index, player: int) -> Places:
 
 
 @piece
-def write_path(plan: Any, infoset: int, setup: int, path: Any) -> int:
+def write_path(plan: Any, infoset: int, setup: int, path: Any) -> Any:
     """Write the squares that lead to an infoset of a plan, in its canonical orientation; returns their number."""
     tried = np.int64(plan.marks[infoset] | plan.fails[infoset])
     length = popcount(tried & ~setup)

@@ -27,7 +27,8 @@ def evaluate_plans(rules: RuleTables, plans: Plans, memo_mb: float = 96) -> Eval
     first, second = (reach_of(plan) for plan in plans)
     value = float(np.sum(won.payoffs * first[won.first] * second[won.second]))  # -1, the empty sequence: the last entry
     best = [Responder(rules, p, memo_mb / 2).respond(plans[1 - p]).value for p in (0, 1)]
-    return Evaluation(value, best[0], best[1], best[0] + best[1], None, None, None, time.perf_counter() - begun)
+    nashconv = max(best[0] + best[1], 0.0)
+    return Evaluation(value, best[0], best[1], nashconv, None, None, None, time.perf_counter() - begun)
 
 
 def reach_of(plan: SparsePlan) -> NDArray[np.float64]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.clairvoyance import choice
 from pttt_ooc.double_oracle.rule_tables import RuleTables
@@ -18,7 +17,7 @@ from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import order_counts, unrank
-from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.strategy import Floats, Strategy
 from pttt_ooc.sweep.parallel import in_order
 
 _VIEWS = 256  # views for each call of the kernel
@@ -29,7 +28,7 @@ def write_whole(
     plan: SparsePlan,
     index: Index,
     player: int,
-    into: NDArray[np.float64],
+    into: Floats,
     always: bool = False,
     threads: int = 1,
 ) -> Strategy:

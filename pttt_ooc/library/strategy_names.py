@@ -93,8 +93,8 @@ def named_strategy(name: str, player: int, infosets: Path | None = None) -> Name
         header = read_bundle_header(path, player)
         return NamedStrategy(name, kind, path, player, game=header.game, shape=header.shape, metadata=header.facts)
     metadata = _solution_metadata(path) if kind == "solution" else {}
-    dtype = solution_dtype(metadata) if kind == "solution" else None
-    return NamedStrategy(name, kind, path, player, game=metadata.get("game"), dtype=dtype, metadata=metadata)
+    of_solution = solution_dtype(metadata) if kind == "solution" else None
+    return NamedStrategy(name, kind, path, player, game=metadata.get("game"), dtype=of_solution, metadata=metadata)
 
 
 def player_of(names: Sequence[str], asked_game: str | None) -> int:

@@ -253,15 +253,20 @@ def with_value(result: Evaluation, interval: Interval | None, known: Interval | 
 
     Raises
     ------
-    StrategyFileError
-        If `known` contradicts the best responses.
+    StrategyFileError, ConfigError
+        If `known` or `interval` contradicts the best responses.
     """
-    if interval is not None:
-        return result.against(interval)
     proved = (
         -result.best_response_1,
         max(result.best_response_0, -result.best_response_1),
     )  # equal at an equilibrium
+    if interval is not None:
+        if interval[0] > proved[1] + _ROUNDING or interval[1] < proved[0] - _ROUNDING:
+            raise ConfigError(
+                f"The value of the game cannot be {span(*interval, 9)}: it lies in {span(*proved, 9)}, as the best "
+                "responses to these strategies prove."
+            )
+        return result.against(interval)
     if known is None:
         return replace(result.against(None), game_value=proved)
     if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:

@@ -35,7 +35,6 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.products.solution import Strategies, write_solution
 from pttt_ooc.rules.game import Game
 
-
 _NAMES = ("before", "placed", "infosets", "squares", "chances")
 
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 def round_line(last: Round, seconds: float) -> str:
     """One line about a round."""
+    gap = max(last.nashconv, 0.0)  # rounding may make it negative
     return (
-        f"round {last.number}, value in {last.best_lower:.6f} .. {last.best_upper:.6f}, gap {max(last.nashconv, 0.0):.1e}, "
+        f"round {last.number}, value in {last.best_lower:.6f} .. {last.best_upper:.6f}, gap {gap:.1e}, "
         f"{last.sequences[0]:,} and {last.sequences[1]:,} sequences, {seconds:.0f} s so far"
     )

@@ -118,7 +118,7 @@ def in_force(before: Mapping[str, Facts], report: Facts, run: str = DEFAULT_RUN)
     """The configuration of the products, from their manifests, without the memory budget."""
     evaluation = before["evaluate"]
     sections = {stage: before[stage]["settings"] for stage in ("solve", "finish", "export") if stage in before}
-    named = {} if run == DEFAULT_RUN else {"run": run}
+    named: Facts = {} if run == DEFAULT_RUN else {"run": run}
     named |= {} if evaluation["listed"] else {"listed": False}
     return {"game": evaluation["game"], "symmetry": evaluation["symmetry"], **named, **sections, "report": report}
 
