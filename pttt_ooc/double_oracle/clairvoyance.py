@@ -51,8 +51,9 @@ class Bounds(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def new_bounds(squares: int, values: int, rows: int) -> Bounds:
-    """Empty tables; `values` and `rows` are powers of two."""
+def new_bounds(squares: int, megabytes: float) -> Bounds:
+    """Empty tables of at most so many megabytes, half for values and half for rows; but never less than 2 x 1,024."""
+    values, rows = (1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (24, 16 + 8 * squares))
     keys = np.zeros((values, 2), np.uint64), np.zeros((rows, 2), np.uint64)
     return Bounds(keys[0], np.zeros(values), keys[1], np.zeros((rows, squares)), np.zeros(2, np.int64))
 

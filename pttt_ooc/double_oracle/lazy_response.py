@@ -24,7 +24,7 @@ from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
 
-_LEAST = 1e-15  # an attempt has to be better by this much
+_LEAST = 4e-15  # an attempt has to be better by this much: more than sums of a limit and its parts are off
 
 
 class Positions(NamedTuple):
@@ -108,7 +108,7 @@ class Responder:
 
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
         self._rules, self._player = rules, player
-        self._bounds = new_bounds(rules.squares, 1 << 19, 1 << 17)
+        self._bounds = new_bounds(rules.squares, memo_mb)
         self._room = 1 << 16
 
     def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
@@ -119,7 +119,7 @@ class Responder:
         own
             The responder's plan.  The response then also has the best actions at all infosets where this plan comes.
         bounded
-            Whether attempts are dropped by their bounds; without, all are searched: for tests and comparisons.
+            Whether the bounds are clairvoyant values; without, the bound is a sure win: for tests and comparisons.
         """
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
@@ -379,13 +379,13 @@ def _respond(
         total += bound0 + bound1
         if planned:
             best = max(best, total)
-        elif total > best:
+        elif total > best + _LEAST:
             best = total
             _keep_only(steps, base, mark)
         else:
             dropped = max(dropped, total)
             steps.counts[0] = mark
-    return best if best > need else max(dropped, best)
+    return best if best > need else min(dropped, need)
 
 
 @piece
