@@ -41,7 +41,7 @@ ROUNDS = "rounds.jsonl"
 EXACT = 1e-12
 """A gap that is rounding only: the rounds end."""
 
-_MEMO_MB, _GAMES_MB = 96, 96  # for bounds of best responses; for restricted games and their programs
+_MEMO_MB, _GAMES_MB = 32, 80  # for bounds of best responses; for restricted games and their programs
 _LINE_SECONDS = 2.0  # between two lines of progress
 
 
