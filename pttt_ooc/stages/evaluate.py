@@ -15,6 +15,9 @@ from numpy.typing import DTypeLike
 
 from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.double_oracle.plan_evaluation import evaluate_plans
+from pttt_ooc.double_oracle.rule_tables import rule_tables
+from pttt_ooc.products.equilibrium import read_plans
 from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import named_game, reference_value
@@ -101,10 +104,6 @@ def _value(game: Game, found: Evaluation) -> Interval:
 
 def _of_plans(game: Game, store: Path) -> Evaluation:
     """The evaluation of the plans in a store, with the pure rule where they do not come."""
-    from pttt_ooc.double_oracle.plan_evaluation import evaluate_plans
-    from pttt_ooc.double_oracle.rule_tables import rule_tables
-    from pttt_ooc.products.equilibrium import read_plans
-
     rules = rule_tables(game)
     found = evaluate_plans(rules, read_plans(store, rules))
     return found.against(_value(game, found))

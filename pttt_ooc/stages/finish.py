@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +20,8 @@ from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
+from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
+from pttt_ooc.double_oracle.warm_start import allow_played
 from pttt_ooc.extras import check_extra
 from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.products.solution import Strategies, read_solution
@@ -33,9 +34,6 @@ from pttt_ooc.stages.product_check import timeless
 from pttt_ooc.stages.stage_context import Facts, allocated, digests, inputs, stage, tell, workspace_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, strategy_arrays
-
-if TYPE_CHECKING:
-    from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
 
 ROUNDS = "rounds.jsonl"
 EXACT = 1e-12
@@ -137,9 +135,6 @@ def _begun(
     game: str, index: Index | None, directory: Path, arrays: tuple[Floats, ...]
 ) -> tuple[DoubleOracle, Strategies | None]:
     """The double oracle before its first round, and the solver's strategies, if there are any."""
-    from pttt_ooc.double_oracle.oracle import DoubleOracle  # with libraries that are slow to import
-    from pttt_ooc.double_oracle.warm_start import allow_played
-
     oracle = DoubleOracle(named_game(game), _MEMO_MB)
     if index is None:
         return oracle, None

@@ -16,7 +16,10 @@ from pttt_ooc.config import Config, ReportConfig
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
+from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.errors import InfosetFileError
+from pttt_ooc.products.equilibrium import read_plans
 from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.products.solution import Strategies, read_solution
@@ -151,10 +154,6 @@ class _Planned:
     """Plans, with the pure rule where they do not come."""
 
     def __init__(self, game: Game, store: Path) -> None:
-        from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
-        from pttt_ooc.double_oracle.rule_tables import rule_tables
-        from pttt_ooc.products.equilibrium import read_plans
-
         rules = rule_tables(game)
         self._game, plans = game, read_plans(store, rules)
         self._strategies = [CompleteStrategy(rules, p, plans[p]) for p in (0, 1)]
