@@ -112,6 +112,8 @@ def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
     before, placed, leads, squares, chances = (read_array(root, f"plan/{player}/{name}") for name in _NAMES)
     plan = with_room(first_infoset(rules, player), max(len(before), len(leads)))
     try:
+        if not len(before) == len(placed) > 0 or not len(leads) == len(squares) == len(chances):
+            raise ValueError("its arrays have different lengths")
         made = [1, 0]  # infosets and sequences; each comes after those that it needs
         while made != [len(before), len(leads)]:
             infoset, sequence = made
