@@ -70,8 +70,15 @@ BOARD = {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrupt"}
         ),
         ({"report": {"title": 3}}, "report.title is 3, but must be a text."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
-        ({"colour": 1}, "there is no key colour; choose from game, symmetry, run, memory_mb, solve, export, report."),
-        ({1: 2}, "there is no key 1; choose from game, symmetry, run, memory_mb, solve, export, report."),
+        (
+            {"colour": 1},
+            "there is no key colour; choose from game, symmetry, run, memory_mb, listed, solve, finish, export, "
+            "report.",
+        ),
+        (
+            {1: 2},
+            "there is no key 1; choose from game, symmetry, run, memory_mb, listed, solve, finish, export, report.",
+        ),
         ({"solve": None}, "solve is empty, but must be a section: keys with values, indented below it."),
         ({"solve": 3}, "solve is 3, but must be a section: keys with values, indented below it."),
         (

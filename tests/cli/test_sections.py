@@ -110,10 +110,15 @@ def test_a_wings_section_is_taken_out_of_the_cores_configuration():
         ({"toy": {}}, "there is no key toy (did you mean toys?)."),
         (
             {"cuont": 1},
-            "there is no key cuont; choose from game, symmetry, run, memory_mb, solve, export, report, toys.",
+            "there is no key cuont; choose from game, symmetry, run, memory_mb, listed, solve, finish, export, report, "
+            "toys.",
         ),
         ({"count": 1}, "there is no key count (did you mean toys.count, in the section toys?)."),
-        ({1: 2}, "there is no key 1; choose from game, symmetry, run, memory_mb, solve, export, report, toys."),
+        (
+            {1: 2},
+            "there is no key 1; choose from game, symmetry, run, memory_mb, listed, solve, finish, export, report, "
+            "toys.",
+        ),
         ({"toys": {"cuont": 1}}, "there is no key toys.cuont (did you mean count?)."),
         ({"toys": {"count": 0}}, "toys.count is 0, but must be greater than or equal to 1."),
         ({"toys": {"colour": "gren"}}, "toys.colour is 'gren', but must be one of red, green (did you mean green?)."),

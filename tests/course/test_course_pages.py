@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.course import figures
+from pttt_ooc.course import figures, standings
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.kinds.strategies import value
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.settings import CourseSettings, read_settings, settings_text
 from pttt_ooc.course.settings import make_settings as settings_of
-from pttt_ooc.course.standings import leaderboard, matrix
+from pttt_ooc.course.standings import Standing, _ranks, leaderboard, matrix
 from pttt_ooc.errors import PtttError
 from tests.course.grader_kit import GAME, VALUE, Lab, form_token, random_tensor, strategy_zip, zip_bytes
 
@@ -45,17 +45,18 @@ def test_the_leaderboard_is_sorted(full, sort):
     assert 'aria-sort="ascending"' in full.client.get(f"/?sort={sort}").text
 
 
+class Row:
+    """A row of the leaderboard with one figure."""
+
+    def __init__(self, number, figure):
+        self.team, self.best = type("T", (), {"id": number}), None
+        self._figure = figure
+
+    def figure(self, column):
+        return self._figure
+
+
 def test_ranks_share_places():
-    from pttt_ooc.course.standings import Standing, _ranks
-
-    class Row:
-        def __init__(self, number, figure):
-            self.team, self.best = type("T", (), {"id": number}), None
-            self._figure = figure
-
-        def figure(self, column):
-            return self._figure
-
     assert _ranks([Row(1, 0.2), Row(2, 0.1), Row(3, 0.2), Row(4, None), Row(5, 0.3)], "sum") == {1: 2, 2: 1, 3: 2, 5: 4}
     assert Standing.total is not None
 
@@ -173,7 +174,7 @@ def test_charts_of_one_value_keep_their_labels_apart(figure):
 
 def test_a_figure_of_zero_is_at_the_end_of_the_scale():
     for made in figures.charts([submission(1, 0, 0.0, 1000.0)], 2000.0):
-        assert made.lines[0].points[0][1] == made.across[0].at == made.bottom and made.across[0].label == "≤1e-6"
+        assert made.lines[0].points[0][1] == made.across[0].at == made.bottom and made.across[0].label == "≤1e-12"
 
 
 def test_charts_tell_their_figures_to_those_who_hear_the_page():
@@ -204,10 +205,35 @@ def test_the_value_is_told_as_far_as_it_is_known(bounds, words, half):
 
 
 def test_a_figure_has_the_decimals_that_are_known():
-    assert figures.exploitability(0.38880123, (-1.0, -1.0)) == figures.exploitability(0.38880123, None) == "0.3888012"
-    assert figures.exploitability(0.38880123, (0.7647056, 0.764706)) == "0.3888012 ± 2 × 10⁻⁷"
-    assert figures.exploitability(0.38880123, (0.55015, 0.55028)) == "0.38880 ± 7 × 10⁻⁵"
-    assert figures.exploitability(0.38880123, (-1.0, 1.0)) == "0.4 ± 1"
+    told = figures.exploitability_with_error
+    assert told(0.38880123, (-1.0, -1.0)) == told(0.38880123, None) == "0.3888012"
+    assert told(6.6e-9, (-1.0, -1.0)) == "6.6e-9" and told(-1e-16, None) == "<1e-12"
+    assert told(0.38880123, (0.7647056, 0.764706)) == "0.3888012 ± 2 × 10⁻⁷"
+    assert told(0.38880123, (0.55015, 0.55028)) == "0.38880 ± 7 × 10⁻⁵"
+    assert told(0.38880123, (-1.0, 1.0)) == "0.4 ± 1"
+    assert told(-3e-5, (0.55015, 0.55028)) == "0.00000 ± 7 × 10⁻⁵"  # no error bar makes it negative
+
+
+def test_a_column_has_the_digits_that_tell_ranks_apart():
+    shown = {1: 0.2, 2: 0.123451, 3: 0.1234534, 4: 6.6e-9, 5: -1e-16, 6: 1e-8, 7: 5.00e-5, 8: 5.02e-5}
+    ranks = {1: 8, 2: 6, 3: 7, 4: 1, 5: 1, 6: 1, 7: 4, 8: 5}
+    assert figures.column_of(shown, ranks, (0.5, 0.5)) == {
+        **{1: "0.20000", 2: "0.123451", 3: "0.123453", 4: "6.6e-9", 5: "<1e-12", 6: "1.0e-8"},
+        **{7: "0.0000500", 8: "0.0000502"},
+    }
+    assert figures.column_of({1: -1e-5, 2: 2e-5}, {1: 1, 2: 2}, (0.55, 0.5501)) == {1: "0.00000", 2: "0.00002"}
+
+
+def test_teams_within_the_tolerance_share_a_rank():
+    """Noise ranks nobody: the figures of exact strategies differ by rounding, their own or that of their files."""
+    exact = [Row(1, 3e-16), Row(2, -2e-16), Row(3, 8.6e-9), Row(4, 0.99e-7), Row(5, 2.5e-7), Row(6, 3.4e-7)]
+    assert _ranks(exact, "sum") == {1: 1, 2: 1, 3: 1, 4: 1, 5: 5, 6: 5}
+    assert _ranks([Row(1, 0.2), Row(2, 0.2 + 0.9e-7), Row(3, 0.2 + 1.8e-7)], "sum") == {1: 1, 2: 1, 3: 3}
+
+
+def test_rounding_improves_nothing():
+    assert standings.beats(0.1, None) and standings.beats(0.1 - 1e-9, 0.1) and standings.beats(3e-16, 6.6e-9)
+    assert not standings.beats(1e-16, 3e-16) and not standings.beats(0.1, 0.1) and not standings.beats(None, 0.1)
 
 
 def test_an_exact_value_is_not_an_interval(tmp_path):
@@ -368,7 +394,7 @@ def test_shapes_of_tensors(name):
 
 def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
-        value.check_value_is_known(CourseSettings(game="pttt-2x5k3-abrupt"))
+        value.check_value_is_known(CourseSettings(game="pttt-2x5k3-classical"))
     assert value.told_value(CourseSettings(game="pttt-2x5k3-abrupt", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
     course = value.told_value(CourseSettings(game="pttt-abrupt"))
     assert 0.5501 < course.interval[0] < course.interval[1] < 0.5503

@@ -176,7 +176,7 @@ def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
     text = Page(render_report(sample(config={"solve": {"algorithm": algorithm}}, infosets=(), parameters={}))).text
     cited = {"cfr+": "Tammelin", "linear-cfr": "Brown", "dcfr": "Brown", "pcfr+": "Farina", "pdcfr+": "Xu"}
     cited |= {"sapcfr+": "Meng", "sapdcfr+": "Meng", **dict.fromkeys(SCHEDULED, "McAleer")}
-    assert "Zinkevich" in text
+    assert ("Zinkevich" in text) == (algorithm is not None)
     assert {name for name in cited.values() if name in text} == ({cited[algorithm]} if algorithm in cited else set())
 
 

@@ -131,7 +131,7 @@ def test_the_configuration_as_shipped_runs_on_any_number_of_cores(shipped, cores
     config, plans = shipped
     plan = plans(cores)
     check_budget(plan)
-    most = {"solve": cores, "evaluate": cores, "export": min(cores, 4)}
+    most = {"solve": cores, "finish": cores, "evaluate": cores, "export": min(cores, 4)}
     for name, each in plan.stages.items():
         assert each.smallest_mb <= config.memory_mb and each.threads <= most.get(name, 1), name
         if cores <= 16:

@@ -11,11 +11,11 @@ import h5py
 import pytest
 
 from pttt_ooc.cli import commands as cli
-from pttt_ooc.config import Config, ExportConfig, SolveConfig
+from pttt_ooc.config import Config, ExportConfig, FinishConfig, SolveConfig
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.stages import STAGES, evaluate, export, fsck, report, solve
+from pttt_ooc.stages import STAGES, evaluate, export, finish, fsck, report, solve
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.stages.stage_context import inputs
@@ -29,6 +29,7 @@ SETTINGS = SolveConfig(target_nashconv=0, max_iterations=6, snapshot_every=2)
 def made(place, threads, memory_mb):
     directory = prepared(place, GAME, "full")
     solve.run(GAME, "full", SETTINGS, directory, threads)
+    finish.run(GAME, "full", FinishConfig(), directory, threads=threads)
     evaluate.run(GAME, "full", directory, threads)
     export.run(GAME, "full", ExportConfig(), directory, threads)
     report.run(Config(game=GAME, solve=SETTINGS), directory, memory_mb)
@@ -52,6 +53,7 @@ def test_equal_runs_leave_equal_products(both):
         "strategies.h5",
         "pttt_pl0.zip",
         "solution.zarr",
+        "equilibrium.zarr",
         "player1-infosets.txt",
     } <= names
     for name in (*names, "snapshots"):
@@ -130,7 +132,7 @@ def test_the_content_of_convergence_is_all_but_its_times(both, tmp_path):
 RUN = """
 import sys
 from pathlib import Path
-from pttt_ooc.config import Config, ExportConfig, SolveConfig
+from pttt_ooc.config import Config, ExportConfig, FinishConfig, SolveConfig
 from pttt_ooc.stages import enumerate, evaluate, export, index, report, solve
 from pttt_ooc.stages.verification import run_digest
 

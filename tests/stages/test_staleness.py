@@ -22,6 +22,7 @@ from pttt_ooc.stages import (
     enumerate,
     evaluate,
     export,
+    finish,
     index,
     product_check,
     report,
@@ -59,6 +60,7 @@ def run(stage, directory, config=CONFIG):
         "enumerate": lambda: enumerate.run(config.game, directory),
         "index": lambda: index.run(*arguments, directory),
         "solve": lambda: solve.run(*arguments, config.solve, directory, memory_mb=config.memory_mb),
+        "finish": lambda: finish.run(*arguments, config.finish, directory),
         "evaluate": lambda: evaluate.run(*arguments, directory),
         "export": lambda: export.run(*arguments, config.export, directory),
         "report": lambda: report.run(config, directory),
@@ -116,7 +118,9 @@ def test_a_described_run_is_up_to_date(made):
         ({"solve": {"evaluate_every": 2}}, "solve", "was made with evaluate_every 1.2, not 2"),
         ({"solve": {"alpha": 2}}, "solve", "was made with alpha null, not 2"),
         ({"solve": {"algorithm": "pcfr+"}}, "solve", "was made with algorithm sapdcfr+, not pcfr+"),
-        ({"export": {"dtype": "float64"}}, "export", "was made with dtype float32, not float64"),
+        ({"finish": {"method": "none"}}, "finish", "was made with method exact, not none"),
+        ({"finish": {"max_minutes": 7}}, "finish", "was made with max_minutes 60.0, not 7"),
+        ({"export": {"dtype": "float32"}}, "export", "was made with dtype float64, not float32"),
         ({"report": {"title": "Another"}}, "report", "was made with title Phantom Tic-Tac-Toe, solved, not Another"),
     ],
 )
@@ -152,10 +156,10 @@ def test_explicit_defaults_change_nothing(made):
     assert found(made, changed(solve=settings, export={"course": True})) == {}
     assert set(found(made, changed(export={"course": True, "bundle": True}))) == {"export", "report"}
     none = ExportConfig(course=False, bundle=False)
-    assert normal_export(none.model_copy(update={"dtype": "float64", "compression_level": 9}), GAME) == none
+    assert normal_export(none.model_copy(update={"dtype": "float32", "compression_level": 9}), GAME) == none
     only = ExportConfig(course=False)
     assert normal_export(only.model_copy(update={"compression_level": 9}), GAME) == only
-    assert normal_export(only.model_copy(update={"dtype": "float64"}), GAME) != only
+    assert normal_export(only.model_copy(update={"dtype": "float32"}), GAME) != only
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -223,7 +227,7 @@ def test_products_made_from_other_products_are_made_anew_or_refused(made):
 
 def test_a_refused_budget_forgets_nothing(made):
     with pytest.raises(MemoryBudgetError):
-        export.run(GAME, "full", changed(export={"dtype": "float64"}).export, made, memory_mb=10)
+        export.run(GAME, "full", changed(export={"dtype": "float32"}).export, made, memory_mb=10)
     assert found(made) == {}
 
 

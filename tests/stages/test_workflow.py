@@ -215,9 +215,10 @@ def test_dry_run_explains_itself(workflow):
 @pytest.mark.parametrize(
     ("section", "change", "stages"),
     [
-        ("solve", {"algorithm": "pcfr+"}, ["solve", "evaluate", "export", "report"]),
-        ("solve", {"target_nashconv": 0.001}, ["solve", "evaluate", "export", "report"]),
-        ("export", {"dtype": "float64"}, ["export", "report"]),
+        ("solve", {"algorithm": "pcfr+"}, ["solve", "finish", "evaluate", "export", "report"]),
+        ("solve", {"target_nashconv": 0.001}, ["solve", "finish", "evaluate", "export", "report"]),
+        ("finish", {"max_minutes": 7}, ["finish", "evaluate", "export", "report"]),
+        ("export", {"dtype": "float32"}, ["export", "report"]),
         ("export", {"bundle": False}, ["export", "report"]),
         ("report", {"title": "Another"}, ["report"]),
         ("solve", {"algorithm": "sapdcfr+"}, []),  # the default, now explicit
@@ -392,7 +393,7 @@ def test_a_changed_product_is_refused(workflow):
     content, stat = bytearray(chunk.read_bytes()), chunk.stat()
     content[-1] ^= 1
     chunk.write_bytes(content)
-    workflow.configure("export", dtype="float64")
+    workflow.configure("export", dtype="float32")
     assert workflow.stale()[0] == "solve"
     os.utime(chunk, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # like a disk error
     assert workflow.stale()[0] == "export"

@@ -1,0 +1,273 @@
+"""The stage "finish": exact equilibria by brute force, limits, games that are not listed, kills."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pttt_ooc
+from pttt_ooc.config import Config, FinishConfig, SolveConfig
+from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.double_oracle.rule_tables import rule_tables
+from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.products.equilibrium import read_plans
+from pttt_ooc.products.solution import read_solution
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.stages import evaluate, export, finish, report, solve
+from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of
+from pttt_ooc.stages.engines import index_of
+from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.stages.staleness import reasons, requested_stages, stages_of
+from pttt_ooc.stages.strategy_store import strategies_of
+from pttt_ooc.stages.verification import run_digest
+from tests.kits import naive
+from tests.kits.helpers import sequence_texts
+from tests.kits.patience import PATIENCE
+
+pytest.importorskip("scipy")
+
+GAME = "mini-2x3k3-abrupt-after-1"
+SETTINGS, EXACT = SolveConfig(target_nashconv=0, max_iterations=20), FinishConfig()
+
+
+def made(place, name=GAME, symmetry="full", settings=EXACT, **options):
+    """A solved and finished game."""
+    directory = prepared(place, name, symmetry)
+    if not manifest_of(directory, "solve").exists():
+        solve.run(name, symmetry, SETTINGS, directory)
+    finish.run(name, symmetry, settings, directory, **options)
+    return directory
+
+
+def manifest(directory, stage="finish"):
+    return read_manifest(manifest_of(directory, stage), stage)
+
+
+def tables(directory, name, symmetry):
+    """The stored strategies by text; on an index with symmetry, of the representatives only."""
+    index = index_of(directory, name, symmetry)
+    rows = []
+    for strategy in read_solution(directory / EQUILIBRIUM, index):
+        row = {}
+        for (text, square), chance in zip(
+            sequence_texts(index, strategy.player), strategy.probabilities.tolist(), strict=True
+        ):
+            row.setdefault(text, [0.0] * index.game.squares)[square] = chance
+        rows.append(row)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("finish"))
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize(
+    "name", [GAME, "dark-hex-2x3-classical", "mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"]
+)
+def test_what_is_stored_is_an_equilibrium_by_brute_force(tmp_path, name):
+    directory, game = made(tmp_path, name, "none"), named_game(name)
+    rows = tables(directory, name, "none")
+    best = [naive.best_response_value(game, p, rows[1 - p]) for p in (0, 1)]
+    assert abs(sum(best)) < 1e-12
+    result = manifest(directory)["result"]
+    assert result["method"] == "exact" and result["stopped_by"] == "equilibrium" and result["nashconv"] < 1e-12
+    assert result["value_lower"] - 1e-12 <= best[0] <= result["value_upper"] + 1e-12
+    evaluate.run(name, "none", directory)
+    found = manifest(directory, "evaluate")["solution"]
+    assert 0 <= found["nashconv"] < 1e-12 and found["value"] == pytest.approx(naive.value(game, *rows), abs=1e-12)
+    assert 0 <= found["exploitability_0"] < 1e-12 and 0 <= found["exploitability_1"] < 1e-12
+    assert manifest(directory, "evaluate")["uniform"]["nashconv"] > 1e-3
+
+
+def test_where_own_actions_never_lead_the_average_stays(done):
+    index = index_of(done, GAME, "full")
+    average, found = (read_solution(done / store, index) for store in (SOLUTION, EQUILIBRIUM))
+    game, rows = named_game(GAME), tables(done, GAME, "full")
+    plans = read_plans(done / EQUILIBRIUM, rule_tables(game))
+    for p in (0, 1):
+        complete, skipped = CompleteStrategy(rule_tables(game), p, plans[p]), len(game.setup[p])
+
+        def row(text, complete=complete, skipped=skipped):
+            return complete.probabilities(tuple(naive.attempts(text)[skipped:])).tolist()
+
+        whole = {text: row(text) for text in naive.infosets(game, p)}
+        kept = [naive.reach(game, p, text, whole) == 0 for text, _ in sequence_texts(index, p)]
+        assert 0 < sum(kept) < len(kept)
+        np.testing.assert_array_equal(found[p].probabilities[kept], average[p].probabilities[kept].astype(np.float64))
+        assert all(rows[p][text] == whole[text] for text in rows[p] if naive.reach(game, p, text, whole))
+
+
+def test_the_rounds_are_kept(done):
+    rows = [json.loads(line) for line in (done / finish.ROUNDS).read_text().splitlines()]
+    result = manifest(done)["result"]
+    assert [row["iteration"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) > 1
+    assert rows[-1] == {key: result[key] for key in rows[-1]}
+    for row in rows:
+        assert row["nashconv"] >= 0 and row["value_lower"] <= row["value_upper"]
+        assert all(1 <= n <= m for n, m in zip(row["support"], row["sequences"], strict=True))
+    assert all(one["seconds"] <= other["seconds"] for one, other in zip(rows, rows[1:], strict=False))
+
+
+def test_the_solution_of_a_run_is_its_equilibrium(done, tmp_path):
+    loaded = pttt_ooc.load(done)
+    assert loaded.facts["algorithm"] == "double-oracle" and loaded.nashconv < 1e-12 and len(loaded.rows) > 2
+    assert strategies_of(done) == done / EQUILIBRIUM
+    copied = shutil.copytree(done, tmp_path / "full")
+    solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=21), copied)
+    assert strategies_of(copied) == copied / SOLUTION  # the equilibrium was made from another solution
+    assert pttt_ooc.load(copied).facts["iteration"] == 21
+    shutil.rmtree(copied / SOLUTION)
+    assert strategies_of(copied) == copied / EQUILIBRIUM
+    shutil.rmtree(copied / EQUILIBRIUM)
+    assert strategies_of(copied) == copied / SOLUTION
+
+
+# ---------------------------------------------------------------------------------------------
+# Limits
+
+
+def without(directory):
+    """The solver's strategies are the result, and nothing else is there."""
+    assert not (directory / EQUILIBRIUM).exists() and manifest(directory)["products"].keys() == {finish.ROUNDS}
+    assert strategies_of(directory) == directory / SOLUTION
+    evaluate.run(GAME, "full", directory)
+    average = manifest(directory, "solve")["result"]["nashconv"]
+    assert (
+        manifest(directory, "evaluate")["solution"]["nashconv"] == pytest.approx(average, abs=1e-7) and average > 1e-5
+    )
+    return manifest(directory)["result"]
+
+
+def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
+    directory = shutil.copytree(done, tmp_path / "full")
+    evaluate.run(GAME, "full", directory)
+    assert manifest(directory, "evaluate")["solution"]["nashconv"] < 1e-12
+    capsys.readouterr()
+
+    finish.run(GAME, "full", FinishConfig(method="none"), directory)
+    assert without(directory)["stopped_by"] == "finish: none" and capsys.readouterr().err == ""
+
+    finish.run(GAME, "full", FinishConfig(max_minutes=1e-9), directory)
+    told = capsys.readouterr().err
+    assert "The double oracle ended at a gap of" in told and "the solver's strategies are the result." in told
+    assert without(directory)["stopped_by"] == "max_minutes"
+    assert len((directory / finish.ROUNDS).read_text().splitlines()) == 1
+    capsys.readouterr()
+
+    finish.run(GAME, "full", EXACT, directory, memory_mb=300)
+    needed = without(directory)["smallest_mb"]
+    told = capsys.readouterr().err
+    assert (
+        told.startswith(f"An exact equilibrium takes a memory_mb of {needed}: the solver's strategies") and needed > 300
+    )
+
+    def stale(memory_mb):
+        config = Config(game=GAME, solve=SETTINGS, memory_mb=memory_mb)
+        return reasons(directory, requested_stages(config, directory))["finish"]
+
+    assert stale(needed - 1) == "" and stale(needed) == f"had too little memory, but now has {needed} MB"
+
+
+def test_a_run_without_an_equilibrium_has_no_stage_for_it(tmp_path):
+    none = Config(game=GAME, finish={"method": "none"})
+    assert "finish" not in stages_of(none, tmp_path) and "finish" in stages_of(Config(game=GAME), tmp_path)
+    manifest_of(tmp_path, "finish").write_text("{}")
+    assert "finish" in stages_of(none, tmp_path)  # it removes what is there
+    assert stages_of(Config(game="pttt-2x5k3-abrupt"), tmp_path) == ("finish", "evaluate", "report")
+
+
+# ---------------------------------------------------------------------------------------------
+# Games that are not listed
+
+
+def test_a_game_that_is_not_listed_needs_no_index(tmp_path, capsys):
+    directory, game = tmp_path / GAME / "full", named_game(GAME)
+    finish.run(GAME, "full", EXACT, directory, listed=False)
+    evaluate.run(GAME, "full", directory, listed=False)
+    config = Config(game=GAME, listed=False, report={"infosets": ("|1*", "|0.", "|1*0*4.", "|9*")})
+    report.run(config, directory)
+    assert not (directory / "index.zarr").exists() and not (directory / "views.zarr").exists()
+    found = manifest(directory, "evaluate")["solution"]
+    rules = rule_tables(game)
+    rows = []
+    for p, plan in enumerate(read_plans(directory / EQUILIBRIUM, rules)):
+        complete, skipped = CompleteStrategy(rules, p, plan), len(game.setup[p])
+        texts = naive.infosets(game, p)
+        rows.append({t: complete.probabilities(tuple(naive.attempts(t)[skipped:])).tolist() for t in texts})
+    assert found["value"] == pytest.approx(naive.value(game, *rows), abs=1e-12) and 0 <= found["nashconv"] < 1e-12
+    assert found["best_response_0"] == pytest.approx(naive.best_response_value(game, 0, rows[1]), abs=1e-12)
+    page = (directory / "report.html").read_text()
+    assert "an equilibrium, exact to rounding" in page and "<code>|1*0*4.</code>" in page and "<code>|9*" not in page
+    assert reasons(directory, requested_stages(config, directory)) == dict.fromkeys(
+        ("finish", "evaluate", "report"), ""
+    )
+    assert len(run_digest(directory)) == 32
+
+    finish.run(GAME, "full", FinishConfig(max_minutes=1e-9), directory, listed=False)  # it is as exact as can be
+    result = manifest(directory)["result"]
+    assert result["stopped_by"] == "max_minutes" and result["nashconv"] > 1e-3
+    evaluate.run(GAME, "full", directory, listed=False)
+    assert manifest(directory, "evaluate")["solution"]["nashconv"] == pytest.approx(result["nashconv"])
+    report.run(config, directory)
+    assert "exact to rounding" not in (directory / "report.html").read_text()
+    with pytest.raises(MemoryBudgetError, match="raise memory_mb"):
+        finish.run(GAME, "full", EXACT, directory, listed=False, memory_mb=300)
+
+
+# ---------------------------------------------------------------------------------------------
+# Kills
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pttt_ooc.config import FinishConfig
+from pttt_ooc.double_oracle import oracle
+from pttt_ooc.products import equilibrium
+from pttt_ooc.stages import finish
+number, played, write = int(sys.argv[2]), oracle.DoubleOracle.round, equilibrium.write_solution
+def round(self):
+    last = played(self)
+    if last.number == number:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return last
+def write_solution(*arguments):
+    write(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+oracle.DoubleOracle.round = round
+if number == 0:
+    equilibrium.write_solution = write_solution
+finish.run(sys.argv[3], "full", FinishConfig(), Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("number", [1, 2, 4, 0])
+def test_a_killed_stage_begins_anew_with_the_same_bits(done, tmp_path, number):
+    directory = shutil.copytree(done, tmp_path / "full")
+    before = digest(directory / EQUILIBRIUM)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(directory), str(number), GAME], capture_output=True, timeout=5 * PATIENCE
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert not manifest_of(directory, "finish").exists() and strategies_of(directory) == directory / SOLUTION
+    finish.run(GAME, "full", EXACT, directory, threads=2)
+    assert digest(directory / EQUILIBRIUM) == before and strategies_of(directory) == directory / EQUILIBRIUM
+
+
+def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_path):
+    directory = shutil.copytree(done, tmp_path / "full")
+    evaluate.run(GAME, "full", directory)
+    export.run(GAME, "full", Config(game=GAME).export, directory)
+    game = pttt_ooc.game(GAME)
+    for name in ("pttt_pl0.zip", "strategies.h5"):
+        first = pttt_ooc.Strategy.read(directory / name, 0, game)
+        second = pttt_ooc.Strategy.read(directory / name.replace("pl0", "pl1"), 1, game)
+        assert pttt_ooc.evaluate(first, second).nashconv < 1e-12
