@@ -1,7 +1,8 @@
 # From the rules of the game to exported strategies and a report.  The stages, in their order:
 #
-#   enumerate -> index -> solve -> evaluate -> export -> report
+#   enumerate -> index -> solve -> finish -> evaluate -> export -> report
 #
+# Of a game whose infosets are not listed, these are finish -> evaluate -> report.
 # Each writes a manifest, <stage>.json, with content hashes of its products, and these manifests are
 # the edges between the rules.  Stores, which are directories, are not declared: Snakemake does not
 # look inside them.  Content, not times, decides whether a stage runs: DECISIONS compares its manifest
@@ -21,14 +22,13 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
 from pttt_ooc.stages.path_check import check_place
 from pttt_ooc.disk.resources import small_threads
-from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.budgets import refuse_small_budget
 from pttt_ooc.stages.decisions import Decisions
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
 from pttt_ooc.stages.normal_form import normal_export
 from pttt_ooc.stages.normal_solve import normal_solve
-from pttt_ooc.stages.staleness import requested_stages
+from pttt_ooc.stages.staleness import requested_stages, stages_of
 
 small_threads()  # jobs inherit it
 
@@ -64,8 +64,10 @@ except PtttError as error:
     sys.exit(str(error))
 
 DATA = str(structure_of(Path(RUN)))
-COURSE, BUNDLE = CONFIG.export.files(CONFIG.game)
+STAGES = stages_of(CONFIG, Path(RUN))
+COURSE, BUNDLE = CONFIG.export.files(CONFIG.game) if CONFIG.is_listed else (False, False)
 EXPORTED = [f"{RUN}/{file}" for file in (*COURSE_FILES * COURSE, *[HDF5] * BUNDLE)]
+CONVERGENCE = [f"{RUN}/convergence.jsonl"] * CONFIG.is_listed
 MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
@@ -100,7 +102,7 @@ rule all:
     input:
         [*MANIFESTS.values()],
         EXPORTED,
-        f"{RUN}/convergence.jsonl",
+        CONVERGENCE,
         f"{RUN}/convergence.svg",
         f"{RUN}/opening.svg",
         f"{RUN}/report.html",
@@ -169,6 +171,29 @@ rule solve:
         "workflow/scripts/solve.py"
 
 
+rule finish:
+    input:
+        lambda wildcards: DECISIONS.inputs(wildcards.run, "finish"),
+    output:
+        manifest="{run}/finish.json",
+        rounds="{run}/rounds.jsonl",
+    log:
+        "{run}/logs/finish.log",
+    threads: workflow.cores
+    resources:
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
+    params:
+        game=lambda wildcards: RUNS[wildcards.run].game,
+        symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
+        settings=lambda wildcards: RUNS[wildcards.run].finish.model_dump(mode="json"),
+        listed=lambda wildcards: RUNS[wildcards.run].is_listed,
+    message:
+        "Find the exact equilibrium (finish: {params.settings[method]}), in at most {params.settings[max_minutes]} minutes."
+    script:
+        "workflow/scripts/finish.py"
+
+
 rule evaluate:
     input:
         lambda wildcards: DECISIONS.inputs(wildcards.run, "evaluate"),
@@ -183,8 +208,9 @@ rule evaluate:
     params:
         game=lambda wildcards: RUNS[wildcards.run].game,
         symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
+        listed=lambda wildcards: RUNS[wildcards.run].is_listed,
     message:
-        "Evaluate the solution and uniform play against best responses."
+        "Evaluate the strategies and uniform play against best responses."
     script:
         "workflow/scripts/evaluate.py"
 
@@ -215,7 +241,7 @@ rule export:
 rule report:
     input:
         lambda wildcards: DECISIONS.inputs(RUN, "report"),
-        ancient(f"{RUN}/convergence.jsonl"),
+        ancient(CONVERGENCE),
         ancient(COMPARED),
     output:
         report(f"{RUN}/report.html", caption="workflow/report/report.rst", category="Report"),
@@ -229,7 +255,7 @@ rule report:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
         budget_mb=CONFIG.memory_mb,
     params:
-        config=CONFIG.model_dump(mode="json", include={"game", "symmetry", "report"}),
+        config={**CONFIG.model_dump(mode="json", include={"game", "symmetry", "report"}), "listed": CONFIG.is_listed},
     message:
         "Write the report."
     script:

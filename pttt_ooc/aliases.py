@@ -12,6 +12,7 @@ Symmetry = Literal["full", "none"]
 Algorithm = Literal[
     "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
 ]
+Finish = Literal["exact", "none"]
 Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
 Storage = Literal["int16"]

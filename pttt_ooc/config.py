@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from pttt_ooc.aliases import Algorithm, Precision, Storage, Symmetry, TurnRule, Updates
+from pttt_ooc.aliases import Algorithm, Finish, Precision, Storage, Symmetry, TurnRule, Updates
 from pttt_ooc.errors import ConfigError, GameError, did_you_mean
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game, tic_tac_toe_name
 from pttt_ooc.rules.game import MOST_SQUARES
@@ -107,6 +107,10 @@ MOST_LISTED_SQUARES = 9
 """On larger boards, files with a row for each infoset are written only on request."""
 
 
+def _is_small(game: str) -> bool:
+    return named_game(game).squares <= MOST_LISTED_SQUARES
+
+
 class Section(BaseModel):
     """A part of the configuration; unknown keys are refused."""
 
@@ -185,10 +189,35 @@ class SolveConfig(Section):
         return self
 
 
+class FinishConfig(Section):
+    """How the solver's strategies become an exact equilibrium."""
+
+    method: Finish = Field(
+        default="exact",
+        description="exact: the double oracle goes on from the solver's strategies; none: they are the result.",
+    )
+    max_minutes: Real = Field(
+        default=60.0,
+        gt=0,
+        le=1e9,
+        description="If the equilibrium is not found in this many minutes, the solver's strategies are the result.",
+    )
+
+
+def _finish(value: Any) -> Any:
+    """The section of a single word: ``finish: none``."""
+    return {"method": value} if isinstance(value, str) else value
+
+
+def _word_or_section(schema: dict[str, Any]) -> None:
+    section = {"$ref": schema.pop("$ref")} if "$ref" in schema else {"allOf": schema.pop("allOf")}
+    schema["anyOf"] = [{"enum": list(get_args(Finish))}, section]
+
+
 class ExportConfig(Section):
     """The files for the course and for others."""
 
-    dtype: Precision = Field(default="float32", description="Type of the probabilities in the files.")
+    dtype: Precision = Field(default="float64", description="Type of the probabilities in the files.")
     compression_level: Level = Field(default=1, description="Compression of the zip files: 0 none, 1 fast, 9 small.")
     infosets_0: Path | None = Field(
         default=None, description="A file of player 0's infosets that sets the order of rows."
@@ -202,7 +231,7 @@ class ExportConfig(Section):
 
     def files(self, game: str) -> tuple[bool, bool]:
         """Whether the course's files and the bundle are written for a game."""
-        small = named_game(game).squares <= MOST_LISTED_SQUARES
+        small = _is_small(game)
         return small if self.course is None else self.course, small if self.bundle is None else self.bundle
 
 
@@ -233,9 +262,26 @@ class Config(Section):
     memory_mb: Whole = Field(
         default=MEMORY_MB, description="Most memory that a stage may use, MB; larger arrays are mapped from files."
     )
+    listed: bool | None = Field(
+        default=None,
+        description="Whether all infosets are listed, as the solver and exported files need it; null: on boards of up "
+        "to nine squares, or if files or finish: none are asked for. Without, only the exact equilibrium is found.",
+    )
     solve: SolveConfig = SolveConfig()
+    finish: Annotated[
+        FinishConfig,
+        BeforeValidator(_finish),
+        Field(description="A word for method, or a section.", json_schema_extra=_word_or_section),
+    ] = FinishConfig()
     export: ExportConfig = ExportConfig()
     report: ReportConfig = ReportConfig()
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the game's infosets are listed."""
+        if self.listed is not None:
+            return self.listed
+        return any(self.export.files(self.game)) or self.finish.method == "none" or _is_small(self.game)
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -301,6 +347,11 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
         file = getattr(config.export, key)
         if file is not None and not os.path.isfile(file):  # also false where the name is impossible
             raise ConfigError(f"{source}: export.{key} is {shown(str(file))}, but there is no such file.")
+    if config.listed is False:
+        listing = [key for key in ("course", "bundle") if getattr(config.export, key)]
+        listing = [f"export.{key} is true" for key in listing] + ["finish is none"] * (config.finish.method == "none")
+        if listing:
+            raise ConfigError(f"{source}: listed is false, but {listing[0]}, which needs all infosets; leave one out.")
     return config
 
 

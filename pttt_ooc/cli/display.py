@@ -14,6 +14,7 @@ from rich.table import Table
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES, aim
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show import numbers
 from pttt_ooc.show.numbers import duration, span
 from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.stages.directories import manifest_of
@@ -146,13 +147,14 @@ def _figures(result: Evaluation) -> list[tuple[str, str]]:
     def exploitability(number: float | None) -> str:
         if number is None:
             return "unknown: these strategies alone do not tell the value of the game closely; see --game-value"
-        return f"{number:+.9f}" + (f", give or take {half:.1e}" if half > _EXACT else "")
+        told = numbers.exploitability(number, 9, half if half > _EXACT else 0.0)
+        return told + (f", give or take {half:.1e}" if half > _EXACT else "")
 
     return [
         ("value of P0 against P1, for player 0", f"{result.value:+.9f}"),
         ("best response of player 0, to P1", f"{result.best_response_0:+.9f}"),
         ("best response of player 1, to P0", f"{result.best_response_1:+.9f}"),
-        ("NashConv, the sum of both", f"{result.nashconv:+.9f}"),
+        ("NashConv, the sum of both", numbers.exploitability(result.nashconv, 9)),
         ("exploitability of P0", exploitability(result.exploitability_0)),
         ("exploitability of P1", exploitability(result.exploitability_1)),
         ("value of the game lies in", span(*value, 9) if value else "unknown; see --game-value"),
@@ -235,7 +237,7 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
             ("game", result.game),
             (f"player {me}", name),
             (f"player {other}", equilibrium),
-            ("exploitability", f"{result.exploitability:+.9f}"),
+            ("exploitability", numbers.exploitability(result.exploitability, 9)),
             (f"own mistakes, at infosets of player {me}", f"{result.own.total:+.9f}"),
             (f"openings, at infosets of player {other}", f"{result.openings.total:+.9f}"),
             ("remainder: the opponent's strategy is no exact equilibrium", f"{result.remainder:+.9f}"),

@@ -1,18 +1,24 @@
-"""An exact equilibrium without listing the game: `pttt exact`."""
+"""An exact equilibrium, found without listing the game: `pttt exact`."""
 
 from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pttt_ooc.cli.console import say
-from pttt_ooc.options import GameOption, JsonOption
+from pttt_ooc.disk.outputs import check_output_directory
+from pttt_ooc.errors import StoreError
+from pttt_ooc.options import DATA, DataOption, JsonOption, ToldGameOption, check_game
+from pttt_ooc.show.rounds import round_line
 
 if TYPE_CHECKING:
-    from pttt_ooc.double_oracle.oracle import Round
+    from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
+    from pttt_ooc.products.solution import Strategies
+    from pttt_ooc.rules.game import Game
 
 _EXACT = 1e-11
 """A width of the interval that is rounding only."""
@@ -25,27 +31,35 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def exact(
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
+    solution: Annotated[
+        str | None, typer.Option("--from", metavar="SOLUTION", help="Begin with what these strategies play.")
+    ] = None,
     gap: Annotated[float, typer.Option(min=0, metavar="X", help="Stop at an interval of this width.")] = 1e-12,
     max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes.")] = 60,
     memo_mb: Annotated[float, typer.Option(min=1, metavar="MB", help="Memory for the bounds of best responses.")] = 96,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the strategies there, as a solution.")
+    ] = None,
     as_json: JsonOption = False,
+    data: DataOption = DATA,
 ) -> None:
     """Find the value of a game and an equilibrium, without listing its infosets.
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
-    Nothing is read and nothing is written.  With --json, the last line is one object.
+    Without --from, nothing is read.  With --output, the strategies are written at all infosets, for which the game's
+    index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
     """
     from pttt_ooc.disk.resources import MB, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.extras import check_extra
-    from pttt_ooc.rules.catalogue import named_game
 
-    rules = named_game(game)
+    rules = _checked(game, solution, output)
     check_extra("exact", "The command `pttt exact`")
-    say(f"{game}: getting ready ...")
+    say(f"{rules.name}: getting ready ...")
     oracle = DoubleOracle(rules, memo_mb)
+    played = _played(oracle, solution, data) if solution else None
     begin = spoken = time.monotonic()
     while True:
         last = oracle.round()
@@ -53,12 +67,14 @@ def exact(
         ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
         if ends or time.monotonic() - spoken > _LINE_SECONDS:
             spoken = time.monotonic()
-            say(_line(last, seconds))
+            say(round_line(last, seconds))
         if ends:
             break
+    if output:
+        _write(oracle, played, output, data)
     if as_json:
         record = {
-            "game": game,
+            "game": rules.name,
             "lower": last.best_lower,
             "upper": last.best_upper,
             "nashconv": last.nashconv,
@@ -73,14 +89,65 @@ def exact(
         }
         print(json.dumps(record))
     else:
-        _show(last, game, seconds)
+        _show(last, rules.name, seconds)
 
 
-def _line(last: Round, seconds: float) -> str:
-    return (
-        f"round {last.number}, value in {last.best_lower:.6f} .. {last.best_upper:.6f}, gap {last.nashconv:.1e}, "
-        f"{last.sequences[0]:,} and {last.sequences[1]:,} sequences, {seconds:.0f} s so far"
-    )
+def _checked(game: str | None, solution: str | None, output: Path | None) -> Game:
+    """The game, after a check of the options."""
+    from pttt_ooc.library.strategy_names import game_of, named_strategy
+    from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
+
+    check_game(game)
+    named = [named_strategy(solution, 0)] if solution else []
+    if named and named[0].kind != "solution":
+        raise StoreError(f"{solution} is not the directory of a solution.")
+    if output:
+        check_output_directory(output)
+        for name in (EQUILIBRIUM, SOLUTION):
+            if (output / name).exists():
+                raise StoreError(f"{output / name} exists already; choose another directory.")
+    return game_of(named, game)
+
+
+def _played(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:
+    """The strategies of a solution, whose actions are allowed from the beginning."""
+    from pttt_ooc.disk.memory import in_memory
+    from pttt_ooc.double_oracle.warm_start import allow_played
+    from pttt_ooc.library.strategy_names import named_strategy
+    from pttt_ooc.library.strategy_reader import common_symmetry
+    from pttt_ooc.products.solution import read_solution
+    from pttt_ooc.stages.preparation import open_index
+    from pttt_ooc.structure.strategy import strategy_arrays
+
+    named = named_strategy(solution, 0)
+    index = open_index(data, oracle.game.name, common_symmetry([named]))
+    played = read_solution(named.path, index, in_memory(strategy_arrays(index, "float64")))
+    oracle.plans = allow_played(oracle.rules, oracle.plans, played)
+    return played
+
+
+def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: Path) -> None:
+    """Write the equilibrium, at all infosets unless the game is too large."""
+    from pttt_ooc.config import Config
+    from pttt_ooc.disk.files import fresh_store
+    from pttt_ooc.products.equilibrium import write_equilibrium
+    from pttt_ooc.stages.directories import EQUILIBRIUM
+    from pttt_ooc.stages.preparation import open_index
+    from pttt_ooc.structure.strategy import uniform_strategy
+
+    last, whole = oracle.last, played
+    assert last
+    if whole is None and Config(game=oracle.game.name).is_listed:
+        index = open_index(data, oracle.game.name, "full")
+        whole = uniform_strategy(index, 0, "float64"), uniform_strategy(index, 1, "float64")
+    low, high = sorted((last.best_lower, last.best_upper))
+    told = {"algorithm": "double-oracle", "iteration": last.number, "nashconv": max(last.nashconv, 0.0)}
+    output.mkdir(parents=True, exist_ok=True)
+    with fresh_store(output / EQUILIBRIUM) as store:
+        told |= {"value_lower": low, "value_upper": high}
+        symmetry = whole[0].index.symmetry if whole else "full"
+        write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, whole, always=played is None)
+    say(f"The strategies are in {output / EQUILIBRIUM}.")
 
 
 def _show(last: Round, game: str, seconds: float) -> None:

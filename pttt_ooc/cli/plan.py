@@ -48,7 +48,7 @@ def plan(
     content.update({key: value for key, value in options.items() if value is not None})
     projected = planned(check_config(content, "The options"), threads or cores())
     measured = None
-    if times:
+    if times and projected.counts:
         from pttt_ooc.stages.rates import times_of
 
         measured = times_of(projected)
@@ -105,8 +105,11 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
     from pttt_ooc.cli.display import _plain, _print
     from pttt_ooc.stages.planning import HEADINGS
 
-    infosets = sum(plan.counts["total_infosets"])
-    print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
+    if plan.counts:
+        infosets = sum(plan.counts["total_infosets"])
+        print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
+    else:
+        print(f"{plan.game}: its infosets are not listed (listed: true lists them), so no times are known before")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
     table = _plain(*HEADINGS, "processor time")
     for row in plan.rows():

@@ -77,8 +77,8 @@ def history(
             player=s.player,
             submission=s.id,
             finished_at=moment(s.finished_at),
-            exploitability=s.exploitability or 0.0,
-            before=s.before,
+            exploitability=standings.shown(s.exploitability) or 0.0,
+            before=standings.shown(s.before),
         )
         for s in steps
     ]

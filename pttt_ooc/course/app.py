@@ -16,7 +16,9 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
+from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
+from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.shell import Shell
@@ -68,11 +70,14 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             "known_value": figures.known_value,
             "uncertainty": figures.uncertainty,
             "exploitability": figures.exploitability,
+            "exploitability_with_error": figures.exploitability_with_error,
         },
         names={
             "opacity": figures.opacity,
             "BASELINE": BASELINE,
             "STEPS": figures.STEPS,
+            "NOISE": NOISE,
+            "TIE": TIE,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
             "looks": looks,

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pttt_ooc.errors import GraderError, StrategyError
+from pttt_ooc.show.numbers import exploitability
 
 _PIECE = 1 << 16  # bytes read at once
 _ANSWER_SECONDS = 120.0  # for an answer
@@ -183,7 +184,7 @@ def _state(submission: dict[str, Any]) -> str:
         return f"Queued, number {submission['position']}"
     if status == "Accepted":
         best = ", your team's best" if submission["best"] else ""
-        return f"Accepted: exploitability {submission['exploitability']:.7f}{best}"
+        return f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}"
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status

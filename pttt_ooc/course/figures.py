@@ -6,11 +6,13 @@ Pictures are SVG elements with classes: the page's policy allows no inline style
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.course.models import Submission
-from pttt_ooc.show.numbers import decimals, gap, interval
+from pttt_ooc.show import numbers
+from pttt_ooc.show.numbers import NOISE, decimals, gap, interval
 
 STEPS = 5
 """Shades on either side of the middle of the matrix's scale."""
@@ -30,6 +32,7 @@ def opacity(probability: float, most: float) -> str:
 
 # ---------------------------------------------------------------------------------------------
 # The value of the game, with the digits that are known
+_MOST_DECIMALS = 8  # of a figure on the leaderboard
 _EXACT = 1e-9  # an interval as narrow as this is a number: best responses are computed in double precision
 
 
@@ -51,12 +54,43 @@ def uncertainty(bounds: Sequence[float]) -> str:
     return gap(math.ceil(round(half / unit, 6)) * unit)
 
 
-def exploitability(figure: float, bounds: Sequence[float] | None) -> str:
+def exploitability(figure: float | None, bounds: Sequence[float] | None = None, digits: int = 5) -> str:
+    """A figure with as many decimals as are known.
+
+    Parameters
+    ----------
+    bounds
+        The interval of the game's value; None if there is none yet.
+    """
+    half = (bounds[1] - bounds[0]) / 2 if bounds else 0.0
+    return numbers.exploitability(figure, digits, half if 2 * half >= _EXACT else 0.0)
+
+
+def exploitability_with_error(figure: float, bounds: Sequence[float] | None) -> str:
     """A figure with seven decimals, or with as many as are known and its error bound."""
     half = (bounds[1] - bounds[0]) / 2 if bounds else 0.0
     if bounds is None or half < 5e-8:
-        return decimals(figure, 7)
-    return f"{decimals(figure, max(1, min(7, math.ceil(-math.log10(half)))))} ± {uncertainty(bounds)}"
+        return exploitability(figure, bounds, 7)
+    return f"{exploitability(figure, bounds, max(1, min(7, math.ceil(-math.log10(half)))))} ± {uncertainty(bounds)}"
+
+
+def column_of(figures: Mapping[int, float], ranks: Mapping[int, int], bounds: Sequence[float] | None) -> dict[int, str]:
+    """A column of the leaderboard: each team's figure, with more decimals where teams of two ranks would look alike.
+
+    Parameters
+    ----------
+    figures, ranks
+        By the numbers of teams.
+    """
+    texts: dict[int, str] = {}
+    again = set(figures)
+    for digits in range(5, _MOST_DECIMALS + 1):
+        texts |= {team: exploitability(figures[team], bounds, digits) for team in again}
+        ranked = defaultdict(set)
+        for team, text in texts.items():
+            ranked[text].add(ranks[team])
+        again = {team for team, text in texts.items() if len(ranked[text]) > 1}
+    return texts
 
 
 # ---------------------------------------------------------------------------------------------
@@ -101,8 +135,9 @@ class Chart:
 WIDE, NARROW = (640.0, 240.0), (344.0, 220.0)
 """Widths and heights of charts: letters keep their size on a phone, which gets a chart of its own."""
 
+_MOST_LEVELS = 6  # decades of a chart that have a level each
 _LETTER = 7.6  # width of a digit in a label, at most
-_FLOOR = 1e-6  # end of the logarithmic scale: less counts as zero
+_FLOOR = NOISE  # end of the logarithmic scale: less counts as zero
 
 
 def charts(history: Sequence[Submission], now: float) -> tuple[Chart, Chart] | None:
@@ -138,7 +173,7 @@ def _chart(rows: Sequence[Submission], now: float, width: float, height: float) 
             continue
         points = [(x(s.finished_at or now), y(s.exploitability or 0.0)) for s in mine]
         path = f"M{points[0][0]} {points[0][1]}" + "".join(f"H{a}V{b}" for a, b in points[1:]) + f"H{x(end)}"
-        first, last = decimals(mine[0].exploitability), decimals(mine[-1].exploitability)
+        first, last = exploitability(mine[0].exploitability), exploitability(mine[-1].exploitability)
         spoken = first if len(mine) == 1 else f"from {first} to {last} in {len(mine)} steps"
         lines.append(Line(player, path, points, f"Player {player}: {spoken}."))
     across = [Tick(y(v), label) for v, label in levels]
@@ -155,7 +190,9 @@ def _label(level: float) -> str:
 def _levels(low: float, high: float) -> list[float]:
     """Round figures between two powers of ten."""
     factors = (1.0,) if high - low > 2.5 else (1.0, 2.0, 5.0)
-    levels = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
+    step = math.ceil((high - low) / _MOST_LEVELS)
+    exponents = range(math.floor(low / step) * step, math.ceil(high) + 1, step)
+    levels = [f * 10.0**e for e in exponents for f in factors]
     inside = [v for v in levels if low - 1e-9 <= math.log10(v) <= high]
     if len(inside) >= 2:
         return inside

@@ -97,15 +97,13 @@ def _standings(grader: Grader, sort: str) -> Shown:
         revision = standings.revision(session)
         rows = standings.leaderboard(session, sort)
         recent = [s for s in standings.improvements(session, limit=_RECENT + 2) if s.team.name != BASELINE]
-    best = {c: min((f for r in rows if (f := r.figure(c)) is not None), default=None) for c in ("0", "1", "sum")}
-    return {
-        "rows": rows,
-        "sort": sort,
-        "lowest": best,
-        "revision": revision,
-        "recent": recent[:_RECENT],
-        "value": grader.game_value(),
-    }
+    value, texts = grader.game_value(), {}
+    for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
+        found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
+        ranks = {r.team.id: rank for r in rows if (rank := r.rank(column)) is not None}
+        texts[column] = figures.column_of(found, ranks, bounds.interval if bounds else None)
+    context: Shown = {"rows": rows, "sort": sort, "texts": texts, "value": value}
+    return {**context, "revision": revision, "recent": recent[:_RECENT]}
 
 
 @router.get("/matrix")
@@ -226,7 +224,7 @@ def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status
         found = submissions.listed(session, page, team=of, status=status)
         places = submissions.positions(session)
     context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
-    return {**context, "stamp": stamp, "quota": left}
+    return {**context, "stamp": stamp, "quota": left, "value": grader.game_value()}
 
 
 @router.get("/submissions/{number}")
@@ -312,6 +310,7 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
     charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
     played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played}
+    facts["value"] = grader.game_value()
     return render(request, "team.html", team, shown=found, **facts)
 
 

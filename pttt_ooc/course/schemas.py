@@ -7,7 +7,7 @@ import datetime
 from pydantic import BaseModel, Field
 
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.standings import Matrix, Standing
+from pttt_ooc.course.standings import TIE, Matrix, Standing, shown
 from pttt_ooc.web.schemas import moment
 
 
@@ -49,11 +49,12 @@ class SubmissionOut(BaseModel):
         """A row of the database."""
         received = moment(s.received_at)
         assert received is not None
-        same = ("id", "player", "status", "progress", "note", "detail", "size", "digest", "exploitability", "best")
+        same = ("id", "player", "status", "progress", "note", "detail", "size", "digest", "best")
         more = ("best_response", "opening", "evaluation_seconds")
         return cls(
             **{name: getattr(s, name) for name in (*same, *more)},
             team=s.team.name,
+            exploitability=shown(s.exploitability),
             position=position,
             received_at=received,
             finished_at=moment(s.finished_at),
@@ -83,7 +84,9 @@ class StandingOut(BaseModel):
     team: str
     exploitability: tuple[float | None, float | None]
     total: float | None
-    ranks: tuple[int | None, int | None] = Field(description="As player 0 and as player 1; null without a strategy.")
+    ranks: tuple[int | None, int | None] = Field(
+        description=f"As player 0 and as player 1; null without a strategy. Figures within {TIE:g} share a rank."
+    )
     rank: int | None = Field(description="By the sum; null without a strategy for both players, as is the total.")
     submissions: tuple[int | None, int | None]
 
@@ -93,8 +96,8 @@ class StandingOut(BaseModel):
         first, second = row.best
         return cls(
             team=row.team.name,
-            exploitability=(row.figure("0"), row.figure("1")),
-            total=row.total,
+            exploitability=(shown(row.figure("0")), shown(row.figure("1"))),
+            total=shown(row.total),
             ranks=row.ranks,
             rank=row.sum_rank,
             submissions=(first.id if first else None, second.id if second else None),

@@ -10,6 +10,10 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Entry, Fact, Submission, Team
+from pttt_ooc.show.numbers import NOISE
+
+TIE = 1e-7
+"""Teams whose figures differ by at most this share a rank: rounding a strategy to single precision costs about 1e-8."""
 
 Bests = tuple[dict[int, Submission], dict[int, Submission]]
 """For each player, the best submission of each team, by the team's number."""
@@ -29,6 +33,10 @@ class Standing:
         """NashConv of the team's two best strategies."""
         first, second = (s.exploitability if s else None for s in self.best)
         return None if first is None or second is None else first + second
+
+    def rank(self, column: str) -> int | None:
+        """Rank by player ``"0"`` or ``"1"``, or by the ``"sum"``."""
+        return self.sum_rank if column == "sum" else self.ranks[int(column)]
 
     def figure(self, column: str) -> float | None:
         """Exploitability as player ``"0"`` or ``"1"``, or the ``"sum"``."""
@@ -93,17 +101,27 @@ def leaderboard(session: Session, sort: str = "sum") -> list[Standing]:
     ]
     if sort == "team":
         return ranked
-    # A team with only one of two strategies comes after those with both, by what it has.
-    return sorted(ranked, key=lambda r: (_last_if_none(r.figure(sort)), min(map(_last_if_none, map(r.figure, "01")))))
+    # A team with only one of two strategies comes after those with both, by what it has.  Ties are in order of names.
+    places = {column: _ranks(ranked, column) for column in ("0", "1", sort)}
+    last = len(ranked) + 1
 
+    def place(row: Standing) -> tuple[int, int]:
+        own = [places[column].get(row.team.id, last) for column in (sort, "0", "1")]
+        return own[0], min(own[1:])
 
-def _last_if_none(figure: float | None) -> float:
-    return float("inf") if figure is None else figure
+    return sorted(ranked, key=place)
 
 
 def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
-    figures = sorted(f for f in (r.figure(column) for r in rows) if f is not None)
-    return {r.team.id: figures.index(f) + 1 for r in rows if (f := r.figure(column)) is not None}
+    """Ranks by the teams' numbers; figures within :data:`TIE` of the best of them share one."""
+    known = sorted((f, r.team.id) for r in rows if (f := r.figure(column)) is not None)
+    ranks: dict[int, int] = {}
+    best, rank = 0.0, 0
+    for position, (figure, team) in enumerate(known, 1):
+        if not ranks or figure > best + TIE:
+            best, rank = figure, position
+        ranks[team] = rank
+    return ranks
 
 
 def matrix(session: Session) -> Matrix:
@@ -161,5 +179,10 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
 
 
 def beats(exploitability: float | None, former: float | None) -> bool:
-    """Whether a figure is better than the best so far."""
-    return exploitability is not None and (former is None or exploitability < former)
+    """Whether a figure is better than the best so far, by more than rounding."""
+    return exploitability is not None and (former is None or exploitability < former - NOISE)
+
+
+def shown(exploitability: float | None) -> float | None:
+    """A figure for programs: where the value of the game is not known exactly, a stored one may be negative."""
+    return None if exploitability is None else max(exploitability, 0.0)

@@ -128,7 +128,7 @@ class DoubleOracle:
             behave(plan, own, _LEAST)
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        first, second = (self._responders[p].respond(self.plans[1 - p]) for p in (0, 1))
+        first, second = (self._responders[p].respond(self.plans[1 - p], self.plans[p]) for p in (0, 1))
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,

@@ -14,6 +14,7 @@ from pttt_ooc.library.strategy_names import game_of, games_of_shape, named_strat
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wing import Pages
+from pttt_ooc.stages.strategy_store import strategies_of
 
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
@@ -48,7 +49,8 @@ def _players(name: str) -> tuple[int, ...]:
 def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
     path = Path(name).absolute()
     label = path.name if path.is_file() else "/".join(path.parts[-2:])
-    content = path / "solution.zarr" if (path / "solution.zarr").is_dir() else path
+    store = strategies_of(path)
+    content = store if store.is_dir() else path
     return with_run(Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-from pttt_ooc.config import Config
+from pttt_ooc.config import Config, FinishConfig
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grid.settings import SweepConfig
 from pttt_ooc.imports import module_digest
@@ -38,7 +38,8 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
     for game, algorithm, precision in product(sweep.games, sweep.algorithms, sweep.precisions):
         solve = config.solve.model_copy(update={"algorithm": algorithm, "precision": precision})
         run = f"{sweep.name}-{algorithm}-{precision}"
-        cell = config.model_copy(update={"game": game, "run": run, "solve": solve})
+        own = {"game": game, "run": run, "listed": True, "solve": solve, "finish": FinishConfig(method="none")}
+        cell = config.model_copy(update=own)
         found[str(results_of(data, game, config.symmetry, run))] = cell
     if str(results_of(data, config.game, config.symmetry, config.run)) in found:
         raise ConfigError(f"run is {config.run}, but a run of the sweep has this name; choose another.")

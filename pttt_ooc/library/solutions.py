@@ -17,7 +17,7 @@ from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.library.games import as_record, of_record
 from pttt_ooc.library.solver_session import ConvergenceRow, checked_settings, checked_symmetry, start_solver
 from pttt_ooc.library.strategies import Strategy
-from pttt_ooc.library.strategy_names import SOLUTION, named_strategy
+from pttt_ooc.library.strategy_names import named_strategy
 from pttt_ooc.library.structures import checked_player, engine_of, index_of, is_named, remember, threads
 from pttt_ooc.products.solution import read_solution, write_solution
 from pttt_ooc.rules.catalogue import named_game
@@ -26,6 +26,7 @@ from pttt_ooc.show.tables import html_table
 from pttt_ooc.solving import solver
 from pttt_ooc.solving.regret import Rule
 from pttt_ooc.stages import solve as stage
+from pttt_ooc.stages.directories import SOLUTION
 from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.stages.provenance import fingerprint
 

@@ -14,17 +14,18 @@ from typing import Any, Literal
 import numpy as np
 
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.products.file_headers import solution_attrs
+from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed
+from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
+from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.structure.counts import total_infosets
 
 Kind = Literal["uniform", "tensor", "bundle", "solution"]
 DEFAULT_GAME = "pttt-abrupt"
-SOLUTION = "solution.zarr"
 _SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
 _KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
 
@@ -50,7 +51,7 @@ class NamedStrategy:
     shape
         Shape of the tensor, for a tensor or bundle; None for the other kinds.
     dtype
-        Data type of a tensor; None for the other kinds.
+        Data type of a tensor or solution; None for the other kinds.
     metadata
         Other facts in the header of a bundle or solution.
     """
@@ -92,7 +93,8 @@ def named_strategy(name: str, player: int, infosets: Path | None = None) -> Name
         header = read_bundle_header(path, player)
         return NamedStrategy(name, kind, path, player, game=header.game, shape=header.shape, metadata=header.facts)
     metadata = _solution_metadata(path) if kind == "solution" else {}
-    return NamedStrategy(name, kind, path, player, game=metadata.get("game"), metadata=metadata)
+    of_solution = solution_dtype(metadata) if kind == "solution" else None
+    return NamedStrategy(name, kind, path, player, game=metadata.get("game"), dtype=of_solution, metadata=metadata)
 
 
 def player_of(names: Sequence[str], asked_game: str | None) -> int:
@@ -131,10 +133,10 @@ def _kind_of(name: str) -> tuple[Kind, Path]:
     if not name:
         raise StrategyFileError(f"A strategy's name is empty; {_KINDS}.")
     if path.is_dir():
-        if (path / SOLUTION).is_dir():
-            return "solution", path / SOLUTION
+        if (store := strategies_of(path)).is_dir():
+            return "solution", store
         if not (path / "zarr.json").exists():
-            below = sorted(path.glob(f"*/*/{SOLUTION}"))
+            below = sorted(store for name in (SOLUTION, EQUILIBRIUM) for store in path.glob(f"*/*/{name}"))
             hint = f"; did you mean {below[0].parent}?" if below else f"; {_KINDS}."
             raise StrategyFileError(f"{name}: This directory holds no solution{hint}")
         return "solution", path
@@ -162,6 +164,11 @@ def _solution_metadata(path: Path) -> dict[str, Any]:
         raise StrategyFileError(f"{path}: There is no readable solution ({str(error).rstrip('.')}).") from error
     if not isinstance(metadata["game"], str) or metadata["symmetry"] not in ("none", "full"):
         raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {metadata['symmetry']!r}.")
+    if metadata.get("listed") is False:
+        raise StrategyFileError(
+            f"{path}: This is a plan of {metadata['game']} without a list of its infosets; set listed: true in "
+            "config.yaml, and run the workflow again."
+        )
     return metadata
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
-from pttt_ooc.library.strategy_names import SOLUTION, NamedStrategy
+from pttt_ooc.library.strategy_names import NamedStrategy
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
 from pttt_ooc.products.solution import read_player
@@ -29,6 +29,7 @@ from pttt_ooc.show.numbers import span
 from pttt_ooc.solving.evaluation import Evaluation, intersected
 from pttt_ooc.stages.directories import results_of, runs_of
 from pttt_ooc.stages.preparation import open_index
+from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Floats, Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold, unfold
@@ -77,8 +78,9 @@ def reading_needs(
         in_order = one.kind == "bundle" or one.infosets is not None
         own = target if one.kind == "uniform" else _own_index(one, target, data)
         mine = own.players[one.player]
-        as_is = own is target and not normalised and one.dtype is not None and one.dtype.itemsize <= 4
-        dtype = np.float64 if in_rows and not as_is else np.float32
+        narrow = one.dtype is not None and one.dtype.itemsize <= 4
+        as_is = own is target and not normalised and narrow
+        dtype = np.float64 if (in_rows and not as_is) or (one.dtype is not None and not narrow) else np.float32
         arrays.append(
             ReadingArrays(
                 virtual_array(target.players[one.player].sequences, dtype),
@@ -189,7 +191,7 @@ def known_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> Inter
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
-                intervals.append(_value_in(solution_attrs(results / SOLUTION)))
+                intervals.append(_value_in(solution_attrs(strategies_of(results))))
     known = reference_value(game)
     for interval in intervals:
         if interval is not None:
@@ -217,7 +219,7 @@ def best_solution(game: Game, data: Path) -> Path:
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
-                interval = _value_in(solution_attrs(results / SOLUTION))
+                interval = _value_in(solution_attrs(strategies_of(results)))
                 found.append((interval[1] - interval[0] if interval else math.inf, results))
     if not found:
         raise StoreError(
@@ -251,15 +253,20 @@ def with_value(result: Evaluation, interval: Interval | None, known: Interval | 
 
     Raises
     ------
-    StrategyFileError
-        If `known` contradicts the best responses.
+    StrategyFileError, ConfigError
+        If `known` or `interval` contradicts the best responses.
     """
-    if interval is not None:
-        return result.against(interval)
     proved = (
         -result.best_response_1,
         max(result.best_response_0, -result.best_response_1),
     )  # equal at an equilibrium
+    if interval is not None:
+        if interval[0] > proved[1] + _ROUNDING or interval[1] < proved[0] - _ROUNDING:
+            raise ConfigError(
+                f"The value of the game cannot be {span(*interval, 9)}: it lies in {span(*proved, 9)}, as the best "
+                "responses to these strategies prove."
+            )
+        return result.against(interval)
     if known is None:
         return replace(result.against(None), game_value=proved)
     if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:

@@ -5,6 +5,7 @@ No arrays are read and no slow modules are imported, so that a bad file is refus
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,11 @@ def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) 
     """Raise a ShapeError unless a tensor has the expected shape."""
     if shape != expected:
         raise ShapeError(shape, f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
+
+
+def solution_dtype(attrs: Mapping[str, Any]) -> np.dtype[Any]:
+    """The type of a solution's probabilities, from its attributes."""
+    return np.dtype("float64" if attrs.get("dtype") == "float64" else "float32")
 
 
 def solution_attrs(root: Path) -> dict[str, Any]:

@@ -1,9 +1,11 @@
-"""A solution on disk: both players' strategies as a Zarr group, one array for each depth slice.
+"""Solutions on disk: both players' strategies as a Zarr group, one array for each depth slice.
+
+The solver's average strategies are a solution in single precision, and an equilibrium is one in double precision.
 
 ====================== ========================================================================
 ``strategy/<p>/<n>``   probabilities at player p's infosets after n own attempts: view by view,
                        action by action, order by order, as in the index of the same symmetry
-attributes             game, symmetry, format_version, and the attributes from the solver
+attributes             game, symmetry, format_version, dtype (if it is not float32), and others
 ====================== ========================================================================
 """
 
@@ -14,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.products.file_headers import solution_attrs
+from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Floats, SlicedStrategy, Strategy, strategy_arrays
 
@@ -27,11 +30,15 @@ Strategies = tuple[Strategy, Strategy]
 SlicedStrategies = tuple[SlicedStrategy, SlicedStrategy]
 
 
-def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str, Any]) -> None:
-    """Store both strategies, as float32, in the (new) Zarr group `root`.
+def write_solution(
+    root: Path, strategies: SlicedStrategies, attrs: Mapping[str, Any], dtype: DTypeLike = np.float32
+) -> None:
+    """Store both strategies in the (new) Zarr group `root`.
 
     Parameters
     ----------
+    dtype
+        Of the stored probabilities: float32 or float64.
     attrs
         JSON values for the attributes of the group: algorithm, iteration, ...
 
@@ -44,9 +51,10 @@ def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str,
     for strategy in strategies:
         mine = index.players[strategy.player]
         for n in range(mine.slices):
-            part = np.asarray(strategy.of_slice(n), np.float32)
+            part = np.asarray(strategy.of_slice(n), dtype)
             write_array(root, f"strategy/{strategy.player}/{n}", part, compress=True)
     own = {"game": index.game.name, "symmetry": index.symmetry, "format_version": FORMAT_VERSION}
+    own |= {} if np.dtype(dtype) == np.float32 else {"dtype": np.dtype(dtype).name}
     write_attrs(root, dict(sorted({**attrs, **own}.items())))  # equal solutions are equal bytes
 
 
@@ -56,14 +64,15 @@ def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None =
     Parameters
     ----------
     into
-        Arrays as described by :func:`~pttt_ooc.structure.strategy.strategy_arrays`; default: new ones in memory.
+        Arrays as described by :func:`~pttt_ooc.structure.strategy.strategy_arrays`; default: new ones in memory, of the
+        stored type.
 
     Raises
     ------
     StoreError
         If it is missing or damaged, or has not the game and symmetry of `index`.
     """
-    first, second = into or in_memory(strategy_arrays(index))
+    first, second = into or in_memory(strategy_arrays(index, solution_dtype(solution_attrs(root))))
     return read_player(root, index, 0, first), read_player(root, index, 1, second)
 
 

@@ -112,28 +112,33 @@ KNOWN_COUNTS: dict[str, dict[str, Any]] = {
 
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
     "pttt-abrupt": (
-        (0.5501667777, 0.5501667778),
-        "exact best responses to the equilibrium of the double oracle, after 187 iterations, by this package: "
-        "0.5501667777136524 and 0.5501667777137010, rounded outward",
+        (0.55016677771365, 0.55016677771366),
+        "exact best responses to the equilibrium of this package, 0.5501667777136533 and 0.5501667777136566, rounded "
+        "outward; published: 0.5502",
     ),
     "pttt-classical": (
-        (0.6666666666, 0.6666666667),
-        "exact best responses to the equilibrium of the double oracle, after 18 iterations, by this package, which are "
-        "2/3 to 1e-15, rounded outward; published: 0.6667",
+        (0.66666666666666, 0.66666666666667),
+        "exact best responses to the equilibrium of this package, which are 2/3 to 1e-15, rounded outward; published: "
+        "0.6667",
     ),
     "dark-hex-3x3-abrupt": (
-        (0.384244, 0.385176),
-        "exact best responses after 260 iterations of SAPDCFR+ by this package, rounded outward; published: 0.3844",
+        (0.38443439972443, 0.38443439972444),
+        "exact best responses to the equilibrium of this package, which are 0.384434399724437 to 1e-15, rounded "
+        "outward; published: 0.3844",
     ),
     "dark-hex-3x3-classical": (
-        (0.9999999999, 1.0),
-        "exact best responses to the equilibrium of the double oracle, after 8 iterations, by this package, which are "
-        "1 to 1e-15, rounded outward; published: 1",
+        (0.99999999999999, 1.0),
+        "exact best responses to the equilibrium of this package, which are 1 to 1e-15, rounded outward; published: 1",
     ),
     "pttt-2x4k3-abrupt": (
-        (0.4446964058, 0.4446964059),
-        "exact best responses to the equilibrium of the double oracle, after 114 iterations, by this package: "
-        "0.4446964058554359 and 0.4446964058554370, rounded outward",
+        (0.44469640585543, 0.44469640585544),
+        "exact best responses to the equilibrium of this package, 0.4446964058554359 and 0.4446964058554370, rounded "
+        "outward",
+    ),
+    "pttt-2x5k3-abrupt": (
+        (0.60836060222295, 0.60836060222296),
+        "exact best responses to the equilibrium of this package, 0.608360602222951 and 0.608360602222957, rounded "
+        "outward",
     ),
 }
 """Intervals that contain the value of a game, and their sources."""

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -127,6 +128,31 @@ def start(game: Game) -> History:
 def first_infoset(game: Game, player: int) -> str:
     """Text of a player's first infoset: its setup."""
     return start(game).infoset(player)
+
+
+def attempts_at(game: Game, player: int, text: str) -> tuple[tuple[int, bool], ...] | None:
+    """The attempts of an infoset after the setup, each a square and whether it was placed.
+
+    Returns
+    -------
+    None if the player has no such infoset: no attempts of the opponent lead to it.
+    """
+    if not re.fullmatch(r"\|([0-9][*.])*", text):
+        return None
+    todo, seen = [start(game)], set()
+    while todo:
+        history = todo.pop()
+        own, other = history.infoset(player), (history.placed[1 - player], history.tried[1 - player])
+        if history.player is None or not text.startswith(own) or (own, history.player, other) in seen:
+            continue
+        seen.add((own, history.player, other))
+        if history.player != player:
+            todo += [history.step(square) for square in history.legal()]
+        elif own == text:
+            return tuple((a.square, a.placed) for a in history.attempts if a.player == player)
+        elif int(text[len(own)]) in history.legal():
+            todo.append(history.step(int(text[len(own)])))
+    return None
 
 
 def replay(game: Game, squares: list[int] | tuple[int, ...]) -> History:

@@ -2,5 +2,6 @@
 
 Modules: ``numbers``: numbers, times and sizes as text. ``boards``: boards as text. ``pictures``, ``report`` with
 ``templates/``: the report and its pictures. ``pages``: rendering of templates. ``tables``: tables as CSV and HTML.
-``comparison``: several runs side by side. ``progress``: live progress. ``dialogue``: prompts and boards on a terminal.
+``comparison``: several runs side by side. ``progress``, ``rounds``: live progress. ``dialogue``: prompts and boards on
+a terminal.
 """

@@ -1,4 +1,4 @@
-"""Numbers as text: decimals, intervals, small gaps, times, sizes, probabilities."""
+"""Numbers as text: decimals, exploitabilities, intervals, small gaps, times, sizes, probabilities."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 _UNKNOWN = "—"
-_MOST_DIGITS = 12  # of an interval's bounds: double precision has no more after thousands of sums
+NOISE = 1e-12
+"""Exploitabilities and gaps below this are rounding errors of best responses in double precision."""
+_MOST_DIGITS = 12  # of the bounds of an interval: double precision has no more after thousands of sums
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -17,6 +19,25 @@ def decimals(number: float | None, digits: int = 5) -> str:
         return _UNKNOWN
     text = f"{number:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def exploitability(number: float | None, digits: int = 5, error: float = 0.0) -> str:
+    """An exploitability or a gap, which is never negative: ``"0.29697"``, ``"6.6e-9"``, ``"<1e-12"``.
+
+    Parameters
+    ----------
+    digits
+        Number of decimals, if at least two digits of the number are among them; smaller numbers get an exponent.
+    error
+        How far the number may be wrong; if this is more than rounding, no more decimals are shown.
+    """
+    if number is None:
+        return _UNKNOWN
+    if number >= 10.0 ** (1 - digits) or error > NOISE:
+        return decimals(max(number, 0.0), digits)
+    if number < NOISE:
+        return f"<{NOISE:.0e}"
+    return f"{number:.1e}".replace("e-0", "e-")
 
 
 def interval(bounds: Sequence[float], digits: int = 5) -> str:
@@ -60,7 +81,7 @@ def size(count: int, at_most: bool = False) -> str:
 def span(low: float, high: float, digits: int) -> str:
     """An interval, ``"0.5502 .. 0.5503"``; with more decimals if its bounds are closer than `digits` decimals show."""
     if 0 < high - low < 10.0**-digits:
-        digits = math.ceil(-math.log10(high - low))
+        digits = min(math.ceil(-math.log10(high - low)), _MOST_DIGITS)
     return f"{low:.{digits}f} .. {high:.{digits}f}"
 
 

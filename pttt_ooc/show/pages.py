@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from pttt_ooc.show.numbers import decimals, duration, gap, interval, thousands
+from pttt_ooc.show.numbers import decimals, duration, exploitability, gap, interval, thousands
 from pttt_ooc.show.pictures import PALETTE
 
-FILTERS = {"decimals": decimals, "gap": gap, "interval": interval, "duration": duration, "thousands": thousands}
+FILTERS = {
+    "decimals": decimals,
+    "duration": duration,
+    "exploitability": exploitability,
+    "gap": gap,
+    "interval": interval,
+    "thousands": thousands,
+}
 
 
 def rendered(template: str, room: str = "show", **context: Any) -> str:

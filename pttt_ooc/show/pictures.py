@@ -147,11 +147,15 @@ def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]
         return figure
 
 
-def convergence_figure(rows: Sequence[ConvergenceRow], target: float | None, x: str) -> Figure:
-    """The gap (NashConv) over ``"iteration"`` or ``"seconds"``, log-log."""
+def convergence_figure(curves: Mapping[str, Sequence[ConvergenceRow]], target: float | None, x: str) -> Figure:
+    """The gap (NashConv) of one run, by method, over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
         figure = new_figure(4.2, 3.1)
-        _draw_gap(figure.add_subplot(1, 1, 1), {"": rows}, x, target)
+        axes = figure.add_subplot(1, 1, 1)
+        _draw_gap(axes, curves, x, target)
+        if len(curves) > 1 and axes.lines:
+            axes.set_xlabel({"iteration": "iterations, or rounds", "seconds": "seconds"}[x], fontsize=10)
+            axes.legend(loc="lower left", fontsize=9, frameon=False)
         figure.tight_layout(pad=0.5)
         return figure
 
@@ -244,7 +248,7 @@ def value_figure(evaluation: Mapping[str, Any]) -> Figure:
 def value_bounds(evaluation: Mapping[str, Any]) -> tuple[float, float] | None:
     """Bounds on the value of the game that the two best responses prove; None if one is missing."""
     low, high = evaluation.get("best_response_1"), evaluation.get("best_response_0")
-    return None if low is None or high is None else (-low, high)
+    return None if low is None or high is None else (min(-low, high), max(-low, high))  # rounding may exchange them
 
 
 def figure_bytes(figure: Figure, kind: str) -> bytes:

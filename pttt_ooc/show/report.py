@@ -39,6 +39,7 @@ from pttt_ooc.show.pictures import (
 
 PAGE = "report.html"
 MEASUREMENTS = "measurements.html"  # seconds, memory, versions: they differ between equal runs
+_LEAST_GAP = 1e-16  # a logarithmic axis has no zero
 FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
 PARAMETERS = (
     "alpha",
@@ -86,6 +87,10 @@ class ReportData:
         ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
     convergence
         Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ``value_lower``, ``value_upper``.
+    rounds
+        Rows of ``rounds.jsonl``, with the same keys: the double oracle, which begins after the solver.
+    finish
+        How the double oracle ended: the result of the stage "finish".
     runs
         This run and the runs to compare it with; nothing is compared if there are fewer than two.
     openings
@@ -105,6 +110,8 @@ class ReportData:
     evaluation: Mapping[str, Any]
     convergence: Sequence[ConvergenceRow]
     openings: tuple[Sequence[float], Sequence[float]]
+    rounds: Sequence[ConvergenceRow] = ()
+    finish: Mapping[str, Any] = field(default_factory=dict)
     uniform_evaluation: Mapping[str, Any] = field(default_factory=dict)
     infosets: Sequence[InfosetPicture] = ()
     runs: Sequence[RunFacts] = ()
@@ -168,9 +175,21 @@ def _infoset(data: ReportData, number: int) -> dict[str, Any]:
     return {**vars(infoset), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
 
 
+def _methods(data: ReportData) -> dict[str, Sequence[ConvergenceRow]]:
+    """The rows of each method of this run, by its name; their seconds count from the start of the first method."""
+    before = float(data.convergence[-1].get("elapsed_seconds") or 0.0) if data.convergence else 0.0
+    rounds = [
+        {**row, "seconds": before + row["seconds"], "nashconv": max(row["nashconv"], _LEAST_GAP)} for row in data.rounds
+    ]
+    solver = [{**row, "seconds": row.get("elapsed_seconds", row.get("seconds"))} for row in data.convergence]
+    algorithm = str((data.config.get("solve") or {}).get("algorithm", "")).upper()
+    curves = {algorithm: solver if rounds else data.convergence, "double oracle": rounds}
+    return {name: rows for name, rows in curves.items() if rows} or {"": ()}
+
+
 def _curves(data: ReportData, x: str) -> dict[str, Any]:
     """The gap over `x`, ``"iteration"`` or ``"seconds"``, of this run and of the runs to compare it with."""
-    own = convergence_figure(data.convergence, _target(data), x)
+    own = convergence_figure(_methods(data), _target(data), x)
     found: dict[str, Any] = {"panel": inline_svg(own, x, f"Gap over {x}, both axes logarithmic")}
     runs = data.runs if len(data.runs) > 1 else ()
     if runs:
@@ -189,6 +208,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "solve": solve,
         "parameters": {n: data.parameters.get(n, solve.get(n)) for n in PARAMETERS},
         "bounds": value_bounds(data.evaluation),
+        "exact": data.finish.get("stopped_by") == "equilibrium",
         "aim": aim(game),
         "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),
         "measurements": MEASUREMENTS,
@@ -235,7 +255,7 @@ def save_figures(data: ReportData, directory: Path) -> list[Path]:
     """
     directory.mkdir(parents=True, exist_ok=True)
     figures = (
-        convergence_figure(data.convergence, _target(data), "iteration"),
+        convergence_figure(_methods(data), _target(data), "iteration"),
         opening_figure(data.game, data.openings),
     )
     paths = [directory / name for name in FIGURES]

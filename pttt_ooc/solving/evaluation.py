@@ -34,9 +34,9 @@ class Evaluation:
         Value of the best response to the opponent's strategy, for player 0 and for player 1, each from
         the responding player's point of view.
     nashconv
-        ``best_response_0 + best_response_1``, zero exactly at an equilibrium.
+        ``best_response_0 + best_response_1``, zero exactly at an equilibrium; rounding does not make it negative.
     exploitability_0, exploitability_1
-        How far each player's worst case is below the value of the game; None if that value is unknown.
+        How far each player's worst case is below the value of the game, at least 0; None if that value is unknown.
     game_value
         The known interval that contains the value of the game; exploitability is measured from its middle.
     seconds
@@ -57,8 +57,8 @@ class Evaluation:
         middle = sum(game_value) / 2 if game_value else None
         return replace(
             self,
-            exploitability_0=None if middle is None else middle + self.best_response_1,
-            exploitability_1=None if middle is None else self.best_response_0 - middle,
+            exploitability_0=None if middle is None else max(middle + self.best_response_1, 0.0),
+            exploitability_1=None if middle is None else max(self.best_response_0 - middle, 0.0),
             game_value=game_value,
         )
 
@@ -133,7 +133,7 @@ class ProfileEvaluator:
         _, best_1 = self._responses(1, strategies, with_value=False)
         seconds = time.perf_counter() - begun
         assert not value > best_0 + ROUNDING and not -value > best_1 + ROUNDING, "no strategy beats a best response"
-        found = Evaluation(value, best_0, best_1, best_0 + best_1, None, None, None, seconds)
+        found = Evaluation(value, best_0, best_1, max(best_0 + best_1, 0.0), None, None, None, seconds)
         return found.against(game_value or reference_value(self.engine.index.game))
 
     def _responses(

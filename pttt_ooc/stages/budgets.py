@@ -29,7 +29,7 @@ def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> 
     MemoryBudgetError
         One sentence with the largest need of these stages.
     """
-    if config.memory_mb >= surely_enough_mb(config):
+    if config.is_listed and config.memory_mb >= surely_enough_mb(config):
         return
     from pttt_ooc.stages.planning import check_budget, planned
 

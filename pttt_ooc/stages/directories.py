@@ -16,6 +16,8 @@ SHARED = ("enumerate", "index")
 
 RUNS = "runs"
 SNAPSHOTS = "snapshots"  # of the products of the stage "solve", and in its work directory
+SOLUTION = "solution.zarr"  # of the products of the stage "solve": the average strategies
+EQUILIBRIUM = "equilibrium.zarr"  # of the products of the stage "finish"
 INDEX = "index.zarr"  # of the products of the stage "index": index and timing operators
 
 

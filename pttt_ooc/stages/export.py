@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import DTypeLike
+
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import explained, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
+from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
@@ -19,6 +23,7 @@ from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
 from pttt_ooc.stages.product_check import timeless
 from pttt_ooc.stages.stage_context import Facts, allocated, contents, digests, inputs, stage, workspace_of
+from pttt_ooc.stages.strategy_store import finished, store_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold
@@ -27,11 +32,17 @@ from pttt_ooc.sweep.parallel import in_order
 
 
 def needs(
-    folded: Layout, whole: Layout
+    folded: Layout, whole: Layout, dtype: DTypeLike = np.float64
 ) -> MemoryNeeds[tuple[tuple[Floats, Floats], tuple[Ints, Ints], tuple[Floats, Floats] | tuple[()]]]:
-    """The stage's memory needs, from the solution's layout and the layout without symmetry."""
-    unfolded = () if folded.symmetry == "none" else strategy_arrays(whole)
-    return export_needs((strategy_arrays(folded), row_arrays(whole), unfolded))
+    """The stage's memory needs, from the layout of the strategies and the layout without symmetry.
+
+    Parameters
+    ----------
+    dtype
+        Of the run's strategies: float64 for an equilibrium, else float32.
+    """
+    unfolded = () if folded.symmetry == "none" else strategy_arrays(whole, dtype)
+    return export_needs((strategy_arrays(folded, dtype), row_arrays(whole), unfolded))
 
 
 def run(
@@ -55,7 +66,7 @@ def run(
     """
     course, bundle = settings.files(game)
     with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
-        before = inputs(directory, "enumerate", "index", "solve", "evaluate")
+        before = inputs(directory, "enumerate", "index", "solve", *finished(directory), "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
         for file in FILES * (not course) + [BUNDLE]:
@@ -65,10 +76,11 @@ def run(
             allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             return
         folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
-        wanted = needs(folded, whole)
+        store = store_of(directory, before)
+        wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
         workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
-        strategies = _unfolded(read_solution(directory / "solution.zarr", folded, solution), whole, unfolded, threads)
+        strategies = _unfolded(read_solution(store, folded, solution), whole, unfolded, threads)
         del solution  # freed, unless `strategies` share its arrays
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
         bundle_facts = _bundle_facts(before) if bundle else None
@@ -108,7 +120,9 @@ def _bundle_facts(before: Mapping[str, Facts]) -> dict[str, Any]:
     """Facts for the bundle, without run times, so that equal runs leave equal files."""
     solve = before["solve"]
     settings = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
+    finish = {"finish": timeless(before["finish"]["result"])} if "finish" in before else {}
     return {
+        **finish,
         "evaluation": timeless(before["evaluate"]["solution"]),
         "solve": {**settings, "result": timeless(solve["result"])},
         "digests": contents(before),

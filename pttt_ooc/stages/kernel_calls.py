@@ -50,7 +50,7 @@ def _structure(symmetry: Symmetry) -> tuple[Index, tuple[Timing, Timing]]:
 
 
 def call_structure(directory: Path) -> None:
-    """Build a game's structure; write and read strategies."""
+    """Build a game's structure; write and read strategies; turn strategies into plans and back."""
     folded, whole = _structure("full")[0], _structure("none")[0]
 
     from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
@@ -67,11 +67,31 @@ def call_structure(directory: Path) -> None:
         fold(unfolded, folded)
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)
+        export_strategy(unfold(uniform_strategy(folded, player, np.float64), whole), rows, tensor, np.float64)
         export_strategy(unfolded, rows, tensor)
         with open_tensor(tensor, (len(rows), GAME.squares)) as read:
             strategy_from_tensor(whole, player, read, rows)
         with open_tensor(tensor, (len(rows), GAME.squares)) as read:
             strategy_from_tensor(whole, player, read, rows, np.float32, normalise=False)
+
+    from pttt_ooc.double_oracle.rule_tables import rule_tables
+    from pttt_ooc.double_oracle.sparse_plan import first_infoset
+    from pttt_ooc.double_oracle.warm_start import allow_played
+    from pttt_ooc.double_oracle.whole_strategy import write_whole
+
+    rules = rule_tables(GAME)
+    played = uniform_strategy(folded, 0, np.float64), uniform_strategy(folded, 1, np.float64)
+    plans = allow_played(rules, (first_infoset(rules, 0), first_infoset(rules, 1)), played)
+    write_whole(rules, plans[0], folded, 0, played[0].probabilities)
+
+
+def call_double_oracle(directory: Path) -> None:
+    """Play the rounds of the double oracle."""
+    from pttt_ooc.double_oracle.oracle import DoubleOracle
+
+    oracle = DoubleOracle(GAME)
+    while not oracle.round().settled:
+        pass
 
 
 def call_solver(directory: Path) -> None:
@@ -112,6 +132,7 @@ def call_evaluation(directory: Path) -> None:
     engine = Engine(index, timings, np.float64, threads=1)
     strategies = (uniform_strategy(index, 0), uniform_strategy(index, 1))
     evaluate(*strategies, engine)
+    evaluate(uniform_strategy(index, 0, np.float64), uniform_strategy(index, 1, np.float64), engine)
     for strategy in strategies:
         assess(strategy, engine)
         best_response(strategy, engine).strategy()
@@ -122,6 +143,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "solver": call_solver,
     "evaluation": call_evaluation,
     "structure": call_structure,
+    "double oracle": call_double_oracle,
 }
 """What may be compiled at the same time."""
 

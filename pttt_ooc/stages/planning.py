@@ -1,12 +1,11 @@
 """Plans a run of the workflow: memory and disk of each stage, from counts, before anything is made.
 
-Only the game's pairs of views are searched, which takes seconds for the largest games.  A stage's least memory and its
-mapped arrays follow from the same descriptions that the stage itself uses.
+Only the game's pairs of views are searched, which takes seconds for the largest games, and not even these if the game
+is not listed.  A stage's least memory and its mapped arrays follow from the descriptions that the stage itself uses.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +22,7 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.numbers import size
 from pttt_ooc.show.tables import html_table
 from pttt_ooc.solving.arrays import state_arrays
-from pttt_ooc.stages import enumerate, evaluate, export, index, report, solve
+from pttt_ooc.stages import enumerate, evaluate, export, finish, index, report, solve
 from pttt_ooc.structure.building import TimingSizes, timing_sizes
 from pttt_ooc.structure.counts import counts_of
 from pttt_ooc.structure.index import Layout, layout_of
@@ -31,7 +30,7 @@ from pttt_ooc.structure.symmetry import KEPT_BYTES
 from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import needs_of_cells
 
-_OWN = {"enumerate": 60, "index": 92, "solve": 98, "evaluate": 92, "export": 91, "report": 120}
+_OWN = {"enumerate": 60, "index": 92, "solve": 98, "finish": 200, "evaluate": 92, "export": 91, "report": 120}
 """MB of a stage's anonymous memory besides its data: Python, libraries, compiled code; measured."""
 
 # Bytes of anonymous memory, measured: for each pair of views, and for each row of an export up to a maximum.
@@ -43,8 +42,8 @@ _ZIPPED, _BUNDLED = 0.08, 0.07  # compressed size as a part of the tensor's byte
 _SOLUTION = 0.03  # the same for the solution's probabilities
 _ARRAY = 700  # bytes of an array's description
 _PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), (), thread_needs())
-_MOST_THREADS = {"enumerate": 1, "index": 1, "solve": sys.maxsize, "evaluate": sys.maxsize, "report": 1}
-_MOST_THREADS["export"] = MOST_THREADS
+_MOST_THREADS = {"enumerate": 1, "index": 1, "export": MOST_THREADS, "report": 1}  # of the others: all
+_PLANS = 500_000  # bytes of both plans
 _REPORT = 160_000  # bytes of the report and its pictures
 
 HEADINGS = ("stage", "threads", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs")
@@ -90,7 +89,7 @@ class Plan:
     game, symmetry, budget_mb
         From the configuration.
     counts
-        See :func:`pttt_ooc.structure.counts.counts_of`.
+        See :func:`pttt_ooc.structure.counts.counts_of`; empty, as are the next numbers, if the game is not listed.
     sequences
         Number of stored sequences of both players.
     order_tables
@@ -141,6 +140,8 @@ class Plan:
 
 def planned(config: Config, threads: int) -> Plan:
     """Plan a run on at most `threads` threads; for errors see :func:`pttt_ooc.rules.catalogue.named_game`."""
+    if not config.is_listed:
+        return _unlisted(config, threads)
     game, symmetry = named_game(config.game), config.symmetry
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
@@ -151,46 +152,65 @@ def planned(config: Config, threads: int) -> Plan:
     del pairs
     thread = needs_of_cells(cells, cells)
     exports = any(config.export.files(config.game))
+    finishes = config.finish.method == "exact" and finish.needs(folded).smallest_mb <= config.memory_mb
+    dtype = np.dtype(np.float64 if finishes else np.float32)
     needs: dict[str, MemoryNeeds[Any]] = {
         "enumerate": enumerate.needs(game),
         "index": index.needs(symmetry, count),
         "solve": solve.needs(folded, config.solve, thread),
-        "evaluate": evaluate.needs(folded, thread),
-        "export": export.needs(folded, whole) if exports else _PROCESS_ONLY,
-        "report": report.needs(folded),
+        "finish": finish.needs(folded) if finishes else _PROCESS_ONLY,
+        "evaluate": evaluate.needs(folded, thread, dtype),
+        "export": export.needs(folded, whole, dtype) if exports else _PROCESS_ONLY,
+        "report": report.needs(folded, dtype),
     }
     sequences, rows = sum(p.sequences for p in folded.players), sum(counts["total_infosets"])
     data = {
         "enumerate": _SEARCH_PER_PAIR * count,
         "index": _INDEX_PER_PAIR[symmetry] * count,
         "solve": min(2 * KEPT_BYTES, sequences),  # tables of mirror images
-        "evaluate": 0,
         "export": min(_ROWS_AT_WORK, _PER_ROW * rows),
-        "report": 0,
     }
-    disk = _disk(config, folded, whole, count, sizes)
+    return Plan(
+        *(config.game, symmetry, config.memory_mb, counts, sequences),
+        sum(each.narrow_orders + each.wide_orders for each in sizes),
+        sum(each.work for each in sizes),
+        _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
+    )
+
+
+def _unlisted(config: Config, threads: int) -> Plan:
+    """The plan of a game whose infosets are not listed."""
+    needs = {"finish": finish.needs(None), "evaluate": finish.needs(None), "report": _PROCESS_ONLY}
+    disk = {"finish": (_PLANS, 0.0), "evaluate": (2_000, 0.0), "report": (_REPORT, 0.0)}
+    stages = _stages(config, threads, needs, {}, disk)
+    return Plan(config.game, config.symmetry, config.memory_mb, {}, 0, 0, 0, stages)
+
+
+def _stages(
+    config: Config,
+    threads: int,
+    needs: Mapping[str, MemoryNeeds[Any]],
+    data: Mapping[str, int],
+    disk: Mapping[str, tuple[float, float]],
+) -> dict[str, StagePlan]:
+    """The plans of all stages, from their needs and from the bytes of their data, of products, and besides them."""
     stages = {}
     for name, need in needs.items():
-        most = min(threads, _MOST_THREADS[name])
+        most = min(threads, _MOST_THREADS.get(name, threads))
         within = need.within(max(config.memory_mb, need.smallest_mb), most_threads=most)
         arrays = {path: array.nbytes for path, array in leaves(need.arrays).items()}
         in_memory = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
-        own = _OWN[name] * MB + data[name] if need is not _PROCESS_ONLY else _NO_WORK
+        own = _OWN[name] * MB + data.get(name, 0) if need is not _PROCESS_ONLY else _NO_WORK
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
         products, besides = disk[name]
         used = round((own + in_memory) / MB)
         disk_mb = (products / MB, (besides + mapped) / MB, mapped / MB)
         stages[name] = StagePlan(need.smallest_mb, used, *disk_mb, within.threads, need.least)
-    return Plan(
-        *(config.game, symmetry, config.memory_mb, counts, sequences),
-        sum(each.narrow_orders + each.wide_orders for each in sizes),
-        sum(each.work for each in sizes),
-        stages,
-    )
+    return stages
 
 
 def _disk(
-    config: Config, folded: Layout, whole: Layout, pairs: int, sizes: list[TimingSizes]
+    config: Config, folded: Layout, whole: Layout, pairs: int, sizes: list[TimingSizes], dtype: np.dtype[Any]
 ) -> dict[str, tuple[float, float]]:
     """Bytes on disk that each stage keeps, and additional bytes while it runs, without mapped arrays."""
     squares, state = folded.game.squares, state_arrays(folded, config.solve)
@@ -216,6 +236,7 @@ def _disk(
         "index": (index_bytes + 100 * _ARRAY, 0),
         # A saved state stays; while running there are also the work arrays and, for a moment, a second saved state.
         "solve": (work + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * work),
+        "finish": (_PLANS + _SOLUTION * 2 * probabilities if dtype == np.float64 else 0, 0),
         "evaluate": (2_000, 0),
         "export": (has_course * (lists + _ZIPPED * tensor) + has_bundle * _BUNDLED * (tensor + texts), 0),
         "report": (_REPORT, 0),

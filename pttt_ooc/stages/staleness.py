@@ -15,7 +15,7 @@ from typing import Any
 from pttt_ooc.config import Config
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.stages import STAGES, product_check
+from pttt_ooc.stages import STAGES, UNLISTED_STAGES, product_check
 from pttt_ooc.stages.comparison import compared_digests
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
@@ -41,34 +41,54 @@ class StageRequest:
         The stages whose products it reads.
     made_from
         Digests of other files that it reads, by their names in its manifest.
+    memory_mb
+        The budget, if the result depends on it.
     """
 
     facts: Facts
     sources: str
     after: tuple[str, ...] = ()
     made_from: Mapping[str, str] | None = None
+    memory_mb: float | None = None
 
 
-def requested_stages(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> dict[str, StageRequest]:
-    """What a configuration asks of each stage, for results in `directory`."""
-    game = {"game": config.game}
+def stages_of(config: Config, directory: Path) -> tuple[str, ...]:
+    """The stages of a run, in their order.
+
+    With ``finish: none`` the stage "finish" only removes what an earlier configuration has left.
+    """
+    if not config.is_listed:
+        return UNLISTED_STAGES
+    finishes = config.finish.method != "none" or manifest_of(directory, "finish").exists()
+    return tuple(stage for stage in STAGES if stage != "finish" or finishes)
+
+
+def requested_stages(config: Config, directory: Path, stages: Sequence[str] | None = None) -> dict[str, StageRequest]:
+    """What a configuration asks of each stage (default: of all), for results in `directory`."""
+    game, order = {"game": config.game}, stages_of(config, directory) if stages is None else STAGES
     board = {**game, "symmetry": config.symmetry}
+    listed = {**board, "listed": config.is_listed}
     facts: dict[str, Facts] = {
         "enumerate": game,
         "index": board,
         "solve": {**board, "settings": normal_solve(config.solve).model_dump(mode="json")},
-        "evaluate": board,
+        "finish": {**listed, "settings": config.finish.model_dump(mode="json")},
+        "evaluate": listed,
         "export": {
             **board,
             "settings": normal_export(config.export, config.game).model_dump(mode="json"),
             "row_orders": row_orders(config.export.infosets_0, config.export.infosets_1),
         },
-        "report": {**board, "settings": config.report.model_dump(mode="json")},
+        "report": {**listed, "settings": config.report.model_dump(mode="json")},
     }
+    memory = {"finish": config.memory_mb}
     others = {"report": compared_digests(directory, config.report.compare)}
     return {
-        stage: StageRequest(facts[stage], source_digest(stage), STAGES[: STAGES.index(stage)], others.get(stage))
-        for stage in stages
+        stage: StageRequest(
+            *(facts[stage], source_digest(stage), order[: order.index(stage)]),
+            *(others.get(stage), memory.get(stage)),
+        )
+        for stage in (order if stages is None else stages)
     }
 
 
@@ -134,6 +154,9 @@ def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) 
             if key == "row_orders":
                 return "was made with other files of infosets"
             return f"was made with {key.removeprefix('settings.')} {_text(there.get(key))}, not {_text(value)}"
+    result = manifest.get("result", {})
+    if one.memory_mb and result.get("stopped_by") == "memory_mb" and one.memory_mb >= result["smallest_mb"]:
+        return f"had too little memory, but now has {one.memory_mb:g} MB"
     if manifest["sources"] != one.sources:
         return "was made by another version of this program"
     used = manifest.get("made_from", {})

@@ -6,9 +6,12 @@ import hashlib
 import json
 from pathlib import Path
 
-from pttt_ooc.stages import STAGES
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.stages import STAGES, UNLISTED_STAGES
+from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.product_check import timeless
 from pttt_ooc.stages.stage_context import Facts, contents, inputs, undisturbed
+from pttt_ooc.stages.strategy_store import finished
 
 MEASURED = ("usage", "memory", "versions")
 """Keys of manifests that describe the run, not its results."""
@@ -36,5 +39,7 @@ def run_digest(directory: Path) -> str:
         If a manifest or product is missing or damaged, or a stage is running there.
     """
     with undisturbed(directory):
-        found = {name: content_of(manifest) for name, manifest in inputs(directory, *STAGES).items()}
+        listed = read_manifest(manifest_of(directory, "report"), "report").get("listed", True)
+        stages = [name for name in STAGES if name != "finish" or finished(directory)] if listed else UNLISTED_STAGES
+        found = {name: content_of(manifest) for name, manifest in inputs(directory, *stages).items()}
     return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=16).hexdigest()

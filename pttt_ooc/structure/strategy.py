@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.structure.index import Index, Layout
@@ -52,9 +52,9 @@ class Strategy:
         return self.probabilities[self.index.players[self.player].sequences_of(n)]
 
 
-def strategy_arrays(index: Layout) -> tuple[Floats, Floats]:
+def strategy_arrays(index: Layout, dtype: DTypeLike = np.float32) -> tuple[Floats, Floats]:
     """Virtual arrays for the probabilities of both players' strategies."""
-    first, second = (virtual_array(mine.sequences, np.float32) for mine in index.players)
+    first, second = (virtual_array(mine.sequences, dtype) for mine in index.players)
     return first, second
 
 

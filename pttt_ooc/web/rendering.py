@@ -14,7 +14,7 @@ import jinja2
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.show.numbers import decimals, duration, size, thousands
+from pttt_ooc.show.numbers import decimals, duration, exploitability, size, thousands
 from pttt_ooc.web import filters
 from pttt_ooc.web.forms import VISITOR, form_token, new_visitor, set_cookie
 from pttt_ooc.web.parts import Part
@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 _FILTERS = {
     "decimals": decimals,
     "duration": duration,
+    "exploitability": exploitability,
     "thousands": thousands,
     "utc": filters.utc,
     "iso": filters.iso,

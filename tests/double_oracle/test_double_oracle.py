@@ -73,7 +73,7 @@ def test_bounds_change_no_value_and_spare_visits(name):
         oracle.round()
         for p in (0, 1):
             with_bounds, without = (
-                Responder(oracle.rules, p, 1.0).respond(oracle.plans[1 - p], bounded) for bounded in (True, False)
+                Responder(oracle.rules, p, 1.0).respond(oracle.plans[1 - p], None, bounded) for bounded in (True, False)
             )
             assert with_bounds.value == pytest.approx(without.value, abs=1e-13)
             visits[0] += with_bounds.visited

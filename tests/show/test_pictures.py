@@ -57,7 +57,7 @@ def test_a_board_without_probabilities_has_empty_squares_and_requested_tints() -
 
 def test_convergence_draws_every_positive_gap() -> None:
     for x in ("iteration", "seconds"):
-        [axes] = convergence_figure([*ROWS, {"iteration": 600, "seconds": 130.0, "nashconv": 0.0}], 1e-3, x).axes
+        [axes] = convergence_figure({"": [*ROWS, {"iteration": 600, "seconds": 130.0, "nashconv": 0.0}]}, 1e-3, x).axes
         line = axes.lines[-1]
         assert list(line.get_xdata()) == [row[x] for row in ROWS]
         assert list(line.get_ydata()) == [row["nashconv"] for row in ROWS]

@@ -1,4 +1,4 @@
-"""Evaluate the solution and uniform play: ``evaluate.json``."""
+"""Evaluate the strategies and uniform play: ``evaluate.json``."""
 
 from pathlib import Path
 
@@ -14,4 +14,5 @@ with stage_context.errors_to(Path(snakemake.log[0])):
         threads=snakemake.threads,
         memory_mb=snakemake.resources.budget_mb,
         log=Path(snakemake.log[0]),
+        listed=snakemake.params.listed,
     )

@@ -16,6 +16,7 @@ from pttt_ooc.disk.files import digest
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.options import DATA
+from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.web.shell import Account
 
 _MOST = 100  # most submissions of a team, the latest first
@@ -47,7 +48,7 @@ class SubmittedSources:
         """
         settings, index = self._grader.settings, self._grader.storage.index
         places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
-        stores = [Path(place) / "solution.zarr" for place in places]
+        stores = [strategies_of(Path(place)) for place in places]
         return next((store for store in stores if store.is_dir()), stores[0])
 
     @cached_property

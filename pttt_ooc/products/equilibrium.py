@@ -1,0 +1,131 @@
+"""Equilibria on disk: a Zarr group with both players' sparse plans and, if the game is listed, their whole strategies.
+
+The strategies are those of a solution in double precision, see :mod:`pttt_ooc.products.solution`.  The plans are
+stored for each player p, with their infosets and sequences in the order in which they were made:
+
+========================== ============================================================================
+``plan/<p>/before``        int32 (infosets,): the sequence that leads to an infoset; -1: none
+``plan/<p>/placed``        bool (infosets,): whether the last attempt was placed
+``plan/<p>/infosets``      int32 (sequences,): the infoset of a sequence
+``plan/<p>/squares``       int8 (sequences,): the square that is attempted
+``plan/<p>/chances``       float64 (sequences,): its probability at the infoset
+========================== ============================================================================
+
+An infoset stands for its mirror images, in its canonical orientation, and a square for all squares of its orbit, each
+of which has the probability; see :mod:`pttt_ooc.double_oracle.sparse_plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.disk.manifests import FORMAT_VERSION
+from pttt_ooc.disk.store import read_array, write_array, write_attrs
+from pttt_ooc.double_oracle.restricted_histories import Plans
+from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, allow, first_infoset, next_infoset, with_room
+from pttt_ooc.double_oracle.whole_strategy import write_whole
+from pttt_ooc.errors import StoreError
+from pttt_ooc.products.solution import Strategies, write_solution
+from pttt_ooc.rules.game import Game
+
+_NAMES = ("before", "placed", "infosets", "squares", "chances")
+
+
+def write_equilibrium(
+    root: Path,
+    game: Game,
+    plans: Plans,
+    attrs: Mapping[str, Any],
+    symmetry: Symmetry = "full",
+    otherwise: Strategies | None = None,
+    always: bool = False,
+    threads: int = 1,
+) -> None:
+    """Store an equilibrium in the (new) Zarr group `root`.
+
+    Parameters
+    ----------
+    attrs
+        JSON values for the attributes of the group.
+    symmetry
+        Of the run.
+    otherwise
+        If the game is listed: strategies, float64, for the infosets that the own actions never lead to.  They are
+        changed at the others, and stored.
+    always
+        Whether the pure rule replaces them there too.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    write_plans(root, plans)
+    if otherwise is None:
+        own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
+        write_attrs(root, dict(sorted({**attrs, **own}.items())))
+        return
+    rules = rule_tables(game)
+    first, second = (
+        write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, always, threads) for s in otherwise
+    )
+    write_solution(root, (first, second), attrs, np.float64)
+
+
+def write_plans(root: Path, plans: Plans) -> None:
+    """Store both players' plans in the Zarr group `root`; a StoreError if it cannot be written."""
+    for player, plan in enumerate(plans):
+        for name, array in zip(_NAMES, _columns(plan), strict=True):
+            write_array(root, f"plan/{player}/{name}", array, compress=True)
+
+
+def _columns(plan: SparsePlan) -> tuple[NDArray[Any], ...]:
+    """The arrays of a plan, in the order of their names."""
+    infosets, sequences = plan.counts
+    squares, placed = np.zeros(sequences, np.int8), np.zeros(infosets, np.bool_)
+    at, square = np.nonzero(plan.actions[:infosets] >= 0)
+    squares[plan.actions[at, square]] = square
+    at, step = np.nonzero(plan.children[:infosets] >= 0)
+    placed[plan.children[at, step]] = step % 2 == 1
+    return plan.before[:infosets], placed, plan.infosets[:sequences], squares, plan.chances[:sequences]
+
+
+def read_plans(root: Path, rules: RuleTables) -> Plans:
+    """Both players' plans.
+
+    Raises
+    ------
+    StoreError
+        If they are missing or damaged, or not of this game.
+    """
+    return _read(root, rules, 0), _read(root, rules, 1)
+
+
+def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
+    before, placed, leads, squares, chances = (read_array(root, f"plan/{player}/{name}") for name in _NAMES)
+    plan = with_room(first_infoset(rules, player), max(len(before), len(leads)))
+    try:
+        made = [1, 0]  # infosets and sequences; each comes after those that it needs
+        while made != [len(before), len(leads)]:
+            infoset, sequence = made
+            if sequence < len(leads) and leads[sequence] < infoset:
+                found, made[1] = allow(rules, plan, int(leads[sequence]), int(squares[sequence])), sequence + 1
+                right = found == sequence
+            else:
+                above = int(before[infoset])
+                step = (int(leads[above]), int(squares[above]), int(placed[infoset]))
+                found, made[0] = next_infoset(rules, plan, *step), infoset + 1
+                right = found == infoset and 0 <= above < sequence
+            if not right:
+                raise ValueError("its parts are doubled, or in another order")
+        plan.chances[: len(chances)] = chances
+        return plan
+    except (IndexError, ValueError) as error:
+        raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it anew.") from error

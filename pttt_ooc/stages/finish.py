@@ -1,0 +1,179 @@
+"""Stage "finish": the solver's strategies become an equilibrium that is exact to rounding.
+
+First-order methods for linear programs end with a crossover to an exact vertex, and so does this workflow.  The double
+oracle begins with the actions that the average strategies play, and ends when best responses gain nothing.  If the game
+is not listed, there is no solver, and the double oracle begins with nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.config import FinishConfig
+from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+from pttt_ooc.disk.resources import MB
+from pttt_ooc.extras import check_extra
+from pttt_ooc.products.equilibrium import write_equilibrium
+from pttt_ooc.products.solution import Strategies, read_solution
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.show.rounds import round_line
+from pttt_ooc.solving.evaluation import ROUNDING
+from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
+from pttt_ooc.stages.engines import index_of
+from pttt_ooc.stages.product_check import timeless
+from pttt_ooc.stages.stage_context import Facts, allocated, digests, inputs, stage, tell, workspace_of
+from pttt_ooc.structure.index import Index, Layout
+from pttt_ooc.structure.strategy import Floats, strategy_arrays
+
+if TYPE_CHECKING:
+    from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
+
+ROUNDS = "rounds.jsonl"
+EXACT = 1e-12
+"""A gap that is rounding only: the rounds end."""
+
+_MEMO_MB, _GAMES_MB = 96, 96  # for bounds of best responses; for restricted games and their programs
+_LINE_SECONDS = 2.0  # between two lines of progress
+
+
+def needs(layout: Layout | None) -> MemoryNeeds[tuple[Floats, ...]]:
+    """The stage's memory needs; without a layout, those of a game that is not listed."""
+    fixed = {**process_needs(), "restricted games": _GAMES_MB * MB, "bounds of best responses": _MEMO_MB * MB}
+    arrays = () if layout is None else strategy_arrays(layout, np.float64)
+    return MemoryNeeds(fixed, arrays, thread_needs())
+
+
+def run(
+    game: str,
+    symmetry: Symmetry,
+    settings: FinishConfig,
+    directory: Path,
+    listed: bool = True,
+    threads: int = 1,
+    log: Path | None = None,
+    memory_mb: float = math.inf,
+) -> None:
+    """Make ``equilibrium.zarr`` and ``rounds.jsonl``; without an equilibrium, the latter is empty.
+
+    If the game is listed and a limit is reached, a sentence says so, and the solver's strategies are the result.
+
+    Parameters
+    ----------
+    settings
+        Method and limits.
+    listed
+        Whether there are an index and a solution; otherwise the equilibrium is stored as plans only.
+
+    Raises
+    ------
+    PtttError
+        If an input is missing or damaged, the disk cannot be written to, or an optional library is missing; if the game
+        is not listed, also if a limit is too small.
+    """
+    products = [ROUNDS]
+    with stage("finish", directory, products) as facts:
+        before = inputs(directory, "enumerate", "index", "solve") if listed else {}
+        facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
+        facts["made_from"] = digests(before)
+        with explained(f"delete {directory / EQUILIBRIUM}"):
+            remove(directory / EQUILIBRIUM)
+        index = index_of(directory, game, symmetry) if listed else None
+        wanted, rows = needs(index), list[Facts]()
+        reason = _obstacle(settings, wanted, memory_mb if listed else math.inf)
+        if reason:
+            allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+        else:
+            check_extra("exact", "An exact equilibrium (finish: exact)")
+            workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
+            oracle, average = _begun(game, index, directory, workspace.allocate())
+            rows += _rounds(oracle, 60 * settings.max_minutes, log)
+            reason = _stopped_by(oracle)
+        if rows and (reason == "equilibrium" or not listed):
+            facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
+            with fresh_store(directory / EQUILIBRIUM) as store:
+                told = {"algorithm": "double-oracle", **timeless(facts["result"])}
+                write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads=threads)
+            products.append(EQUILIBRIUM)
+        else:
+            facts["result"] = {"method": "none", "stopped_by": reason, "smallest_mb": wanted.smallest_mb}
+            if settings.method != "none":
+                tell(_sentence(facts["result"], rows), log)
+        atomic_write_text(directory / ROUNDS, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+
+
+def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> str:
+    """Why the double oracle cannot begin; empty if it can."""
+    if settings.method == "none":
+        return "finish: none"
+    return "memory_mb" if wanted.smallest_mb > memory_mb else ""
+
+
+def _sentence(result: Facts, rows: list[Facts]) -> str:
+    """Why there is no equilibrium."""
+    what = f"The double oracle ended at a gap of {rows[-1]['nashconv']:.1e} ({result['stopped_by']})" if rows else ""
+    what = what or f"An exact equilibrium takes a memory_mb of {result['smallest_mb']}"
+    return f"{what}: the solver's strategies are the result."
+
+
+def _stopped_by(oracle: DoubleOracle) -> str:
+    """Why the rounds ended: ``"equilibrium"``, ``"max_minutes"``, or ``"precision"`` of the linear programs."""
+    last = oracle.last
+    assert last
+    if last.nashconv <= (ROUNDING if last.settled else EXACT):
+        return "equilibrium"
+    return "precision" if last.settled else "max_minutes"
+
+
+def _begun(
+    game: str, index: Index | None, directory: Path, arrays: tuple[Floats, ...]
+) -> tuple[DoubleOracle, Strategies | None]:
+    """The double oracle before its first round, and the solver's strategies, if there are any."""
+    from pttt_ooc.double_oracle.oracle import DoubleOracle  # with libraries that are slow to import
+    from pttt_ooc.double_oracle.warm_start import allow_played
+
+    oracle = DoubleOracle(named_game(game), _MEMO_MB)
+    if index is None:
+        return oracle, None
+    average = read_solution(directory / SOLUTION, index, (arrays[0], arrays[1]))
+    oracle.plans = allow_played(oracle.rules, oracle.plans, average)
+    return oracle, average
+
+
+def _rounds(oracle: DoubleOracle, most_seconds: float, log: Path | None) -> Iterator[Facts]:
+    """Play rounds until the equilibrium is found or the time is over; a row for each."""
+    begun = spoken = time.monotonic()
+    while True:
+        last = oracle.round()
+        seconds = time.monotonic() - begun
+        ends = last.settled or last.nashconv <= EXACT or seconds >= most_seconds
+        if ends or time.monotonic() - spoken > _LINE_SECONDS:
+            spoken = time.monotonic()
+            tell(round_line(last, seconds), log)
+        yield _row(last, seconds)
+        if ends:
+            return
+
+
+def _row(last: Round, seconds: float) -> Facts:
+    """A row of ``rounds.jsonl``, with the keys of ``convergence.jsonl`` where these have the same meaning."""
+    low, high = sorted((last.best_lower, last.best_upper))  # at an equilibrium, rounding may exchange them
+    return {
+        "iteration": last.number,
+        "seconds": seconds,
+        "nashconv": max(last.nashconv, 0.0),  # rounding may make it negative
+        "value_lower": low,
+        "value_upper": high,
+        "sequences": list(last.sequences),
+        "support": list(last.support),
+        "visited": list(last.visited),
+        "added": last.added,
+    }
