@@ -84,7 +84,7 @@ class FaceProgram:
         solution = model.getSolution()
         self._basis = _Basis(shape, model.getBasis())
         plan = np.maximum(np.array(solution.col_value)[1 : shape.own + 1], 0)
-        multipliers = np.abs(np.array(solution.row_dual)[shape.bound(np.arange(shape.theirs)) ]) / weight
+        multipliers = np.abs(np.array(solution.row_dual)[shape.bound(np.arange(shape.theirs))]) / weight
         ordered = (plan, multipliers) if self._player == 0 else (multipliers, plan)
         return ordered
 

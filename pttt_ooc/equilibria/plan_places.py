@@ -143,9 +143,7 @@ def _rank(at: Any, g: int, path: Any, depth: int, marks: int) -> Any:
     for slot in range(depth):
         places.image[slot] = rules.images[g, path[slot]]
     placed = np.int64(rules.masks[g, marks & ~setup])
-    return np.int64(
-        rank_order(places.image, depth, placed, places.hidden, places.orders, places.ending_failed)
-    )
+    return np.int64(rank_order(places.image, depth, placed, places.hidden, places.orders, places.ending_failed))
 
 
 @piece
@@ -268,9 +266,7 @@ def _write(at: Any, plan: Any, paths: Any, depths: Any, chances: Any, probabilit
 
 
 @bare_kernel
-def _walk(
-    at: Any, plan: Any, choices: Any, defaults: Any, steps: Any, node: Any, origin: Any, planned: bool
-) -> bool:
+def _walk(at: Any, plan: Any, choices: Any, defaults: Any, steps: Any, node: Any, origin: Any, planned: bool) -> bool:
     """Add the chosen actions to `steps`, without those parts that are done anyway.
 
     Parameters

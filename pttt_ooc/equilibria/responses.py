@@ -134,4 +134,3 @@ def best_values_near(first_view, last_view, tree, part, choices, tolerance):
                 if best[r] > usual[r] + tolerance:
                     chosen[r] = first_best[r]
                 part.nodes[node + r] += best[r]
-
