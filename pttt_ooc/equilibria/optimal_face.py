@@ -165,6 +165,12 @@ class OptimalFace:
             if last.number == _MOST_ROUNDS:
                 raise PtttError(f"The best equilibrium strategy is not found after {_MOST_ROUNDS} rounds.")
 
+    def exact_strategy(self, player: int) -> Strategy:
+        """The strategy of the exact equilibrium, with the pure rule where its plan does not come."""
+        found = self.pure_strategy(player, self.rule[player])
+        PlanPlaces(self.rules, self.responses.index, player).write(self._exact.plans[player], found)
+        return Strategy(self.responses.index, player, found)
+
     def pure_strategy(self, player: int, choices: Choices) -> Floats:
         """The probabilities of choices; mirror images are averaged."""
         i = self.responses.index.players[player]

@@ -84,6 +84,10 @@ class PlanPlaces:
         """Write a plan's behaviour into a strategy, float (sequences of the index,), at all infosets where it comes."""
         _write(self._at, plan, *self._trace(plan), np.zeros(self._squares), probabilities)
 
+    def mark_left_out(self, plan: SparsePlan, into: Floats) -> None:
+        """Write 1 for each action that a plan does not allow at its infosets, in an array (sequences of the index,)."""
+        _mark_left_out(self._at, plan, *self._trace(plan), into)
+
     def allow_everywhere(self, plan: SparsePlan, choices: Choices) -> SparsePlan:
         """Allow the action of a pure strategy at all infosets of a plan that have an action."""
         plan = with_room(plan, int(plan.counts[0]) + SPARE)
@@ -263,6 +267,25 @@ def _write(at: Any, plan: Any, paths: Any, depths: Any, chances: Any, probabilit
                 if not (marks | fails) >> square & 1:
                     action = _action(at, g, marks | fails, square)
                     probabilities[places.sequence_start[view] + action * orders + rank] = chances[square]
+
+
+@bare_kernel
+def _mark_left_out(at: Any, plan: Any, paths: Any, depths: Any, into: Any) -> None:
+    rules, places, _, _ = at
+    for infoset in range(plan.counts[0]):
+        if not plan.choices[infoset]:
+            continue
+        marks, fails, stabiliser = plan.marks[infoset], plan.fails[infoset], plan.stabilisers[infoset]
+        view, first, _ = _place(at, paths[infoset], depths[infoset], marks, fails)
+        orders, key = places.node_start[view + 1] - places.node_start[view], _key(at, first, marks, fails)
+        for g in range(len(rules.images)):  # all symmetries to the representative: it may be symmetric itself
+            if _key(at, g, marks, fails) != key:
+                continue
+            rank = _rank(at, g, paths[infoset], depths[infoset], marks)
+            for square in range(rules.squares):
+                if not (marks | fails) >> square & 1 and plan.actions[infoset, rules.least[stabiliser, square]] < 0:
+                    action = _action(at, g, marks | fails, square)
+                    into[places.sequence_start[view] + action * orders + rank] = 1.0
 
 
 @bare_kernel
