@@ -21,6 +21,8 @@ class Places(NamedTuple):
         ``placed << M | failed``, ascending.
     views : int64 (all views,)
         The position of each view in the index; -1 if the index has a mirror image of it instead.
+    representatives, symmetries : int64 (all views,)
+        The position of each view's representative, and the symmetry that takes the view to it.
     node_start, sequence_start : int64 (views + 1,)
         See :class:`pttt_ooc.structure.index.PlayerLayout`.
     hidden, orders, ending_failed
@@ -31,6 +33,8 @@ class Places(NamedTuple):
 
     keys: NDArray[np.int64]
     views: NDArray[np.int64]
+    representatives: NDArray[np.int64]
+    symmetries: NDArray[np.int64]
     node_start: NDArray[np.int64]
     sequence_start: NDArray[np.int64]
     hidden: int
@@ -46,7 +50,10 @@ def places_of(index: Index, player: int) -> Places:
     views = np.where(orbits.symmetry == 0, orbits.view, -1)  # 0, the identity: the view represents itself
     room = np.zeros((2, index.game.squares), np.int64)
     tables = order_counts(index.game, player).tables
-    return Places(orbits.keys, views, mine.node_start, mine.sequence_start, *tables, room[0], room[1])
+    return Places(
+        *(orbits.keys, views, orbits.view, orbits.symmetry, mine.node_start, mine.sequence_start),
+        *(*tables, room[0], room[1]),
+    )
 
 
 @piece

@@ -61,8 +61,8 @@ class FaceProgram:
         import highspy
 
         own, other = plans[self._player], plans[1 - self._player]
-        shape = _Shape(own, other)
-        model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        shape = Shape(own, other)
+        model = highspy.Highs()
         for name, setting in (
             ("output_flag", False),
             ("primal_feasibility_tolerance", _TOLERANCE),
@@ -88,7 +88,7 @@ class FaceProgram:
         ordered = (plan, multipliers) if self._player == 0 else (multipliers, plan)
         return ordered
 
-    def _program(self, highspy: Any, shape: _Shape, won: WonHistories, payoffs: Floats, weight: float) -> Any:
+    def _program(self, highspy: Any, shape: Shape, won: WonHistories, payoffs: Floats, weight: float) -> Any:
         program = highspy.HighsLp()
         matrix = shape.matrix(won, self._player)
         program.num_row_, program.num_col_ = matrix.shape
@@ -108,7 +108,7 @@ class FaceProgram:
         return program
 
 
-class _Shape:
+class Shape:
     """The numbers of rows and columns of a restricted game."""
 
     def __init__(self, own: SparsePlan, other: SparsePlan) -> None:
@@ -148,14 +148,14 @@ class _Shape:
 class _Basis:
     """A basis by infosets and sequences, so that it can be used when the restricted game has grown."""
 
-    def __init__(self, shape: _Shape, basis: Any) -> None:
+    def __init__(self, shape: Shape, basis: Any) -> None:
         columns, rows = list(basis.col_status), list(basis.row_status)
         self._sequences, self._root = columns[: shape.own + 1], columns[shape.root]
         self._values = dict(zip(shape.bounds.tolist(), columns[shape.root + 1 :], strict=True))
         self._flows = dict(zip(shape.infosets.tolist(), rows[: len(shape.infosets)], strict=True))
         self._bounds = rows[len(shape.infosets) :]
 
-    def extended(self, highspy: Any, shape: _Shape) -> Any:
+    def extended(self, highspy: Any, shape: Shape) -> Any:
         """The basis of a larger game: a new infoset's first sequence and a new value are basic."""
         basic, lower, upper = (getattr(highspy.HighsBasisStatus, name) for name in ("kBasic", "kLower", "kUpper"))
         own, other = shape.plans

@@ -22,7 +22,7 @@ import numpy as np
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.rule_tables import RuleTables
-from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, behave, with_room
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave
 from pttt_ooc.equilibria.face_program import FaceProgram
 from pttt_ooc.equilibria.plan_places import PlanPlaces
 from pttt_ooc.equilibria.responses import Choices, Floats, Responses, rule_choices
@@ -37,6 +37,7 @@ WEIGHT = 1e4
 
 _HEAVIEST = 1e6
 _LOSS = 1e-11  # what an equilibrium strategy may lose by rounding
+_GAP = 1e-9  # of the objective, what ends the rounds
 _LEAST = 1e-13  # reach that counts as none
 _TIE = 1e-14  # a choice has to be better by this much, for a weight of 1
 _MOST_ROUNDS = 2000
@@ -163,6 +164,12 @@ class OptimalFace:
             if last.number == _MOST_ROUNDS:
                 raise PtttError(f"The best equilibrium strategy is not found after {_MOST_ROUNDS} rounds.")
 
+    def exact_strategy(self, player: int) -> Strategy:
+        """The strategy of the exact equilibrium, with the pure rule where its plan does not come."""
+        found = self.pure_strategy(player, self.rule[player])
+        PlanPlaces(self.rules, self.responses.index, player).write(self._exact.plans[player], found)
+        return Strategy(self.responses.index, player, found)
+
     def pure_strategy(self, player: int, choices: Choices) -> Floats:
         """The probabilities of choices; mirror images are averaged."""
         i = self.responses.index.players[player]
@@ -192,7 +199,10 @@ class _Search:
     @property
     def settled(self) -> bool:
         """Whether nothing more is to be done."""
-        return not self._news and (self._last.loss <= _LOSS or self._weight >= _HEAVIEST)
+        last = self._last
+        if last.loss <= _LOSS and last.bound - last.value <= _GAP:
+            return last.number > 0
+        return not self._news and (last.loss <= _LOSS or self._weight >= _HEAVIEST)
 
     def round(self) -> FaceRound:
         """Solve the restricted game, respond in the whole game, and allow the responses' actions."""
@@ -240,8 +250,7 @@ class _Search:
             own = self._plans[self._player]
             if int(own.counts[1]) == before:
                 return won
-            own = with_room(own, int(own.counts[0]) + SPARE)
-            self._places[self._player].allow_everywhere(own, self._defaults[self._player], 0)
+            own = self._places[self._player].allow_everywhere(own, self._defaults[self._player])
             self._replace(self._player, own)
 
     def _allow(self, player: int, choices: Choices) -> int:

@@ -34,6 +34,14 @@ class Responses:
         """The realization plan of a strategy, float (sequences,)."""
         return self.engine.reach(player, probabilities)
 
+    def behaviour(self, player: int, plan: Floats) -> Floats:
+        """The probabilities of a plan, float64 (sequences,): uniform where it does not come."""
+        i, found = self.index.players[player], np.empty(len(plan))
+        for n in range(i.slices):
+            part = i.sequences_of(n)
+            self.engine.run(player, n, tree.average_strategy, part.start, plan[part], found[part])
+        return found
+
     def gradient(self, player: int, opponent: Reach) -> tuple[float, Floats]:
         """The payoffs of a player's plans: a constant, and for each sequence the payoff for a unit of its reach.
 
