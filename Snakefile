@@ -16,6 +16,8 @@ from functools import partial
 from os.path import relpath
 from pathlib import Path
 
+from snakemake.jobs import Job
+
 from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
@@ -73,7 +75,7 @@ MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
 
-DECISIONS = Decisions(workflow, ancient)
+DECISIONS = Decisions(workflow, ancient, Job)
 for structure, each in STRUCTURES.items():
     DECISIONS.add(structure, partial(requested_stages, each, Path(structure), SHARED))
 for run, each in RUNS.items():

@@ -29,14 +29,8 @@ from pttt_ooc.stages.staleness import StageRequest, reasons, sentence
 Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
-def _plan_read_only_products() -> None:
-    """Let Snakemake plan jobs whose products are read-only; it refuses to, even for a dry run."""
-    from snakemake.jobs import Job
-
-    async def unchecked(job: Any) -> None:
-        pass
-
-    Job.check_protected_output = unchecked
+async def _unchecked(job: Any) -> None:
+    """Check nothing: in place of the check by which Snakemake refuses even to plan a job with read-only products."""
 
 
 class Decisions:
@@ -44,11 +38,11 @@ class Decisions:
 
     Parameters
     ----------
-    workflow, ancient
-        Snakemake's workflow object, and its function that marks a file whose time does not count.
+    workflow, ancient, job
+        Snakemake's workflow object, its function that marks a file whose time does not count, and its class of jobs.
     """
 
-    def __init__(self, workflow: Any, ancient: Callable[[str], str]) -> None:
+    def __init__(self, workflow: Any, ancient: Callable[[str], str], job: Any) -> None:
         self._workflow, self._ancient = workflow, ancient
         self._requests: dict[Path, tuple[Lazy, str]] = {}
         self._found: dict[Path, tuple[Mapping[str, StageRequest], Mapping[str, str]]] = {}
@@ -56,7 +50,7 @@ class Decisions:
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
         if workflow.output_settings.dryrun:
-            _plan_read_only_products()
+            job.check_protected_output = _unchecked
 
     def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""

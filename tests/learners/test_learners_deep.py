@@ -331,6 +331,29 @@ def test_the_greedy_square_is_legal_and_highest():
         np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
+def test_losses_are_means_over_infosets():
+    seen = Sight(small_learning_game(MINI).index)
+    network = nets.make_network(seen.squares, (8,), seen.squares, [3])
+    infosets = np.flatnonzero((seen.codes == 0).any(axis=1))[:9]
+    codes, players = seen.seen(infosets)
+    legal, out = seen.codes[infosets] == 0, seen.look(network, infosets).astype(float)
+    chances = np.exp(out) * legal
+    chances /= chances.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(5)
+    policies = legal * rng.random(legal.shape) * (rng.random(legal.shape) < 0.7)
+    entropy = [
+        -sum(p * math.log(c) for p, c in zip(*rows, strict=True) if p) for rows in zip(policies, chances, strict=True)
+    ]
+    assert float(losses._policy_loss(network, codes, players, policies)) == pytest.approx(np.mean(entropy), rel=1e-5)
+    numbers, weights = rng.random(legal.shape), rng.random(len(legal))
+    wrong = [w * sum((row - number)[at] ** 2) for w, row, number, at in zip(weights, out, numbers, legal, strict=True)]
+    found = losses._numbers_loss(network, codes, players, numbers, weights)
+    assert float(found) == pytest.approx(np.mean(wrong) / 2, rel=1e-5)
+    squares, targets = legal.argmax(axis=1), rng.random(len(legal))
+    found = losses._value_loss(network, codes, players, squares, targets)
+    assert float(found) == pytest.approx(np.mean((out[np.arange(9), squares] - targets) ** 2) / 2, rel=1e-5)
+
+
 # ---------------------------------------------------------------------------------------------
 # Quality of results
 
