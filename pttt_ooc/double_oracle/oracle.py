@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
@@ -192,9 +193,8 @@ class DoubleOracle:
         self._matching.restore(unpacked("matching", arrays))
         first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
         self.plans = first, second
-        last = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in unpacked("last", arrays).items()
-        }
+        kept = unpacked("last", arrays)
+        last: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
         self.last = Round(**last) if last else None
         if basis := unpacked("basis", arrays):
             program = Program(**unpacked("program", arrays))
