@@ -116,8 +116,9 @@ def test_all_that_is_imported_is_named():
         served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
         # Linear programs are of wings that have an extra for them.
         programs = {"linear_program", "restricted_game"} & set(parts)
-        exact = "double_oracle" in parts
-        wanted = {*parts}.union(("grader",) * bool(served), ("learners",) * bool(programs), ("exact",) * exact)
+        exact = parts[0] in ("double_oracle", "equilibria", "proof")
+        wanted = {*parts, *(("grader",) if served else ()), *(("learners",) if programs else ())}
+        wanted |= {"exact"} if exact else {"workflow"} if parts[0] == "stages" else set()
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
         for module in used & set(distributions):
