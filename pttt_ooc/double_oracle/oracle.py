@@ -193,9 +193,8 @@ class DoubleOracle:
         self._matching.restore(unpacked("matching", arrays))
         first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
         self.plans = first, second
-        last: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in unpacked("last", arrays).items()
-        }
+        kept = unpacked("last", arrays)
+        last: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
         self.last = Round(**last) if last else None
         if basis := unpacked("basis", arrays):
             program = Program(**unpacked("program", arrays))
