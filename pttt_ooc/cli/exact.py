@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.cli.console import say
-from pttt_ooc.options import GameOption, JsonOption
+from pttt_ooc.options import GameOption, JsonOption, ThreadsOption
 
 if TYPE_CHECKING:
     from pttt_ooc.double_oracle.oracle import Round
@@ -29,6 +29,7 @@ def exact(
     gap: Annotated[float, typer.Option(min=0, metavar="X", help="Stop at an interval of this width.")] = 1e-12,
     max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes.")] = 60,
     memo_mb: Annotated[float, typer.Option(min=1, metavar="MB", help="Memory for the bounds of best responses.")] = 96,
+    threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the value of a game and an equilibrium, without listing its infosets.
@@ -37,7 +38,7 @@ def exact(
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
     Nothing is read and nothing is written.  With --json, the last line is one object.
     """
-    from pttt_ooc.disk.resources import MB, peak_rss_bytes
+    from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.extras import check_extra
     from pttt_ooc.rules.catalogue import named_game
@@ -45,7 +46,7 @@ def exact(
     rules = named_game(game)
     check_extra("exact", "The command `pttt exact`")
     say(f"{game}: getting ready ...")
-    oracle = DoubleOracle(rules, memo_mb)
+    oracle = DoubleOracle(rules, memo_mb, threads or cores())
     begin = spoken = time.monotonic()
     while True:
         last = oracle.round()
@@ -62,7 +63,7 @@ def exact(
             "lower": last.best_lower,
             "upper": last.best_upper,
             "nashconv": last.nashconv,
-            "exact": last.exact and last.nashconv <= _EXACT,
+            "exact": last.nashconv <= _EXACT,
             "rounds": last.number,
             "seconds": round(seconds, 3),
             "sequences": last.sequences,

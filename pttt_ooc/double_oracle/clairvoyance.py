@@ -1,11 +1,14 @@
 """Upper bounds for a best response: what the responder would get if they saw the opponent's infoset from here on.
 
-The *clairvoyant value* of a position depends on the opponent's infoset and on the responder's marks and attempts as
-sets, not on their order: so it is kept in a table.  It is at least the value of any response, because the responder
-may ignore what they see (the relaxation of Bosansky et al. 2014, section 4.3, taken to its end).
+The *clairvoyant value* of a position depends on the opponent's infoset and on the responder's marks as a set, not on
+their order: so it is kept in a table.  It is at least the value of any response, because the responder may ignore what
+they see (the relaxation of Bosansky et al. 2014, section 4.3, taken to its end).  Who sees the board attempts a square
+of the opponent only in order to wait, so that the squares on which they failed do not matter.
 
 The opponent is at an infoset of their plan, or, if its number is -1, outside of it, where they follow the pure rule
-for ever; then the value does not depend on the plan, and is kept from plan to plan.
+for ever.  A value depends on what the opponent does from here on, and on nothing else of the plan.  So the key has a
+digest of the plan's part below the infoset: values outlive the plan where that part stays as it is, and infosets with
+equal parts share them.
 """
 
 from __future__ import annotations
@@ -17,36 +20,109 @@ from numpy.typing import NDArray
 
 from pttt_ooc.jit import bare_kernel, piece
 
+NEVER = -1e300
+"""The bound of an attempt that is not possible."""
+
 _TRIED = 4  # entries that are looked at for a key
+_VALUES, _ROWS = 0, 1  # counts of entries
 
 
-class Memo(NamedTuple):
-    """A table of clairvoyant values.  It never grows: what does not fit overwrites older entries.
+class Bounds(NamedTuple):
+    """Tables of clairvoyant values.  What does not fit overwrites older entries.
 
     Attributes
     ----------
-    keys : uint64 (entries, 2)
-        The position, and a number of the plan; the second word of an empty entry is 0.
-    values : float64 (entries,)
-        The values.
+    value_keys : uint64 (values, 2)
+        Positions with the opponent to move; an empty entry is 0.
+    values : float64 (values,)
+        The responder's clairvoyant values there.
+    row_keys : uint64 (rows, 2)
+        Positions with the responder to move; an empty entry is 0.
+    rows : float64 (rows, n)
+        The clairvoyant values after each attempt, in the opponent's orientation.
+    counts : int64 (2,)
+        Numbers of values and rows that were computed.
     """
 
-    keys: NDArray[np.uint64]
+    value_keys: NDArray[np.uint64]
     values: NDArray[np.float64]
+    row_keys: NDArray[np.uint64]
+    rows: NDArray[np.float64]
+    counts: NDArray[np.int64]
 
 
-def new_memo(megabytes: float) -> Memo:
-    """An empty table of at most so many megabytes."""
-    entries = 1 << max(10, int(np.log2(megabytes * 1e6 / 24)))
-    return Memo(np.zeros((entries, 2), np.uint64), np.zeros(entries))
+def new_bounds(squares: int, megabytes: float) -> Bounds:
+    """Empty tables of at most so many megabytes, half for values and half for rows; but never less than 2 x 1,024."""
+    values, rows = (1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (24, 16 + 8 * squares))
+    keys = np.zeros((values, 2), np.uint64), np.zeros((rows, 2), np.uint64)
+    return Bounds(keys[0], np.zeros(values), keys[1], np.zeros((rows, squares)), np.zeros(2, np.int64))
+
+
+# ---------------------------------------------------------------------------------------------
+# Keys
+
+
+@piece
+def _mix(word: Any) -> Any:
+    """A 64-bit permutation without visible structure (the finaliser of SplitMix64)."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@bare_kernel
+def digest_plan(rules: Any, plan: Any, words: Any, digests: Any) -> None:
+    """Digests of 128 bits of the plan's parts below all of its infosets.
+
+    Parameters
+    ----------
+    words : uint64 (sequences,)
+        The chances, bit by bit.
+    digests : uint64 (infosets, 2)
+        The result.
+    """
+    for infoset in range(plan.counts[0] - 1, -1, -1):
+        known = np.uint64(plan.marks[infoset]) | (np.uint64(plan.fails[infoset]) << np.uint64(16))
+        known |= np.uint64(plan.stabilisers[infoset]) << np.uint64(32)
+        one, two = _mix(known + np.uint64(1)), _mix(known ^ np.uint64(0x9E3779B97F4A7C15))
+        for square in range(rules.squares):
+            sequence = plan.actions[infoset, square]
+            if sequence < 0 or words[sequence] == 0:
+                continue
+            one = _mix(one ^ words[sequence]) + np.uint64(square)
+            two = _mix(two + words[sequence]) ^ np.uint64(square)
+            for placed in range(2):
+                after = plan.children[infoset, 2 * square + placed]
+                if after >= 0 and plan.choices[after]:
+                    one, two = _mix(one ^ digests[after, 0]), _mix(two + digests[after, 1])
+                else:
+                    one, two = _mix(one), _mix(two)
+        digests[infoset, 0], digests[infoset, 1] = one, two
+
+
+@piece
+def key_of(rules: Any, digests: Any, at: Any, own: int) -> Any:
+    """The key of a position, in the opponent's orientation.
+
+    Parameters
+    ----------
+    at
+        The opponent's infoset or -1, orientation, marks, fails, and stabiliser.
+    own
+        The responder's marks.
+    """
+    infoset, g, marks, fails, stabiliser = at
+    seen = np.uint64(rules.masks[g, own])
+    if infoset >= 0:
+        return digests[infoset, 0], digests[infoset, 1] + seen
+    known = np.uint64(knowledge(rules, g, marks, fails))
+    return seen | (known << np.uint64(16)) | (np.uint64(stabiliser) << np.uint64(48)), np.uint64(1)
 
 
 @piece
 def entry_of(keys: Any, one: Any, two: Any) -> Any:
     """The entry of a key; if there is none, -1 minus the entry that it may take."""
-    mixed = (one * np.uint64(0x9E3779B97F4A7C15)) ^ (two * np.uint64(0xC2B2AE3D27D4EB4F))
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
+    mixed = _mix(one ^ (two * np.uint64(0x9E3779B97F4A7C15)))
     first, last = np.int64(mixed & np.uint64(len(keys) - 1)), len(keys) - 1
     for k in range(_TRIED):
         entry = (first + k) & last
@@ -57,40 +133,19 @@ def entry_of(keys: Any, one: Any, two: Any) -> Any:
     return -1 - ((first + np.int64(mixed >> np.uint64(62))) & last)
 
 
-@piece
-def key_of(rules: Any, number: int, at: Any, own: int, tried: int) -> Any:
-    """The key of a position with the opponent to move, in the opponent's orientation.
-
-    Parameters
-    ----------
-    number
-        The number of the opponent's plan.
-    at
-        The opponent's infoset or -1, orientation, marks, fails, and stabiliser.
-    own, tried
-        The responder's marks, and the squares on which they failed.
-    """
-    infoset, g, marks, fails, stabiliser = at
-    seen = np.uint64(rules.masks[g, own])
-    if not rules.classical:  # there, who sees the board never fails
-        seen |= np.uint64(rules.masks[g, tried]) << np.uint64(12)
-    if infoset >= 0:
-        return seen | (np.uint64(infoset) << np.uint64(24)), np.uint64(1) | (np.uint64(number) << np.uint64(9))
-    known = np.uint64(knowledge(rules, g, marks, fails))
-    return seen | (known << np.uint64(24)), np.uint64(2) + (np.uint64(stabiliser) << np.uint64(56))
+# ---------------------------------------------------------------------------------------------
+# Values
 
 
 @piece
-def entry_at(rules: Any, memo: Any, number: int, at: Any, own: int, tried: int) -> Any:
+def _known(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The entry of a position with the opponent to move; negative if there is none."""
-    one, two = key_of(rules, number, at, own, tried)
-    return entry_of(memo.keys, one, two)
+    one, two = key_of(rules, digests, at, own)
+    return entry_of(bounds.value_keys, one, two)
 
 
 @bare_kernel
-def clairvoyant(
-    rules: Any, player: int, plan: Any, memo: Any, number: int, at: Any, own: int, tried: int, responds: bool
-) -> Any:
+def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int, turn: int) -> Any:
     """The clairvoyant value for the opponent of `player`.
 
     One function, since numba cannot keep two that call each other.
@@ -99,37 +154,35 @@ def clairvoyant(
     ----------
     player
         Who plays by the plan and the rule.
-    number, at, own, tried
+    at, own
         See :func:`key_of`.
-    responds
-        Whether the responder is to move; otherwise `player` is, and the value is kept.
+    turn
+        The player to move; if it is `player`, the value is kept.
     """
     infoset, g, marks, fails, stabiliser = at
-    if responds:
+    if turn != player:
         best = -2.0
         for square in range(rules.squares):
             bit = 1 << square
-            if not (own | tried | marks) & bit and rules.wins[1 - player, own | bit]:
+            if not (own | marks) & bit and rules.wins[1 - player, own | bit]:
                 return 1.0
-        for square in range(rules.squares):
-            bit = 1 << square
-            if (own | tried) & bit:
+        waits = marks > 0 and not rules.classical  # there, a failed attempt would only tell what they see anyway
+        for square in range(-1 if waits else 0, rules.squares):
+            after = own | (1 << square) if square >= 0 else own
+            if square >= 0 and (own | marks) >> square & 1:
                 continue
-            if marks & bit and rules.classical:
-                continue  # it would only tell what they see anyway
-            if (own | bit | marks) == rules.full and not marks & bit:
+            if (after | marks) == rules.full:
                 best = max(best, 0.0)
                 continue
-            after, failed = (own, tried | bit) if marks & bit else (own | bit, tried)
-            entry = entry_at(rules, memo, number, at, after, failed)  # a call costs more than a look
+            entry = _known(rules, digests, bounds, at, after)  # a call costs more than a look
             if entry >= 0:
-                best = max(best, memo.values[entry])
+                best = max(best, bounds.values[entry])
             else:
-                best = max(best, clairvoyant(rules, player, plan, memo, number, at, after, failed, not responds))
+                best = max(best, clairvoyant(rules, player, plan, digests, bounds, at, after, player))
         return best
-    entry = entry_at(rules, memo, number, at, own, tried)
+    entry = _known(rules, digests, bounds, at, own)
     if entry >= 0:
-        return memo.values[entry]
+        return bounds.values[entry]
     total = 0.0
     ruled = choice(rules, player, g, marks, fails) if infoset < 0 else np.int64(-1)
     for square in range(rules.squares):
@@ -145,13 +198,47 @@ def clairvoyant(
                 total -= share
             elif placed == 0 or (marks | bit | own) != rules.full:
                 then = moved(rules, plan, at, h, square, bit, placed)
-                turn = placed == 1 or not rules.classical
-                total += share * clairvoyant(rules, player, plan, memo, number, then, own, tried, turn)
-    one, two = key_of(rules, number, at, own, tried)
-    entry = entry_of(memo.keys, one, two)
+                mover = 1 - player if placed or not rules.classical else player
+                total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
+    one, two = key_of(rules, digests, at, own)
+    entry = entry_of(bounds.value_keys, one, two)
     entry = entry if entry >= 0 else -1 - entry
-    memo.keys[entry, 0], memo.keys[entry, 1], memo.values[entry] = one, two, total
+    bounds.value_keys[entry, 0], bounds.value_keys[entry, 1], bounds.values[entry] = one, two, total
+    bounds.counts[_VALUES] += 1
     return total
+
+
+@bare_kernel
+def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
+    """The row of a position with the responder to move."""
+    one, two = key_of(rules, digests, at, own)
+    entry = entry_of(bounds.row_keys, one, two)
+    if entry >= 0:
+        return entry
+    entry = -1 - entry
+    g, marks = at[1], at[2]
+    bounds.row_keys[entry, 0], bounds.row_keys[entry, 1] = one, two
+    bounds.counts[_ROWS] += 1
+    waiting = NEVER
+    if marks:
+        waiting = clairvoyant(rules, player, plan, digests, bounds, at, own, 1 - player if rules.classical else player)
+    for square in range(rules.squares):
+        bit, value = 1 << square, NEVER
+        if marks & bit:
+            value = waiting
+        elif not own & bit:
+            if rules.wins[1 - player, own | bit]:
+                value = 1.0
+            elif (own | bit | marks) == rules.full:
+                value = 0.0
+            else:
+                value = clairvoyant(rules, player, plan, digests, bounds, at, own | bit, player)
+        bounds.rows[entry, rules.images[g, square]] = value
+    return entry
+
+
+# ---------------------------------------------------------------------------------------------
+# What the opponent does
 
 
 @piece

@@ -47,7 +47,7 @@ class CompleteStrategy:
             fails |= (not placed) << square
         chances = self._chances(infoset, g, marks, fails, stabiliser)
         found = np.zeros(rules.squares)
-        for least in np.flatnonzero(chances):
+        for least in map(int, np.flatnonzero(chances)):
             for h in range(len(rules.images)):
                 if stabiliser >> h & 1:
                     found[rules.places[g, rules.images[h, least]]] = chances[least]

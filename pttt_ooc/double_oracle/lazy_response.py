@@ -5,6 +5,10 @@ positions that fit and have reach.  Each attempt has an upper bound, see :mod:`p
 attempts are searched in the order of their bounds, and those that cannot beat the best so far are dropped
 (Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of the attempts that
 mirror images make of each other one is searched.
+
+A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
+responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.
+That takes a ninth of the rounds in Phantom Tic-Tac-Toe.
 """
 
 from __future__ import annotations
@@ -15,13 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.clairvoyance import Memo, chance, choice, clairvoyant, moved, new_memo
+from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds, row_of
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
 
-_NONE = -1e300
-_LEAST = 1e-15  # an attempt has to be better by this much
+_LEAST = 4e-15  # an attempt has to be better by this much: more than sums of a limit and its parts are off
 
 
 class Positions(NamedTuple):
@@ -104,23 +107,27 @@ class Responder:
     """
 
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
-        self._rules, self._player, self._number = rules, player, 0
-        self._memo: Memo = new_memo(memo_mb)
+        self._rules, self._player = rules, player
+        self._bounds = new_bounds(rules.squares, memo_mb)
         self._room = 1 << 16
 
-    def respond(self, plan: SparsePlan, bounded: bool = True) -> Response:
+    def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
         """The best response to a plan of the opponent, and to the pure rule outside of it.
 
         Parameters
         ----------
+        own
+            The responder's plan.  The response then also has the best actions at all infosets where this plan comes.
         bounded
-            Whether attempts are dropped by their bounds; without, all are searched: for tests and comparisons.
+            Whether the bounds are clairvoyant values; without, the bound is a sure win: for tests and comparisons.
         """
-        self._number += 1
+        digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
+        digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
+        opponent = (1 - self._player, plan, digests, self._bounds, bounded)
         while True:
-            room = self._room
-            positions, steps = _positions(room), _steps(room, self._rules.squares)
-            value = _search(self._rules, self._player, plan, self._memo, self._number, positions, steps, bounded)
+            positions, steps = _positions(self._room), _steps(self._room, self._rules.squares)
+            planned = own is not None
+            value = _search(self._rules, opponent, plan if own is None else own, planned, positions, steps)
             if not steps.counts[2]:
                 break
             self._room *= 4
@@ -139,7 +146,7 @@ def _positions(room: int) -> Positions:
 
 
 def _steps(room: int, squares: int) -> Steps:
-    counts, bounds = np.zeros(3, np.int64), np.empty((squares + 1, squares))
+    counts, bounds = np.zeros(4, np.int64), np.empty((squares + 1, 2, squares))
     return Steps(np.zeros(room, np.int32), np.zeros(room, np.int8), np.zeros(room, np.int8), counts, bounds)
 
 
@@ -147,12 +154,13 @@ def allow_response(rules: RuleTables, plan: SparsePlan, response: Response) -> t
     """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
     plan = with_room(plan, len(response.steps.parents) + SPARE)
     before = int(plan.counts[1])
-    _allow_steps(rules, plan, response.steps, np.zeros(len(response.steps.parents), np.int64))
+    allow_steps(rules, plan, response.steps, np.zeros(len(response.steps.parents), np.int64))
     return plan, int(plan.counts[1]) - before
 
 
 @bare_kernel
-def _allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
+def allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
+    """Allow the actions of a response, and note the infoset of each, int64 (steps,)."""
     for step in range(len(infosets)):
         parent = steps.parents[step]
         if parent >= 0:
@@ -223,11 +231,10 @@ def _opponent_moves(
 
 
 @bare_kernel
-def _search(
-    rules: Any, responder: int, plan: Any, memo: Any, number: int, positions: Any, steps: Any, bounded: bool
-) -> Any:
+def _search(rules: Any, opponent: Any, own_plan: Any, planned: bool, positions: Any, steps: Any) -> Any:
     """The best response from the beginning of the game."""
-    player = 1 - responder
+    player, plan = opponent[0], opponent[1]
+    responder = 1 - player
     steps.counts[:] = 0
     own, total, begin, top = rules.setup[responder], 0.0, np.int64(0), np.int64(0)
     start = (np.int64(0), np.int64(0), rules.setup[player], np.int64(0), np.int64(rules.everything))
@@ -236,59 +243,58 @@ def _search(
         top += 1
     else:
         top, total = _opponent_moves(rules, player, plan, positions, start, 1.0, own, begin)
-    node = (own, np.int64(0), np.int64(rules.everything), np.int64(-1), np.int64(0), np.int64(0))
-    return total + _respond(rules, player, plan, memo, number, positions, steps, node, begin, top, bounded)
+    if top > len(positions.reach):
+        steps.counts[2] = 1
+        return 0.0
+    infoset = np.int64(0 if planned else -1)
+    node = (own, np.int64(0), np.int64(rules.everything), np.int64(-1), np.int64(0), np.int64(0), infoset)
+    _bound(rules, opponent, positions, own, np.int64(0), np.int64(rules.everything), begin, top, steps.bounds[0, 0])
+    return total + _respond(rules, opponent, own_plan, positions, steps, node, (begin, top), top, NEVER)
 
 
 @bare_kernel
-def _bounds(
+def _bound(
     rules: Any,
-    player: int,
-    plan: Any,
-    memo: Any,
-    number: int,
+    opponent: Any,
     positions: Any,
-    node: Any,
+    own: int,
+    tried: int,
+    stabiliser: int,
     begin: int,
     end: int,
-    bounded: bool,
-    bounds: Any,
-) -> None:
-    """The bound of each attempt; `_NONE` for those that are not searched."""
-    own, tried, stabiliser = node
+    row: Any,
+) -> float:
+    """Set the bounds of all attempts at an infoset; returns the highest."""
+    player, plan, digests, bounds, bounded = opponent
     for square in range(rules.squares):
-        bit = 1 << square
-        bounds[square] = _NONE
-        if (own | tried) & bit or rules.least[stabiliser, square] != square:
-            continue
-        total = 0.0 if bounded else float(rules.squares - square)
+        possible = not (own | tried) >> square & 1 and rules.least[stabiliser, square] == square
+        row[square] = 0.0 if possible else NEVER
+    for k in range(begin, end):
+        reach = positions.reach[k]
         if bounded:
-            wins = rules.wins[1 - player, own | bit]
-            for k in range(begin, end):
-                at = _position(positions, k)
-                again = (at[2] & bit) > 0 and rules.classical
-                if at[2] & bit:
-                    value = clairvoyant(rules, player, plan, memo, number, at, own, tried | bit, again)
-                elif wins:
-                    value = 1.0
-                elif (own | bit | at[2]) == rules.full:
-                    value = 0.0
-                else:
-                    value = clairvoyant(rules, player, plan, memo, number, at, own | bit, tried, again)
-                total += positions.reach[k] * value
-        bounds[square] = total
+            at = _position(positions, k)
+            entry = row_of(rules, player, plan, digests, bounds, at, own)
+            for square in range(rules.squares):
+                row[square] += reach * bounds.rows[entry, rules.images[at[1], square]]
+        else:
+            for square in range(rules.squares):
+                row[square] += reach
+    best = NEVER
+    for square in range(rules.squares):
+        if row[square] < -2.0:
+            row[square] = NEVER
+        best = max(best, row[square])
+    return best
 
 
 @bare_kernel
-def _attempt(
-    rules: Any, player: int, plan: Any, positions: Any, own: int, begin: int, end: int, square: int, placed: int
-) -> Any:
+def _attempt(rules: Any, opponent: Any, positions: Any, own: int, span: Any, top: int, square: int, placed: int) -> Any:
     """Push the positions after an attempt with one of its results; returns the end of the stack, and payoffs."""
-    bit = 1 << square
-    top, total = end, 0.0
+    player, plan = opponent[0], opponent[1]
+    bit, total = 1 << square, 0.0
     wins = placed == 1 and rules.wins[1 - player, own | bit]
     after = own | bit if placed else own
-    for k in range(begin, end):
+    for k in range(span[0], span[1]):
         at = _position(positions, k)
         if (at[2] & bit == 0) != (placed == 1):
             continue
@@ -305,67 +311,105 @@ def _attempt(
 
 @bare_kernel
 def _respond(
-    rules: Any,
-    player: int,
-    plan: Any,
-    memo: Any,
-    number: int,
-    positions: Any,
-    steps: Any,
-    node: Any,
-    begin: int,
-    end: int,
-    bounded: bool,
+    rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, node: Any, span: Any, top: int, need: float
 ) -> Any:
-    """The responder's best value against the positions `begin` to `end`; the actions are added to `steps`.
+    """The responder's best value against some positions; the actions are added to `steps`.
 
     Parameters
     ----------
     node
-        The responder's marks, failed squares and stabiliser; the action before, its result, and the number of attempts.
+        The responder's marks, failed squares and stabiliser; the action before, its result, and the number of attempts;
+        the infoset in the responder's plan, -1 where it does not come.
+    span, top
+        The first position and the end of the positions; the end of the stack.
+    need
+        A value that is not above this may be too high, and its actions need not be the best.
     """
-    own, tried, stabiliser, parent, result, depth = node
-    base = steps.counts[0]
-    if end > len(positions.reach):
-        steps.counts[2] = 1
-        return 0.0
+    own, tried, stabiliser, parent, result, depth, infoset = node
+    base, best, dropped = steps.counts[0], need, NEVER
     steps.counts[1] += 1
-    bounds = steps.bounds[depth]
-    _bounds(rules, player, plan, memo, number, positions, (own, tried, stabiliser), begin, end, bounded, bounds)
-    best = _NONE
+    bounds, after_bounds = steps.bounds[depth, result], steps.bounds[depth + 1]
+    planned = infoset >= 0
     while True:
-        square: Any = np.int64(0)
-        for other in range(1, rules.squares):
-            if bounds[other] > bounds[square]:
-                square = other
-        if bounds[square] == _NONE or (bounded and bounds[square] <= best + _LEAST):
-            break
-        bounds[square] = _NONE
-        mark, total = steps.counts[0], 0.0
-        if mark == len(steps.parents):
+        square = _planned_square(own_plan, infoset, bounds) if planned else np.int64(-1)
+        if square < 0:
+            if planned:  # the actions of what was planned stay
+                planned, base = False, steps.counts[0]
+            square = _highest(bounds)
+            if bounds[square] <= best + _LEAST:
+                dropped = max(dropped, bounds[square])
+                break
+        bounds[square] = NEVER
+        mark, marks, fails = steps.counts[0], own | (1 << square), tried | (1 << square)
+        stable = stabiliser & rules.fixing[square]
+        middle, total0 = _attempt(rules, opponent, positions, own, span, top, square, 0)
+        end, total1 = _attempt(rules, opponent, positions, own, span, middle, square, 1)
+        if end > len(positions.reach) or mark == len(steps.parents):
             steps.counts[2] = 1
             return 0.0
+        total, bound0, bound1 = total0 + total1, 0.0, 0.0
+        if middle > top:
+            bound0 = _bound(rules, opponent, positions, own, fails, stable, top, middle, after_bounds[0])
+        if end > middle:
+            bound1 = _bound(rules, opponent, positions, marks, tried, stable, middle, end, after_bounds[1])
+        limit = NEVER if planned else best
+        if total + bound0 + bound1 <= limit + _LEAST:
+            dropped = max(dropped, total + bound0 + bound1)
+            continue
         steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
         steps.counts[0] += 1
         for placed in range(2):
-            top, ended = _attempt(rules, player, plan, positions, own, begin, end, square, placed)
-            total += ended
-            if top > end:
-                after = (
-                    own | (placed << square),
-                    tried | ((1 - placed) << square),
-                    stabiliser & rules.fixing[square],
-                    mark,
-                    np.int64(placed),
-                    depth + 1,
-                )
-                total += _respond(rules, player, plan, memo, number, positions, steps, after, end, top, bounded)
-        if total > best:
+            ends = middle if placed else top, end if placed else middle
+            if ends[0] == ends[1] or total + bound0 + bound1 <= limit + _LEAST:
+                continue
+            after = (
+                marks if placed else own,
+                tried if placed else fails,
+                stable,
+                mark,
+                np.int64(placed),
+                depth + 1,
+                np.int64(own_plan.children[infoset, 2 * square + placed]) if planned else np.int64(-1),
+            )
+            needed = limit - total - (bound0 if placed else bound1)
+            value = _respond(rules, opponent, own_plan, positions, steps, after, ends, end, needed)
+            if placed:
+                bound1 = value
+            else:
+                bound0 = value
+        total += bound0 + bound1
+        if planned:
+            best = max(best, total)
+        elif total > best + _LEAST:
             best = total
             _keep_only(steps, base, mark)
         else:
+            dropped = max(dropped, total)
             steps.counts[0] = mark
-    return best
+    return best if best > need else min(dropped, need)
+
+
+@piece
+def _highest(bounds: Any) -> Any:
+    """The square with the highest bound."""
+    square = np.int64(0)
+    for other in range(1, len(bounds)):
+        if bounds[other] > bounds[square]:
+            square = np.int64(other)
+    return square
+
+
+@piece
+def _planned_square(own_plan: Any, infoset: int, bounds: Any) -> Any:
+    """Of the squares that the plan attempts and the search has not, the one with the highest bound; or -1."""
+    square = np.int64(-1)
+    for other in range(len(bounds)):
+        sequence = own_plan.actions[infoset, other]
+        if sequence < 0 or own_plan.chances[sequence] <= 0 or bounds[other] == NEVER:
+            continue
+        if square < 0 or bounds[other] > bounds[square]:
+            square = np.int64(other)
+    return square
 
 
 @piece

@@ -3,19 +3,24 @@
 McMahan, Gordon, Blum 2003 for matrix games; Bosansky, Kiekintveld, Lisy, Pechoucek 2014 for sequences.  Plans and the
 pure rule are complete strategies, so the values of the best responses to them enclose the value of the game from the
 first round on.
+
+While the interval is wide, regret matching solves the restricted game.  Then what its averages do not use is pruned,
+and linear programs take over: best responses ask again for what is missing.  That leaves a fraction of the sequences.
 """
 
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
-from pttt_ooc.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
+from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
-from pttt_ooc.double_oracle.restricted_program import exact_plans
+from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, RestrictedProgram
 from pttt_ooc.double_oracle.rule_tables import rule_tables
-from pttt_ooc.double_oracle.sparse_plan import behave, first_infoset
+from pttt_ooc.double_oracle.sparse_plan import behave, first_infoset, pruned
+from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 
 PROGRAMS_FROM = 1e-3
@@ -23,6 +28,7 @@ PROGRAMS_FROM = 1e-3
 
 _PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
 _LEAST = 1e-14  # reach that counts as none
+_LEAST_CHANCE = 1e-3  # of an action that survives pruning
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class DoubleOracle:
         The rules; nothing is listed.
     memo_mb
         Megabytes for the bounds of both players' best responses.
+    threads
+        With 2 or more, both best responses are found at the same time; the result is the same, bit by bit.
 
     Raises
     ------
@@ -101,11 +109,13 @@ class DoubleOracle:
     (0.764706, True)
     """
 
-    def __init__(self, game: Game, memo_mb: float = 96) -> None:
+    def __init__(self, game: Game, memo_mb: float = 96, threads: int = 1) -> None:
         self.game, self.rules = game, rule_tables(game)
         self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
         self._histories, self._matching = Histories(self.rules), Matching()
+        self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
+        self._workers = ThreadPoolExecutor(2) if threads > 1 else None
         self.last: Round | None = None
 
     def round(self) -> Round:
@@ -114,21 +124,23 @@ class DoubleOracle:
         Raises
         ------
         PtttError
-            If a linear program cannot be solved.
+            If a linear program cannot be solved, or if best responses gain something with nothing new.
         """
         begin, before = time.perf_counter(), self.last
         self.plans, won = self._histories.won(self.plans)
         width = before.nashconv if before else 2.0
         exact = before is not None and (width <= PROGRAMS_FROM or before.exact or not before.added)
+        if exact and before and not before.exact:
+            won = self._prune(won, width)
         if exact:
-            reach = exact_plans(self.plans, won)
+            reach = self._program.exact_plans(self.plans, won)
         else:
             reach, _ = self._matching.solve(self.plans, won, _PART * width, _MOST)
         for plan, own in zip(self.plans, reach, strict=True):
             behave(plan, own, _LEAST)
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        first, second = (self._responders[p].respond(self.plans[1 - p]) for p in (0, 1))
+        first, second = (self._workers.map if self._workers else map)(self._respond, (0, 1))
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,
@@ -150,4 +162,30 @@ class DoubleOracle:
             program_seconds=middle - begin,
             response_seconds=time.perf_counter() - middle,
         )
+        if self.last.settled and self.last.nashconv > TOLERANCE:
+            raise PtttError(
+                f"Game {self.game.name}: best responses gain {self.last.nashconv:.1e} over an equilibrium of the "
+                "restricted game, but have no new action. That is a mistake of this program; please report it."
+            )
         return self.last
+
+    def _respond(self, player: int) -> Response:
+        return self._responders[player].respond(self.plans[1 - player], self.plans[player])
+
+    @property
+    def checked_program(self) -> CheckedProgram | None:
+        """The last linear program, its basis and its plans; None before the first."""
+        return self._program.last
+
+    def _prune(self, won: WonHistories, width: float) -> WonHistories:
+        """Leave out what the averages of regret matching do not use; returns the won histories that are left."""
+        reach, _ = self._matching.solve(self.plans, won, _PART * width, 2 * _MOST)
+        smaller = []
+        for player, (plan, own) in enumerate(zip(self.plans, reach, strict=True)):
+            behave(plan, own, _LEAST)
+            kept, sequences = pruned(self.rules, player, plan, _LEAST_CHANCE)
+            self._matching.keep(player, sequences)
+            smaller.append(kept)
+        self._histories.forget()
+        self.plans, won = self._histories.won((smaller[0], smaller[1]))
+        return won

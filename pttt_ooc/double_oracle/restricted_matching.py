@@ -25,6 +25,10 @@ class Matching:
     def __init__(self) -> None:
         self._regrets = [np.zeros((2, 0)), np.zeros((2, 0))]
 
+    def keep(self, player: int, sequences: NDArray[np.int64]) -> None:
+        """Keep the regrets of these sequences of a player, whose numbers they become."""
+        self._regrets[player] = self._regrets[player][:, sequences]
+
     def solve(self, plans: Plans, won: WonHistories, target: float, most: int) -> tuple[list[Floats], int]:
         """Average plans with a gap of at most `target` in the restricted game, or those after `most` iterations.
 
@@ -41,6 +45,18 @@ class Matching:
             sides.append((starts, listed, plan.before, self._regrets[p], np.zeros((4, size))))
         iterations = _match(sides[0], sides[1], *won, target, most)
         return [side[4][_AVERAGE] for side in sides], int(iterations)
+
+
+def gap(plans: Plans, won: WonHistories, reach: tuple[Floats, Floats]) -> float:
+    """What both players together can gain against two plans within the restricted game."""
+    total = 0.0
+    for player, plan in enumerate(plans):
+        starts, listed = _by_infosets(plan)
+        side = (starts, listed, plan.before, np.zeros((2, 0)), np.zeros((4, len(listed))))
+        own, other, sign = (won.first, won.second, 1.0) if player == 0 else (won.second, won.first, -1.0)
+        total += _gradient(own, other, won.payoffs, sign, reach[1 - player], side[4][_VALUES])
+        total += _best(side)
+    return total
 
 
 def _by_infosets(plan: SparsePlan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -71,20 +87,31 @@ def _match(first: Any, second: Any, last0: Any, last1: Any, payoffs: Any, target
         _average(second, weight / weights)
         _play(second)
         if iteration % _LOOKS == 0 or iteration == most:
-            _gradient(last0, last1, payoffs, 1.0, second[4][_AVERAGE], first[4][_VALUES])
-            _gradient(last1, last0, payoffs, -1.0, first[4][_AVERAGE], second[4][_VALUES])
-            if _best(first) + _best(second) <= target:
+            left = _gradient(last0, last1, payoffs, 1.0, second[4][_AVERAGE], first[4][_VALUES])
+            left += _gradient(last1, last0, payoffs, -1.0, first[4][_AVERAGE], second[4][_VALUES])
+            if left + _best(first) + _best(second) <= target:
                 return iteration
     return most
 
 
 @bare_kernel
-def _gradient(own: Any, other: Any, payoffs: Any, sign: float, reach: Any, values: Any) -> None:
-    """The payoff of each own sequence against a plan, without what comes after it."""
+def _gradient(own: Any, other: Any, payoffs: Any, sign: float, reach: Any, values: Any) -> float:
+    """Set the payoff of each own sequence against a plan, without what comes after it.
+
+    Returns
+    -------
+    alone
+        The payoff where the other player wins before the own first action.
+    """
     values[:] = 0.0
+    alone = 0.0
     for k in range(len(payoffs)):
         there = reach[other[k]] if other[k] >= 0 else 1.0
-        values[own[k]] += sign * payoffs[k] * there
+        if own[k] >= 0:
+            values[own[k]] += sign * payoffs[k] * there
+        else:
+            alone += sign * payoffs[k] * there
+    return alone
 
 
 @bare_kernel

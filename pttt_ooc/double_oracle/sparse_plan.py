@@ -94,7 +94,7 @@ def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
 @piece
 def has_room(plan: Any) -> bool:
     """Whether there is room for another infoset and another sequence."""
-    return max(plan.counts[0], plan.counts[1]) < len(plan.before)
+    return bool(max(plan.counts[0], plan.counts[1]) < len(plan.before))
 
 
 @piece
@@ -125,6 +125,51 @@ def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) 
         plan.marks[after] = plan.marks[infoset] | (placed << square)
         plan.fails[after] = plan.fails[infoset] | ((1 - placed) << square)
     return after
+
+
+def pruned(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tuple[SparsePlan, NDArray[np.int64]]:
+    """A plan without the actions that it plays with a probability below `least`; each infoset keeps its likeliest.
+
+    Returns
+    -------
+    plan, sequences
+        The smaller plan, and the number that each of its sequences had.
+    """
+    smaller = with_room(first_infoset(rules, player), int(plan.counts.max()) + SPARE)
+    sequences = np.zeros(int(plan.counts[1]), np.int64)
+    infosets = np.full(int(plan.counts[0]), -1, np.int64)
+    _copy_likely(rules, plan, least, smaller, infosets, sequences)
+    return smaller, sequences[: int(smaller.counts[1])]
+
+
+@bare_kernel
+def _copy_likely(rules: Any, plan: Any, least: float, smaller: Any, infosets: Any, sequences: Any) -> None:
+    infosets[0] = 0
+    for infoset in range(plan.counts[0]):  # an infoset comes after those that lead to it
+        if infosets[infoset] < 0:
+            continue
+        best = np.int64(-1)
+        for square in range(rules.squares):
+            sequence = np.int64(plan.actions[infoset, square])
+            if sequence >= 0 and (best < 0 or _weight(plan, sequence) > _weight(plan, best)):
+                best = sequence
+        for square in range(rules.squares):
+            sequence = np.int64(plan.actions[infoset, square])
+            if sequence < 0 or (sequence != best and _weight(plan, sequence) < least):
+                continue
+            copy = allow(rules, smaller, infosets[infoset], square)
+            smaller.chances[copy] = plan.chances[sequence]
+            sequences[copy] = sequence
+            for placed in range(2):
+                after = plan.children[infoset, 2 * square + placed]
+                if after >= 0:
+                    infosets[after] = next_infoset(rules, smaller, infosets[infoset], square, placed)
+
+
+@piece
+def _weight(plan: Any, sequence: int) -> Any:
+    """The probability of a sequence, given its infoset."""
+    return plan.chances[sequence] * plan.orbits[sequence]
 
 
 @bare_kernel
