@@ -57,6 +57,7 @@ CONTENTS = {
         "commands",
         "library",
         "exact",
+        "proof",
         "learners",
         "scale",
         "explore",

@@ -145,7 +145,7 @@ _PUBLISHED = {
     "pttt-classical": "0.6667",
     "dark-hex-3x3-abrupt": "0.3844",
     "dark-hex-3x3-classical": "1",
-}  # Kim, Sandholm and others, arXiv 2502.08938
+}  # Rudolph, Lichtlé, Mohammadpour and others 2025, arXiv 2502.08938
 _DECIMALS = 10**14  # double precision has hardly more
 
 

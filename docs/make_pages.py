@@ -1,0 +1,43 @@
+"""Pages that work from a file: they check proofs, play perfectly, and print openings.
+
+Usage: ``python docs/make_pages.py DIRECTORY``.  ``make docs`` puts them on the website.  Each is one file, with the
+certificates of the benchmark games in it.
+"""
+
+import base64
+import gzip
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+PAGES = Path(__file__).parent / "pages"
+PROOF = Path(__file__).parents[1] / "proof"
+GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
+CHECKED = ("mini-2x3k2-abrupt", *GAMES)
+
+
+def filled(template: str, games: tuple[str, ...]) -> str:
+    """A template with the files that it names as comments, and with certificates."""
+    text = (PAGES / template).read_text(encoding="utf-8")
+    coded = {name: base64.b64encode((PROOF / f"{name}.txt.gz").read_bytes()).decode() for name in games}
+    text = text.replace("/* certificates */", json.dumps(coded))
+    for part in sorted(PAGES.glob("*.js")) + sorted(PAGES.glob("*.css")):
+        text = text.replace(f"/* {part.name} */", part.read_text(encoding="utf-8"))
+    return text
+
+
+def make(directory: Path) -> list[Path]:
+    """Write all pages to a directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    pages = {"verify.html": filled("verify.html", CHECKED), "perfect.html": filled("perfect.html", GAMES)}
+    written = []
+    for name, text in pages.items():
+        written.append(directory / name)
+        written[-1].write_text(text, encoding="utf-8")
+    return written
+
+
+if __name__ == "__main__":
+    for path in make(Path(sys.argv[1])):
+        print(path, path.stat().st_size)
