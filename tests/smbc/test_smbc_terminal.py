@@ -7,6 +7,8 @@ import shutil
 import pytest
 
 from pttt_ooc.cli.commands import main
+from pttt_ooc.smbc.match_play import Thought
+from pttt_ooc.smbc.terminal import play
 
 
 @pytest.fixture
@@ -73,6 +75,15 @@ def test_refused_arguments(coarse, capsys, arguments, sentence):
     with pytest.raises(SystemExit) as end:
         main(["smbc", *(part.format(coarse) for part in arguments)])
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
+
+
+def test_the_table_of_what_the_bot_thought():
+    beliefs = [Thought(1, 4, (0.4, 0.4021, 0.1979)), Thought(3, 0, None)]
+    assert play._table(beliefs) == [
+        "move  square     win     tie    lose",
+        "   1       5   40.0%   40.2%   19.8%",
+        "   3       1   it never plays so",
+    ]
 
 
 @pytest.mark.slow
