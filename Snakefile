@@ -26,7 +26,7 @@ from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.budgets import refuse_small_budget
 from pttt_ooc.stages.decisions import Decisions
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
-from pttt_ooc.stages.normal_form import normal_export
+from pttt_ooc.stages.normal_form import check_row_orders, normal_export
 from pttt_ooc.stages.normal_solve import normal_solve
 from pttt_ooc.stages.staleness import requested_stages, stages_of
 
@@ -60,6 +60,7 @@ try:
         for each in RUNS.values():
             refuse_small_budget(each)
         check_compared(Path(RUN), CONFIG.report.compare)
+        check_row_orders(Path(RUN), CONFIG.export)
 except PtttError as error:
     sys.exit(str(error))
 

@@ -5,8 +5,8 @@ in which one module is a mutant; if they pass, it has survived, and either a tes
 consequence.  Survivors of the second kind are listed in ``equivalent_mutants.yaml``, each with the reason.
 
 For the core, a table says which tests run.  In the wings, they are the files that are nearest by imports: those that
-name the changed module, then those that name one that imports it, and so on.  What they call in other processes is not
-to be seen from here, so that whole files run, for a while.
+use the changed function, or name a module that does so; then those that name the changed module, and so on.  What they
+call in other processes is not to be seen from here, so that whole files run, for a while.
 
 Results are kept as they come, so that the command goes on where it was stopped.  A result counts as long as the module
 is the same; after a new test, ``--again`` tries the survivors once more.
@@ -38,7 +38,7 @@ import yaml
 
 from benchmarks.forking import ForkServer
 from benchmarks.mutants import Mutant, dealt, mutants, sample
-from benchmarks.nearness import nearest
+from benchmarks.nearness import entries, nearest
 from pttt_ooc import jit
 
 __all__ = ["Mutant", "dealt", "mutants", "sample"]
@@ -263,7 +263,7 @@ class Tree:
         kernels = set(self.place.parent.rglob("*.nb[ic]"))
         spent = 0.0
         try:
-            for step in steps(mutant.module):
+            for step in steps(mutant.module, mutant.start[0]):
                 if spent > SECONDS and mutant.module not in TESTS:
                     break
                 while True:
@@ -285,17 +285,17 @@ def is_kernel(source: str) -> bool:
     return re.search(r"^from pttt_ooc\.(jit|arena\.compiled) import", source, re.M) is not None
 
 
-def steps(module: str) -> Iterator[Step]:
-    """What to run for the mutants of a module, one after the other."""
+def steps(module: str, line: int = 1) -> Iterator[Step]:
+    """What to run for a mutant of a line of a module, one after the other."""
     if module in KERNELS:
-        plain = _UNCOMPILED.get(module, "test_gradient.py -k 'tiny and 2x2k2'")
+        plain = _UNCOMPILED.get(module, "sweep/test_gradient.py -k 'tiny and 2x2k2'")
         yield Step(tuple(shlex.split(f"tests/{plain}")), False)
     for tests in TESTS.get(module, ()):
         yield Step(tuple(shlex.split(f"tests/{tests}")))
     if module not in TESTS:
         source = (ROOT / "pttt_ooc" / f"{module}.py").read_text(encoding="utf-8")
         patience = LIMIT if is_kernel(source) else PATIENCE  # compiling takes its time
-        for file, slow in nearest(module, ROOT):
+        for file, slow in nearest(module, ROOT, entries(source, line)):
             marks = f"{'slow' if slow else 'not slow'} and not full and not long"
             yield Step((file, f"--timeout={patience:.0f}", "-m", marks))
 

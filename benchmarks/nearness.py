@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -46,12 +47,25 @@ def graph(root: Path = rooms.ROOT) -> Mapping[str, set[str]]:
     return names
 
 
-def nearest(module: str, root: Path = rooms.ROOT) -> list[tuple[str, bool]]:
+def entries(source: str, line: int) -> set[str]:
+    """The public functions and classes of a module that lead to a line: the one around it, and those that use that."""
+    tops = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    words = {top.name: set(re.findall(r"\w+", ast.unparse(top))) for top in tops}
+    found = {top.name for top in tops if top.lineno <= line <= (top.end_lineno or line)}
+    while more := {name for name, used in words.items() if used & found} - found:
+        found |= more
+    return {name for name in found if not name.startswith("_")}
+
+
+def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ()) -> list[tuple[str, bool]]:
     """Files of tests, the nearest first, each with whether its tests marked `slow` are meant.
 
     Near are files that name the module, then those that name one that does so, and so on; then the others of its room,
     for a module may be loaded by its name alone.  Of those as near as each other, the tests that are not slow come
     first, and files of the room, and those with the module's name most often in their text.
+
+    Before all others come the files that use one of the names `entrances` of the module, or a module that does so;
+    first their quick tests, then their slow ones.
     """
     names, texts, (room, *_, word) = graph(root), _texts(root), module.split("/")
     users: dict[str, set[str]] = defaultdict(set)
@@ -72,4 +86,17 @@ def nearest(module: str, root: Path = rooms.ROOT) -> list[tuple[str, bool]]:
         files = [name for name in layer if "/test_" in name and not _LEFT_OUT.search(name)]
         found += [(name, False) for name in sorted(files, key=rank)]
         found += [(name, True) for name in sorted(files, key=rank) if "mark.slow" in texts[name]]
-    return found
+    first = _users_of(module, entrances, users[module.replace("/", ".")], root)
+    first |= {user for name in first for user in users[name]}
+    return sorted(found, key=lambda one: (one[0] not in first, one[0] in first and one[1]))
+
+
+def _users_of(module: str, entrances: Iterable[str], users: Iterable[str], root: Path) -> set[str]:
+    """Those of a module's users that have one of the names in their text."""
+    one_of = re.compile(rf"\b(?:{'|'.join(map(re.escape, entrances)) or '(?!)'})\b")
+    texts, modules = _texts(root), rooms.modules(root / "pttt_ooc")
+    return {
+        user
+        for user in users
+        if one_of.search(texts[user] if user in texts else modules[user].read_text(encoding="utf-8"))
+    }

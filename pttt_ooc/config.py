@@ -185,7 +185,7 @@ class SolveConfig(Section):
     @model_validator(mode="after")
     def _storage_is_narrower(self) -> Self:
         if self.storage and self.precision != "float32":
-            raise ValueError(f"storage: {self.storage} only with precision: float32")
+            raise ValueError(f"a section that has storage: {self.storage} only with precision: float32")
         return self
 
 

@@ -80,6 +80,10 @@ class StoreError(PtttError):
     """A store on disk is missing, damaged, locked, or of another format version."""
 
 
+class CertificateError(PtttError):
+    """A certificate proves nothing: it is malformed, or its claim is not what its plans guarantee."""
+
+
 class BudgetError(PtttError):
     """A budget is too small; nothing has been touched."""
 

@@ -243,6 +243,26 @@ def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_
     assert found[6:] == [("inner/test_all.py", False), ("test_grid_other.py", False)]
 
 
+def test_the_entries_of_a_line_are_the_public_names_that_lead_to_it():
+    functions = (
+        "A = 1\ndef _f():\n    return A\n",
+        "class C:\n    def g(self):\n        return _f()\n",
+        "def h():\n    C()\n",
+    )
+    source = "".join([*functions, "def k(): pass\n"])
+    assert nearness.entries(source, 3) == {"C", "h"} == nearness.entries(source, 6)
+    assert nearness.entries(source, 9) == {"k"} and nearness.entries(source, 1) == set()
+
+
+def test_tests_of_the_changed_function_come_first():
+    """Through a module that uses it, too; and quick tests before slow ones."""
+    walks = nearness.nearest("learners/sampled/kernels", entrances={"walk_restricted"})
+    assert walks[0] == ("tests/solving/test_restricted_game.py", False)
+    assert sorted(walks) == sorted(nearness.nearest("learners/sampled/kernels"))
+    boards = nearness.nearest("arena/games/extreme", entrances={"Extreme"})
+    assert [slow for _, slow in boards[:6]] == [False] * 3 + [True] * 3
+
+
 def test_real_modules_have_tests_near_them():
     assert nearness.nearest("grid/report")[:2] == [
         ("tests/grid/test_grid_page.py", False),

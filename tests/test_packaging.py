@@ -115,8 +115,10 @@ def test_all_that_is_imported_is_named():
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
         served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
         # Linear programs are of wings that have an extra for them.
-        programs = {"linear_program", "restricted_game", "restricted_program"} & set(parts)
+        programs = {"linear_program", "restricted_game"} & set(parts)
+        exact = parts[0] in ("double_oracle", "equilibria", "proof")
         wanted = {*parts, *(("grader",) if served else ()), *(("learners",) if programs else ())}
+        wanted |= {"exact"} if exact else {"workflow"} if parts[0] == "stages" else set()
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
         for module in used & set(distributions):

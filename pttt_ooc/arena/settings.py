@@ -41,7 +41,7 @@ class Experiment(Section):
     @model_validator(mode="after")
     def _series(self) -> Experiment:
         if ("{}" in "".join(self.agents)) != (self.values is not None):
-            raise ValueError("a series needs both values and {} in the text of an agent")
+            raise ValueError("an experiment with both values and {} in the text of an agent, or with neither")
         return self
 
 
@@ -69,7 +69,7 @@ class ArenaConfig(Section):
     @model_validator(mode="after")
     def _names(self) -> ArenaConfig:
         if both := self.experiments.keys() & self.round_robins.keys():
-            raise ValueError(f"an experiment and a round robin have the same name, {min(both)}")
+            raise ValueError(f"experiments and round robins with different names: {min(both)} is both")
         return self
 
     @property

@@ -1,7 +1,7 @@
 """The command ``pttt``.
 
 Modules: ``commands`` gathers the groups of commands, one module each (``games``, ``plan``, ``strategies``,
-``inspection``, ``solutions``, ``exact``, ``servers``, ``play``); ``display`` and ``console`` print.
+``inspection``, ``solutions``, ``exact``, ``proof``, ``servers``, ``play``); ``display`` and ``console`` print.
 ``sections``: the configuration of the workflow, with the sections of all wings.
 ``wings``: the list of all wings, and their pages beside others.
 """

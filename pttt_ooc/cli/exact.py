@@ -12,7 +12,7 @@ import typer
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory
 from pttt_ooc.errors import StoreError
-from pttt_ooc.options import DATA, DataOption, JsonOption, ToldGameOption, check_game
+from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
 from pttt_ooc.show.rounds import round_line
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def exact(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the strategies there, as a solution.")
     ] = None,
+    threads: ThreadsOption = None,
     as_json: JsonOption = False,
     data: DataOption = DATA,
 ) -> None:
@@ -51,14 +52,14 @@ def exact(
     Without --from, nothing is read.  With --output, the strategies are written at all infosets, for which the game's
     index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
     """
-    from pttt_ooc.disk.resources import MB, peak_rss_bytes
+    from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.extras import check_extra
 
     rules = _checked(game, solution, output)
     check_extra("exact", "The command `pttt exact`")
     say(f"{rules.name}: getting ready ...")
-    oracle = DoubleOracle(rules, memo_mb)
+    oracle = DoubleOracle(rules, memo_mb, threads or cores())
     played = _played(oracle, solution, data) if solution else None
     begin = spoken = time.monotonic()
     while True:
@@ -78,7 +79,7 @@ def exact(
             "lower": last.best_lower,
             "upper": last.best_upper,
             "nashconv": last.nashconv,
-            "exact": last.exact and last.nashconv <= _EXACT,
+            "exact": last.nashconv <= _EXACT,
             "rounds": last.number,
             "seconds": round(seconds, 3),
             "sequences": last.sequences,

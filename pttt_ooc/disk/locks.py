@@ -3,7 +3,8 @@
 A lock is a file that the operating system has locked (``flock``).  It is released however the process ends; the file
 stays, because its existence alone means nothing.
 
-Some file systems that several machines share keep such locks to each machine: :func:`only_here` finds out.
+Some file systems that several machines share keep such locks to each machine: :func:`only_here` finds out of some,
+and :func:`free_here` of all, while another machine holds a lock.
 """
 
 from __future__ import annotations
@@ -153,9 +154,35 @@ def hold(
     return lock
 
 
-def _holder(lock: IO[bytes]) -> str:
+def free_here(file: Path) -> str:
+    """The machine that last took a lock, if it is another one and the lock is free on this one; else empty.
+
+    While a process there holds the lock, this means that locks do not hold between the two machines.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened or locked.
+    """
+    try:
+        lock = open(file, "rb")  # noqa: SIM115  (closed below)
+    except FileNotFoundError:
+        return ""
+    with lock:
+        _, machine = _last(lock)
+        elsewhere = machine not in ("", socket.gethostname())
+        return machine if elsewhere and lock_open(lock, shared=True) else ""
+
+
+def _last(lock: IO[bytes]) -> tuple[str, str]:
+    """The number of the process that last took a lock, and its machine."""
     lock.seek(0)
     number, _, machine = lock.read().decode(errors="replace").strip().partition(" ")
+    return number, machine
+
+
+def _holder(lock: IO[bytes]) -> str:
+    number, machine = _last(lock)
     where = f" on {machine}" if machine not in ("", socket.gethostname()) else ""
     return f"{number}{where}, since {_taken(lock)}" if number else "unknown"
 

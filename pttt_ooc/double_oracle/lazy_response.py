@@ -8,7 +8,7 @@ mirror images make of each other one is searched.
 
 A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
 responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.
-That takes a tenth of the rounds.
+That takes a ninth of the rounds in Phantom Tic-Tac-Toe.
 """
 
 from __future__ import annotations
@@ -154,12 +154,13 @@ def allow_response(rules: RuleTables, plan: SparsePlan, response: Response) -> t
     """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
     plan = with_room(plan, len(response.steps.parents) + SPARE)
     before = int(plan.counts[1])
-    _allow_steps(rules, plan, response.steps, np.zeros(len(response.steps.parents), np.int64))
+    allow_steps(rules, plan, response.steps, np.zeros(len(response.steps.parents), np.int64))
     return plan, int(plan.counts[1]) - before
 
 
 @bare_kernel
-def _allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
+def allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
+    """Allow the actions of a response, and note the infoset of each, int64 (steps,)."""
     for step in range(len(infosets)):
         parent = steps.parents[step]
         if parent >= 0:

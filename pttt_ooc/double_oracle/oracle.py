@@ -11,9 +11,10 @@ and linear programs take over: best responses ask again for what is missing.  Th
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
+from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, RestrictedProgram
@@ -90,6 +91,8 @@ class DoubleOracle:
         The rules; nothing is listed.
     memo_mb
         Megabytes for the bounds of both players' best responses.
+    threads
+        With 2 or more, both best responses are found at the same time; the result is the same, bit by bit.
 
     Raises
     ------
@@ -106,12 +109,13 @@ class DoubleOracle:
     (0.764706, True)
     """
 
-    def __init__(self, game: Game, memo_mb: float = 96) -> None:
+    def __init__(self, game: Game, memo_mb: float = 96, threads: int = 1) -> None:
         self.game, self.rules = game, rule_tables(game)
         self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
         self._histories, self._matching = Histories(self.rules), Matching()
         self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
+        self._workers = ThreadPoolExecutor(2) if threads > 1 else None
         self.last: Round | None = None
 
     def round(self) -> Round:
@@ -136,7 +140,7 @@ class DoubleOracle:
             behave(plan, own, _LEAST)
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        first, second = (self._responders[p].respond(self.plans[1 - p], self.plans[p]) for p in (0, 1))
+        first, second = (self._workers.map if self._workers else map)(self._respond, (0, 1))
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,
@@ -164,6 +168,9 @@ class DoubleOracle:
                 "restricted game, but have no new action. That is a mistake of this program; please report it."
             )
         return self.last
+
+    def _respond(self, player: int) -> Response:
+        return self._responders[player].respond(self.plans[1 - player], self.plans[player])
 
     @property
     def checked_program(self) -> CheckedProgram | None:

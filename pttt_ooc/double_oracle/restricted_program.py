@@ -260,7 +260,8 @@ def _solver(program: Program, options: dict[str, Any]) -> Any:
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts, program.rows
     model.a_matrix_.value_ = program.entries
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    base: Any = highspy.Highs.__base__  # without the banner that its Python class prints, and without its callbacks
+    solver = base()
     settings = {
         "output_flag": False,
         "threads": 1,

@@ -14,8 +14,9 @@ from typing import Any
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import Clock
 from pttt_ooc.extreme.source_client import GUESS
-from pttt_ooc.extreme.walled_process import FORBIDDEN_CALL, Enclosed, MachineError, SilentError, plain
-from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, Interpreter, filter_code, limits
+from pttt_ooc.extreme.system_calls import call_filter
+from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError, plain
+from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, Interpreter, limits
 
 MOVES = 2 * 81
 """Maximum moves of a bot: the number of cells."""
@@ -127,7 +128,6 @@ class BotProcess:
             "shown": program.shown_for(interpreter.version),
             "converted": converted,
             "paths": paths,
-            "filter": filter_code() if conditions.walls else None,
         }
         most = limits(conditions.memory_mb, conditions.load_limit + MOVES * conditions.time_limit)
         self.enclosed = Enclosed(
@@ -149,15 +149,20 @@ class BotProcess:
         """
         clock = self._clock(self._conditions.load_limit)
         try:
-            self.enclosed.send(self._first, clock)
+            walls = self._conditions.walls
+            call_rules = call_filter(self.enclosed.can_listen()) if walls else None
+            self.enclosed.send({**self._first, "filter": call_rules}, clock)
             for _ in ("started", "ready"):
                 answer = self.enclosed.receive(clock)
                 if "error" in answer:
                     raise self._failed(plain(answer["error"]))
+                if answer.get("listener") is not None:  # the program is not loaded yet: it is our runner's answer
+                    self.enclosed.listen(answer["listener"])
+                    self.enclosed.send({"listening": True}, clock)
         except SilentError as error:
             if error.late and not self._program.trusted:
                 raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
-            raise self._failed(self._with_calls(str(error))) from None
+            raise self._failed(self._told(error)) from None
         self._stop(clock)
         return clock.seconds
 
@@ -178,7 +183,7 @@ class BotProcess:
         except SilentError as error:
             if error.late:
                 raise ForfeitError("TIME OUT", str(error)) from None
-            raise self._failed(self._with_calls(str(error))) from None
+            raise self._failed(self._told(error)) from None
         self._stop(clock)
         if answer.get("number") != self._asked:
             raise self._failed("It answered before it was asked.")
@@ -195,9 +200,10 @@ class BotProcess:
         self._charged += clock.processor
         self._stalls = clock.stalls
 
-    def _with_calls(self, told: str) -> str:
-        """The sentence about a forbidden system call, with the lines of the file that make one."""
-        if told != FORBIDDEN_CALL:
+    def _told(self, error: SilentError) -> str:
+        """How the process ended; after a forbidden system call, with the lines of the file that make one."""
+        told = str(error)
+        if not error.forbidden:
             return told
         calls = [f"line {line}, {what}" for line, what in self._program.breaches if what.endswith("prohibited")]
         return f"{told} In {self._program.name}: {'; '.join(calls)}." if calls else told

@@ -15,10 +15,13 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
+from pttt_ooc.extras import extra
 from pttt_ooc.extreme.wing import pages
 from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
+    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.extreme.bot_programs import BotProgram
     from pttt_ooc.extreme.match import BotMatch
     from pttt_ooc.extreme.referee import Cell
 
@@ -42,6 +45,7 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
+    extreme.command(epilog="Example: pttt extreme play team39.py --terminal")(play)
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
     extreme.command(epilog="Example: pttt extreme kit --output extreme_kit.py")(kit)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
@@ -116,6 +120,85 @@ def match(
         if coin is not None:
             print(f"The coin with the seed {coin} says that {played.names[0]} begins.")
         _show(played)
+
+
+def play(
+    opponent: Annotated[Path, BotArgument],
+    side: Annotated[
+        str | None,
+        typer.Option(metavar="x|o", help="What you play, for --terminal; x begins.  [default: x]"),
+    ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    python: PythonOption = "guess",
+    sandbox: SandboxOption = True,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A file to write the whole game to, as JSON; for --terminal."),
+    ] = None,
+    force: ForceOption = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
+) -> None:
+    """Play against a bot, in a browser or on the terminal; your moves are big board, row and column.
+
+    The bot runs as in a match, with its time limit; you have all the time you want.  In the browser the file is read
+    again for each game, so that a change of it plays at once, and bots of ours can be played too.
+    """
+    from dataclasses import asdict, replace
+
+    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.bot_version import settled
+    from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
+    if side not in (None, "x", "o"):
+        raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
+    if not terminal and (side or log or force):
+        raise ExtremeError("In the browser you choose your side there; --side, --log and --force are for --terminal.")
+    if log is not None:
+        check_output(log, [opponent], force=force)
+    if sandbox:
+        check_walls()
+    bot = settled(read_program(opponent, sandbox, python), conditions)
+    _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
+    if terminal:
+        raise typer.Exit(_play_here(bot.program, "xo".index(side or "x"), conditions, log))
+    with extra("grader", "`pttt extreme play`"):
+        from pttt_ooc.service.local_server import serve as served
+        from pttt_ooc.service.wing import Pages
+    facts = json.dumps(asdict(replace(conditions, python=python)))
+    pages = Pages(
+        name="extreme",
+        what="The game",
+        title="Extreme TicTacToe",
+        parts=("pttt_ooc.extreme.pages.play_pages:parts",),
+        answerer=(
+            "pttt_ooc.extreme.play.answerer:answerer",
+            str(opponent.resolve() if opponent.exists() else opponent),
+            facts,
+        ),
+    )
+    served([pages], host, port, PLAY_PAGE if browser else None, home=PLAY_PAGE)
+
+
+PLAY_PAGE = "/extreme/play"
+
+
+def _play_here(bot: BotProgram, side: int, conditions: Conditions, log: Path | None) -> int:
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.play.terminal import play_game
+    from pttt_ooc.show.dialogue import Dialogue
+
+    match, code = play_game(bot, side, conditions, Dialogue())
+    if match is not None and log is not None:
+        atomic_write_text(log, json.dumps(match.as_json()) + "\n")
+    return code
 
 
 def checked_version(text: str) -> str:
@@ -314,8 +397,6 @@ def serve(
     browser: BrowserOption = True,
 ) -> None:
     """Show a tournament in a browser: standings, matches move by move, what teams can learn from theirs."""
-    from pttt_ooc.extras import extra
-
     with extra("grader", "`pttt extreme serve`"):
         from pttt_ooc.service.local_server import serve as served
     served([pages(directory)], host, port, "/extreme/standings" if browser else None)

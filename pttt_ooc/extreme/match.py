@@ -1,4 +1,4 @@
-"""One match between two bots; the referee believes nothing but their answers."""
+"""One match between two bots, or a bot and a person; the referee believes nothing but their answers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.allowed_modules import MissingModuleError, check_modules
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.bot_programs import BotProgram
+from pttt_ooc.extreme.person import Person
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walled_process import MachineError, plain
@@ -21,7 +22,8 @@ from pttt_ooc.extreme.walls import ExtremeError, python2, python3
 
 log = logging.getLogger("pttt.extreme.match")
 TRIES = 4
-"""Maximum starts of a match that the machine breaks off."""
+"""Maximum starts of a match between bots that the machine breaks off."""
+Entrant = BotProgram | Person
 
 
 @dataclass
@@ -31,7 +33,7 @@ class BotMatch:
     Attributes
     ----------
     names
-        The bots' files; the first one played x.
+        The bots' files, or what a person is called; the first one played x.
     winner
         ``P1``, ``P2`` or ``NONE``.
     message
@@ -47,7 +49,7 @@ class BotMatch:
     load_seconds
         What making the players took.
     pythons
-        How each program was run: ``2.7``, ``3.11``, ``converted``.
+        How each program was run: ``2.7``, ``3.11``, ``converted``; empty for a person.
     printed
         The beginning of what each program printed.
     broken_off
@@ -81,13 +83,13 @@ class BotMatch:
 
 
 def play_match(
-    programs: tuple[BotProgram, BotProgram],
+    programs: tuple[Entrant, Entrant],
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None = None,
     opening: Sequence[Cell] = (),
     stopping: threading.Event | None = None,
 ) -> BotMatch:
-    """Play one match.  If the machine breaks it off, it is played again, a few times, and the log says so.
+    """Play one match.  If the machine breaks it off, bots play it again, a few times, and the log says so.
 
     A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  Where a
     Python 2.7 is installed that lacks a module which a program imports before its first move, the match begins anew
@@ -96,7 +98,7 @@ def play_match(
     Parameters
     ----------
     programs
-        The bots; the first one plays x and begins.
+        The bots, or a bot and a person; the first one plays x and begins.
     watch
         Called with the match after each move; returns whether to go on.  A match that is left has no message.
     opening
@@ -113,9 +115,10 @@ def play_match(
     MissingModuleError
         If a bot loses for a module that the course allows, and that is missing here.
     MachineError
-        If the machine breaks the match off each time.
+        If the machine breaks the match off each time; with a person, at once.
     """
-    for program in programs:
+    bots = [one for one in programs if isinstance(one, BotProgram)]
+    for program in bots:
         program.prepare()
     broken_off: list[str] = []
     while True:
@@ -126,7 +129,7 @@ def play_match(
             raise
         except MachineError as error:
             broken_off.append(str(error))
-            if len(broken_off) == TRIES:
+            if len(broken_off) == TRIES or len(bots) < len(programs):
                 raise
             log.warning("%s The match is played again.", error, extra={"bots": [one.name for one in programs]})
         else:
@@ -143,7 +146,7 @@ def _check_modules(match: BotMatch) -> None:
 
 
 def _play(
-    programs: tuple[BotProgram, BotProgram],
+    programs: tuple[Entrant, Entrant],
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
@@ -157,7 +160,8 @@ def _play(
             return match
         moved = len(match.used(loser)) > sum(ply % 2 == loser for ply in range(len(opening)))
         missing = re.search(r"(ImportError|ModuleNotFoundError)", match.detail) and not moved
-        if missing and skipped[loser] + 1 < len(programs[loser].interpreters()):
+        program = programs[loser]
+        if missing and isinstance(program, BotProgram) and skipped[loser] + 1 < len(program.interpreters()):
             skipped[loser] += 1
             told[loser] = match.detail
         else:
@@ -167,7 +171,7 @@ def _play(
 
 
 def _play_once(
-    programs: tuple[BotProgram, BotProgram],
+    programs: tuple[Entrant, Entrant],
     skipped: list[int],
     conditions: Conditions,
     watch: Callable[[BotMatch], bool] | None,
@@ -176,9 +180,12 @@ def _play_once(
 ) -> tuple[BotMatch, int | None]:
     """A match with these interpreters, and who has forfeited it."""
     match = BotMatch((programs[0].name, programs[1].name))
-    bots: list[BotProcess] = []
+    bots: list[BotProcess | Person] = []
     try:
         for player, program in enumerate(programs):
+            if isinstance(program, Person):
+                bots.append(program)
+                continue
             interpreter = program.interpreters()[skipped[player]]
             converted = program.converted(interpreter.version)
             match.pythons[player] = "converted" if converted else ".".join(map(str, interpreter.version))
@@ -200,7 +207,7 @@ def _play_once(
 
 def _play_moves(
     match: BotMatch,
-    bots: list[BotProcess],
+    bots: Sequence[BotProcess | Person],
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
 ) -> int | None:

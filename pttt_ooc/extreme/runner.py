@@ -204,22 +204,30 @@ def send(descriptor, message):
         data = data[os.write(descriptor, data) :]
 
 
-def close_door(filter_code):
-    """Let the kernel refuse system calls from here on: a program of the Berkeley packet filter, in base 64."""
+def close_door(call_filter):
+    """Let the kernel refuse system calls from here on; returns a descriptor to listen to it with, or None.
+
+    The filter's `code` is a program of the Berkeley packet filter, in base 64, and `number` that of seccomp(2).  It is
+    called there, as the C library has no function for it.
+    """
     import ctypes
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
 
-    code = binascii.a2b_base64(filter_code)
+    code = binascii.a2b_base64(call_filter["code"])
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+    libc.syscall.argtypes = [ctypes.c_long, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_void_p]
+    libc.syscall.restype = ctypes.c_long
     program = Program(len(code) // 8, code)
-    no_new_privileges, set_seccomp, mode_filter = 38, 22, 2
-    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(
-        set_seccomp, mode_filter, ctypes.addressof(program), 0, 0
-    ):
+    no_new_privileges, set_filter, new_listener = 38, 1, 8 if call_filter["listening"] else 0
+    result = libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.syscall(
+        call_filter["number"], set_filter, new_listener, ctypes.addressof(program)
+    )
+    if result < 0:
         raise OSError(ctypes.get_errno(), "the filter of system calls cannot be set")
+    return result if new_listener else None
 
 
 def play(player, board, request):
@@ -283,9 +291,11 @@ def main():
         import python2_semantics  # noqa: F401  (it is in the same directory, which the bot does not import from)
     sys.path[:] = sys.path[1:] + [str(path) for path in program["paths"]]
     sys.dont_write_bytecode = True
-    if program["filter"]:
-        close_door(program["filter"])
-    send(outgoing, {"started": list(sys.version_info[:3])})
+    listener = close_door(program["filter"]) if program["filter"] else None
+    send(outgoing, {"started": list(sys.version_info[:3]), "listener": listener})
+    if listener is not None:
+        receive(incoming)  # the referee has it now
+        os.close(listener)
     board = BigBoard()
     try:
         player = load(program)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.clock import Clock
+from pttt_ooc.extreme.system_calls import call_filter
 from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError
-from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, ExtremeError, filter_code, limits, python2, python3
+from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, ExtremeError, limits, python2, python3
 
 READER = Path(__file__).with_name("source_reader.py")
 REMARKS = Path(__file__).with_name("source_remarks.py")
@@ -102,7 +103,7 @@ def _read(content: bytes, walls: bool, python: str, file: str) -> Reading:
         "python": python,
         "file": file,
         "paths": interpreter.paths,
-        "filter": filter_code() if walls else None,
+        "filter": call_filter(listening=False) if walls else None,
     }
     process = Enclosed(
         [READER, REMARKS, SEMANTICS, RUNNER], interpreter, limits(_MEMORY_MB, 2 * READING_SECONDS), walls

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.extreme.clock import Clock, Meter
+from pttt_ooc.extreme.system_calls import Listener, refusal_of, taken_descriptor
 from pttt_ooc.extreme.walls import ENVIRONMENT, ExtremeError, Interpreter, inside, launch, visible
 
 LONGEST = 1 << 20  # bytes of a message
@@ -25,7 +26,10 @@ OWN = [signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTR
 OWN += [signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE]
 """Signals that a process can cause itself, as the filter of system calls lets it send none."""
 
-FORBIDDEN_CALL = "It made a system call that is forbidden: threads, processes, signals and networks are."
+_UNKNOWN_CALL = (
+    "It made a system call that is forbidden, as threads, processes, signals and networks are. The system does not say "
+    "which call it was."
+)
 
 
 class MachineError(ExtremeError):
@@ -39,11 +43,13 @@ class SilentError(Exception):
     ----------
     late
         Whether its time is over.
+    forbidden
+        Whether it made a forbidden system call.
     """
 
-    def __init__(self, sentence: str, *, late: bool = False) -> None:
+    def __init__(self, sentence: str, *, late: bool = False, forbidden: bool = False) -> None:
         super().__init__(sentence)
-        self.late = late
+        self.late, self.forbidden = late, forbidden
 
 
 def plain(told: object, most: int = TOLD) -> str:
@@ -94,7 +100,8 @@ class Enclosed:
         package: bool = False,
     ) -> None:
         self._unread = b""  # the beginning of a message
-        self._process: int | None = None
+        self._process = -1  # the descriptor of the process, once there is one
+        self._listener: Listener | None = None
         self._open: list[int] = []
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
         to_it, from_it, status = self._pipe(), self._pipe(), self._pipe()
@@ -163,7 +170,7 @@ class Enclosed:
             try:
                 rest = rest[os.write(self._to, rest) :]
             except BlockingIOError:
-                if not _ready(self._to, select.POLLOUT, min(clock.left, clock.tick)) and clock.is_over():
+                if not _ready(select.POLLOUT, min(clock.left, clock.tick), self._to) and clock.is_over():
                     raise SilentError(_late(clock), late=True) from None
             except BrokenPipeError:
                 raise SilentError(self._how_it_ended()) from None
@@ -195,22 +202,43 @@ class Enclosed:
     def _begun(self, size: int, clock: Clock) -> bytes:
         """The first bytes of the message."""
         while len(self._unread) < size:
-            if _ready(self._from, select.POLLIN, min(clock.left, clock.tick)):
+            heard = () if self._listener is None else (self._listener.descriptor,)
+            ready = _ready(select.POLLIN, min(clock.left, clock.tick), self._from, *heard)
+            if self._from in ready:
                 part = os.read(self._from, size - len(self._unread))
                 if not part:
                     raise SilentError(self._how_it_ended())
                 self._unread += part
+            elif self._listener and ready.get(self._listener.descriptor, 0) & select.POLLIN:
+                with contextlib.suppress(FileNotFoundError):  # it has ended since, and the stream says how
+                    raise SilentError(refusal_of(self._listener.call()), forbidden=True)
             elif clock.is_over():
                 raise SilentError(_late(clock), late=True)
             clock.look()
         return self._unread
 
     # -----------------------------------------------------------------------------------------
+    # Forbidden system calls
+
+    def can_listen(self) -> bool:
+        """Whether the system lets this process take descriptors of that one, as :meth:`listen` must."""
+        try:
+            os.close(taken_descriptor(self._process, 0))  # of its standard input
+        except OSError:
+            return False
+        return True
+
+    def listen(self, number: int) -> None:
+        """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each."""
+        self._listener = Listener(self._process, number)
+        self._open.append(self._listener.descriptor)
+
+    # -----------------------------------------------------------------------------------------
     # Freezing and ending
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._process, number)  # type: ignore[arg-type]
+            signal.pidfd_send_signal(self._process, number)
 
     def freeze(self) -> None:
         """Stop the process until it is thawed."""
@@ -242,7 +270,7 @@ class Enclosed:
                 "memory left."
             )
         if -code == signal.SIGSYS:
-            return FORBIDDEN_CALL
+            raise SilentError(_UNKNOWN_CALL, forbidden=True)
         if -code == signal.SIGXCPU:
             return "It used up its processor time."
         return f"Its process was ended {_ending(code)}."
@@ -256,9 +284,9 @@ class Enclosed:
         """End the process and all that it started; returns what it printed.  May be called twice."""
         if self._output.closed:
             return ""
-        if self._process is not None:
+        if self._process >= 0:
             self._signal(signal.SIGKILL)
-            _ready(self._process, select.POLLIN, None)  # it is gone
+            _ready(select.POLLIN, None, self._process)  # it is gone
         if self._launcher.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._launcher.pid, signal.SIGKILL)  # also what a bot without walls has started
@@ -282,8 +310,9 @@ def _ending(code: int) -> str:
     return f"with the code {code}" if code >= 0 else f"by the signal {signal.Signals(-code).name}"
 
 
-def _ready(descriptor: int, event: int, seconds: float | None) -> bool:
-    """Wait until a descriptor can be used, or is at its end; None waits for ever."""
+def _ready(event: int, seconds: float | None, *descriptors: int) -> dict[int, int]:
+    """Wait until one of the descriptors can be used, or is at its end: the events of each; None waits for ever."""
     poll = select.poll()
-    poll.register(descriptor, event)
-    return bool(poll.poll(None if seconds is None else max(0.0, seconds) * 1000))
+    for descriptor in descriptors:
+        poll.register(descriptor, event)
+    return dict(poll.poll(None if seconds is None else max(0.0, seconds) * 1000))

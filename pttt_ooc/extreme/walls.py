@@ -1,8 +1,7 @@
-"""The walls around a bot's process: mounts, limits, and the filter of system calls."""
+"""The walls around a bot's process: mounts and limits.  :mod:`.system_calls` has the filter of system calls."""
 
 from __future__ import annotations
 
-import base64
 import json
 import marshal
 import math
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extras import check_extra
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
@@ -30,34 +28,6 @@ OUTPUT = 1 << 24
 
 class ExtremeError(PtttError):
     """A match or tournament of Extreme TicTacToe cannot be played as asked."""
-
-
-ALLOWED = """
-    read readv pread64 preadv write writev pwrite64 close close_range lseek dup dup2 dup3 fcntl
-    open openat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
-    getdents getdents64 getcwd
-    mmap munmap mremap mprotect madvise brk mlock munlock mbind get_mempolicy
-    futex futex_waitv get_robust_list set_robust_list rseq sched_yield sched_getaffinity getcpu set_tid_address
-    clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage getitimer
-    poll ppoll select pselect6 restart_syscall rt_sigreturn rt_sigprocmask sigaltstack
-    getpid getppid gettid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid
-    uname sysinfo getrandom arch_prctl getrlimit prlimit64 exit exit_group
-"""
-"""System calls for computing, importing modules and waiting.  All files there are read-only."""
-
-FORBIDDEN = """
-    clone clone3 fork vfork execve execveat ptrace process_vm_readv process_vm_writev kcmp pidfd_open pidfd_getfd
-    kill tkill tgkill pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo
-    rt_sigaction signalfd signalfd4 alarm setitimer timer_create timerfd_create
-    socket socketpair bind connect listen accept accept4 sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
-    mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen bpf perf_event_open userfaultfd
-    io_uring_setup keyctl add_key request_key init_module finit_module reboot
-    shmget shmat msgget semget memfd_create memfd_secret setuid setgid setresuid setresgid setgroups capset
-"""
-"""System calls that end the process: threads, other processes, signals and timers, the network, the system itself.
-
-All others fail with "operation not permitted".
-"""
 
 
 @dataclass(frozen=True)
@@ -188,6 +158,7 @@ def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
     told = math.ceil(seconds) + 1
     most = {
         "RLIMIT_AS": memory_mb << 20,
+        "RLIMIT_DATA": memory_mb << 20,  # the process that starts it may have a lower limit of its own
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": OUTPUT,
         "RLIMIT_NOFILE": 64,
@@ -205,37 +176,6 @@ ENVIRONMENT = {
     # Libraries of linear algebra start threads, which bots may not have.
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_MAX_THREADS"), "1"),
 }
-
-
-@cache
-def filter_code() -> str:
-    """The filter of system calls, in the kernel's format, in base 64.
-
-    Raises
-    ------
-    MissingExtraError
-        If its Python binding is missing.
-    ExtremeError
-        If libseccomp is missing.
-    """
-    check_extra("extreme", "The wall around bots")
-    try:
-        import pyseccomp
-    except (ImportError, OSError, RuntimeError) as error:
-        raise ExtremeError(
-            "The walls around bots need the library libseccomp: install the package libseccomp2 (Debian)."
-        ) from error
-    made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(1))
-    for action, names in ((pyseccomp.ALLOW, ALLOWED), (pyseccomp.KILL_PROCESS, FORBIDDEN)):
-        for name in names.split():
-            if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) >= 0:  # else this machine or library has it not
-                made.add_rule(action, name)
-    for request in (0x5401, 0x5450, 0x5451):  # is it a terminal; close on exec, or not
-        made.add_rule(pyseccomp.ALLOW, "ioctl", pyseccomp.Arg(1, pyseccomp.EQ, request))
-    with tempfile.TemporaryFile() as file:
-        made.export_bpf(file)
-        file.seek(0)
-        return base64.b64encode(file.read()).decode()
 
 
 def launch(spec: dict[str, Any], keep: tuple[int, ...], status: int, output: int) -> subprocess.Popen[bytes]:

@@ -8,7 +8,9 @@ starts.  Every name of this form with consistent rules is a game; :data:`GAMES` 
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import lru_cache
+from math import ceil, floor
 from typing import Any
 
 from pttt_ooc.aliases import Interval, TurnRule
@@ -110,36 +112,56 @@ KNOWN_COUNTS: dict[str, dict[str, Any]] = {
 }
 """Counts by other programs, with the keys of :func:`pttt_ooc.structure.counts.counts_of`."""
 
+EXACT_VALUES: dict[str, Fraction] = {
+    name: Fraction(value)
+    for name, value in {
+        "pttt-abrupt": "1034185983276122051726211867711023/1879768145168489058015376824114480",
+        "pttt-classical": "2/3",
+        "dark-hex-3x3-abrupt": "57641363828/149938100933",
+        "dark-hex-3x3-classical": "1",
+        "pttt-2x4k3-abrupt": "4684343/10533800",
+        "pttt-2x4k3-classical": "1/2",
+        "pttt-2x5k3-abrupt": "1281406261914725037505182289/2106326835157391789074101016",
+        "mini-2x2k2-abrupt": "2/3",
+        "mini-2x3k2-abrupt": "13/17",
+        "mini-3x2k2-abrupt": "13/17",
+        "mini-2x3k3-abrupt": "17/72",
+        "dark-hex-2x2-abrupt": "1/2",
+        "dark-hex-2x3-abrupt": "9/11",
+        "dark-hex-3x2-abrupt": "-1/8",
+        "mini-2x2k2-classical": "1",
+        "mini-2x3k2-classical": "1",
+        "mini-3x2k2-classical": "1",
+        "mini-2x3k3-classical": "0",
+        "dark-hex-2x2-classical": "1",
+        "dark-hex-2x3-classical": "1",
+        "dark-hex-3x2-classical": "-1",
+    }.items()
+}
+"""Values for player 0, each proven by the certificate ``proof/NAME.txt.gz`` of the repository."""
+
+_PUBLISHED = {
+    "pttt-abrupt": "0.5502",
+    "pttt-classical": "0.6667",
+    "dark-hex-3x3-abrupt": "0.3844",
+    "dark-hex-3x3-classical": "1",
+}  # Kim, Sandholm and others, arXiv 2502.08938
+_DECIMALS = 10**14  # double precision has hardly more
+
+
+def _interval(value: Fraction) -> Interval:
+    """The value, rounded outward."""
+    return floor(value * _DECIMALS) / _DECIMALS, ceil(value * _DECIMALS) / _DECIMALS
+
+
+def _source(name: str) -> str:
+    published = f"; published: {_PUBLISHED[name]}" if name in _PUBLISHED else ""
+    return f"{EXACT_VALUES[name]}, which proof/{name}.txt.gz proves, rounded outward{published}"
+
+
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
-    "pttt-abrupt": (
-        (0.55016677771365, 0.55016677771366),
-        "exact best responses to the equilibrium of this package, 0.5501667777136533 and 0.5501667777136566, rounded "
-        "outward; published: 0.5502",
-    ),
-    "pttt-classical": (
-        (0.66666666666666, 0.66666666666667),
-        "exact best responses to the equilibrium of this package, which are 2/3 to 1e-15, rounded outward; published: "
-        "0.6667",
-    ),
-    "dark-hex-3x3-abrupt": (
-        (0.38443439972443, 0.38443439972444),
-        "exact best responses to the equilibrium of this package, which are 0.384434399724437 to 1e-15, rounded "
-        "outward; published: 0.3844",
-    ),
-    "dark-hex-3x3-classical": (
-        (0.99999999999999, 1.0),
-        "exact best responses to the equilibrium of this package, which are 1 to 1e-15, rounded outward; published: 1",
-    ),
-    "pttt-2x4k3-abrupt": (
-        (0.44469640585543, 0.44469640585544),
-        "exact best responses to the equilibrium of this package, 0.4446964058554359 and 0.4446964058554370, rounded "
-        "outward",
-    ),
-    "pttt-2x5k3-abrupt": (
-        (0.60836060222295, 0.60836060222296),
-        "exact best responses to the equilibrium of this package, 0.608360602222951 and 0.608360602222957, rounded "
-        "outward",
-    ),
+    name: (_interval(EXACT_VALUES[name]), _source(name))
+    for name in (*_PUBLISHED, "pttt-2x4k3-abrupt", "pttt-2x5k3-abrupt")
 }
 """Intervals that contain the value of a game, and their sources."""
 

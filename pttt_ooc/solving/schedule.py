@@ -105,6 +105,15 @@ def start_sentences(state: ResumableState, config: SolveConfig) -> Iterator[str]
         )
 
 
+def end_sentence(stopped_by: str, iteration: int, nashconv: float, config: SolveConfig) -> str:
+    """A sentence for the user if a run ended before its target: the limit, and what has been reached."""
+    if stopped_by == "target_nashconv":
+        return ""
+    limit = f"{stopped_by}: {getattr(config, stopped_by):g}"
+    later = ", since another one would end later" if stopped_by == "max_minutes" else ""
+    return f"Stopped by {limit} after iteration {iteration}{later}; the gap is {nashconv:.2e}. A higher limit goes on."
+
+
 def _ends_of(run: Commit, *others: str) -> str:
     return ", ".join(f"{key}: {_text(run.extra[key])}" for key in (*ENDS, *others))
 

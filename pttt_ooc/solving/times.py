@@ -36,6 +36,8 @@ class SolveTimes:
         times = cls(**{name: float(record.get(name, 0)) for name in asdict(cls())})
         if iterations:
             times._shortest["iteration"] = times.seconds / iterations
+        if evaluations := len(record.get("rows", ())):  # with saving
+            times._shortest["evaluation"] = (times.elapsed_seconds - times.seconds) / evaluations
         return times
 
     def as_record(self) -> dict[str, float]:

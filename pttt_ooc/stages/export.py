@@ -20,7 +20,7 @@ from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.stages.normal_form import normal_export, row_orders
+from pttt_ooc.stages.normal_form import check_row_orders, normal_export, row_orders
 from pttt_ooc.stages.product_check import timeless
 from pttt_ooc.stages.stage_context import Facts, allocated, contents, digests, inputs, stage, workspace_of
 from pttt_ooc.stages.strategy_store import finished, store_of
@@ -65,6 +65,7 @@ def run(
         cannot be written to.
     """
     course, bundle = settings.files(game)
+    check_row_orders(directory, settings)
     with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
         before = inputs(directory, "enumerate", "index", "solve", *finished(directory), "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))

@@ -14,6 +14,8 @@ from pydantic import BaseModel
 
 from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import digest
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.products.names import COURSE_FILES
 
 _Section = TypeVar("_Section", bound=BaseModel)
 
@@ -30,6 +32,17 @@ def normal_export(settings: ExportConfig, game: str) -> ExportConfig:
 def row_orders(*files: Path | None) -> list[str | None]:
     """Content hashes of infoset files, so that a changed file is noticed."""
     return [digest(file) if file else None for file in files]
+
+
+def check_row_orders(results: Path, settings: ExportConfig) -> None:
+    """Raise a ConfigError if a file of infosets is one of those that the export deletes and writes anew."""
+    written = {(results / name).resolve() for name in COURSE_FILES}
+    for key in ("infosets_0", "infosets_1"):
+        file = getattr(settings, key)
+        if file and file.resolve() in written:
+            raise ConfigError(
+                f"export.{key} is {file}, which the export itself writes; copy the file to another place and name that."
+            )
 
 
 _FILES = ("course", "bundle")

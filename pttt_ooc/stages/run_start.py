@@ -17,9 +17,8 @@ from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.locks import hold, only_here
 from pttt_ooc.errors import StoreError
 from pttt_ooc.stages.directories import SHARED, manifest_of, structure_of
-from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK, busy, check_writable, forget_future
+from pttt_ooc.stages.stage_context import LOCK, RUN_LOCK, STRUCTURE_LOCK, busy, check_writable, forget_future
 
-RUN_LOCK = ".run.lock"  # in a directory of results
 STRUCTURE_RUN_LOCK = ".structure.run.lock"  # beside an index; shared by runs that do not make the index
 
 

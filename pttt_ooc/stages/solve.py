@@ -21,6 +21,7 @@ from pttt_ooc.show.numbers import size
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.solving.regret import RULES
+from pttt_ooc.solving.schedule import end_sentence
 from pttt_ooc.solving.solver import solve
 from pttt_ooc.solving.state_precision import part_bytes
 from pttt_ooc.stages.directories import SNAPSHOTS
@@ -91,6 +92,8 @@ def run(
             result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots, progress.part)
             with fresh_store(directory / "solution.zarr") as store:
                 write_solution(store, result.strategies, _attrs(settings, result.rows[-1]))
+            if sentence := end_sentence(result.stopped_by, result.iteration, result.rows[-1]["nashconv"], settings):
+                progress.note(sentence)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}

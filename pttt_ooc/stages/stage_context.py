@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.disk.files import atomic_write_text, digest, explained
-from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.locks import free_here, hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # the Snakefile imports this module; numpy and Zarr would slo
 Facts = dict[str, Any]
 LOCK = ".lock"  # in a directory of results
 STRUCTURE_LOCK = ".structure.lock"  # beside an index; shared by runs that read the index
+RUN_LOCK = ".run.lock"  # in a directory of results, for the whole run of the workflow
 MEASURED_FILES = ("measurements.html",)  # products with nothing but measurements
 
 
@@ -241,11 +243,30 @@ def tell(sentence: str, log: Path | None = None) -> None:
 
 @contextmanager
 def errors_to(log: Path) -> Iterator[None]:
-    """On an error for people, end the program with its sentence, on stderr and in the log."""
+    """Run a job of the workflow: on an error for people, end it with a sentence, on stderr and in the log.
+
+    Parameters
+    ----------
+    log
+        It is in the folder ``logs`` of the directory that the job writes to, which the run has locked.
+    """
     small_threads()
 
     with interruptible(), exit_on_error(partial(tell, log=log)):
         with explained(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")
+        _check_run_lock(log.parent.parent)
         yield
+
+
+def _check_run_lock(home: Path) -> None:
+    """Raise a StoreError if this machine does not see the lock of the run, which another machine holds."""
+    with explained(f"look at the locks in {home}"):
+        machine = free_here(home / RUN_LOCK)
+    if machine:
+        raise StoreError(
+            f"The run on {machine} has locked {home}, but on {socket.gethostname()} that lock is free: locks do not "
+            "hold between these machines, or that run has ended. Nothing was changed. Mount the file system so that "
+            "locks hold between machines, or use one machine."
+        )

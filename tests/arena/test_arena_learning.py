@@ -150,6 +150,9 @@ def test_foreign_and_damaged_policies_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(ArenaError, match=part):
             policies.load(path, chosen, 0)
+    damaged[3:5] = 0, 1
+    path.write_bytes(b"\n".join([magic, header, rest[: 8 * entries] + damaged.tobytes()]))
+    assert policies.load(path, chosen, 0).values[3:5].tolist() == [0, 1], "values that are allowed"
     path.write_bytes(data)
     assert len(policies.load(path, chosen, 0).keys) == entries
     (tmp_path / FILES[1]).unlink()
@@ -208,6 +211,17 @@ def test_the_command_counts_draws_in_both_ways(tmp_path, capsys):
     assert run("-i", 10, "--form", "smart", "--policies", tmp_path, "--no-play") == 0
     assert "Draws counted for player 1" in capsys.readouterr().out
     assert (tmp_path / "infinite-near+need3+limiter2" / FILES[0]).exists()
+
+
+def test_the_defaults_are_the_reports(tmp_path, monkeypatch):
+    """`game.py -i 100000 -t y -s 2 -b 3 -n 3`, explore rate 0.3, step size 0.1, and 0.1 for a draw."""
+    monkeypatch.chdir(tmp_path)
+    ran = []
+    monkeypatch.setattr(Training, "run", lambda training, *settings: ran.append((training.game.text, *settings)))
+    monkeypatch.setattr(Training, "save", lambda training: pytest.exit("end"))
+    with pytest.raises(pytest.exit.Exception):
+        commands.main(["arena", "train"])
+    assert ran == [("mnk:3x3+need3", 100_000, Rates(explore=0.3, step=0.1, draw=0.1))]
 
 
 def test_the_better_bot_is_the_reports():

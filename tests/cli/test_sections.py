@@ -133,6 +133,32 @@ def test_refusals_of_a_file_with_a_wings_section(content, sentence):
     assert str(caught.value) == f"config.yaml: {sentence}"
 
 
+AGENTS = {"agents": ["random", "random"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "end"),
+    [
+        (
+            {"solve": {"storage": "int16", "precision": "float64"}},
+            ", but must be a section that has storage: int16 only with precision: float32.",
+        ),
+        (
+            {"arena": {"experiments": {"mine": {"claim": "x", **AGENTS}}, "round_robins": {"mine": AGENTS}}},
+            ", but must be experiments and round robins with different names: mine is both.",
+        ),
+        (
+            {"arena": {"experiments": {"mine": {"claim": "x", "values": [1, 2], **AGENTS}}}},
+            ", but must be an experiment with both values and {} in the text of an agent, or with neither.",
+        ),
+    ],
+)
+def test_refusals_of_keys_that_conflict(content, end):
+    with pytest.raises(ConfigError) as caught:
+        check_file(content)
+    assert str(caught.value).endswith(end)
+
+
 def test_a_section_that_no_wing_owns_is_refused():
     with pytest.raises(ConfigError, match="there is no key toys;"):
         check_file({"toys": {"count": 7}}, sections={})

@@ -15,8 +15,11 @@ from contextlib import closing, nullcontext
 import pytest
 
 from pttt_ooc.course import uploads_in_flight
-from pttt_ooc.course.kinds.bots import league, worker
+from pttt_ooc.course.app import create_app
+from pttt_ooc.course.kinds.bots import league, processes, worker
 from pttt_ooc.course.kinds.bots.league import LeagueSettings
+from pttt_ooc.course.kinds.bots.opponents import TeamOpponents
+from pttt_ooc.course.kinds.bots.parts import parts_of, play_parts
 from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.errors import PtttError
@@ -26,6 +29,7 @@ from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from tests.course.coursekit import BAD, GOOD, OLD, Course, now
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt
+from tests.extreme.bot_games_kit import answering
 from tests.kits.patience import PATIENCE, wait_until
 
 
@@ -34,6 +38,43 @@ def course(tmp_path):
     made = Course(tmp_path / "grader")
     yield made
     made.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# Games of people
+
+
+def begun(browser):
+    """The own bot in a browser's list, and the answer to the form that begins a game against it."""
+    page = browser.get("/extreme/play").text
+    form = {"form_token": form_token(page), "opponent": "own", "first": "x"}
+    return re.findall(r'<option value="own">([^<]+)', page), browser.post("/extreme/play", data=form), form
+
+
+def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
+    course.hand_in("Team A", GOOD)
+    assert course.hand_in("Team A", BAD)["status"] == "Rejected"  # it does not take the place of the accepted one
+    grader = course.lab.grader
+    with answering(TeamOpponents(course.league, course.bots)) as (address, _):
+        course.app = create_app(grader, *parts_of(grader), *play_parts(grader, address))
+        with course.browser("Team A") as own, course.browser("Team B") as other, course.browser() as nobody:
+            told, answer, form = begun(own)
+            assert told == ["your team&#39;s bot 1, team7.py"] and answer.status_code == 303
+            place = answer.headers["location"]
+            wait_until(lambda: "Your move" in own.get(place).text)
+            assert own.post(place, data={**form, "ply": "0", "typed": "(0, 4, 4)"}).status_code == 303
+            wait_until(lambda: "Last move: ○" in own.get(place).text)
+            for browser, code in ((other, 404), (nobody, 401)):
+                assert [browser.get(place + more).status_code for more in ("", "/part", "/log")] == [code] * 3
+            told, answer, _ = begun(other)
+            assert told == [] and answer.status_code == 404
+            assert "Sign in" in nobody.get("/extreme/play").text
+
+
+def test_no_games_of_people_if_the_settings_say_so(course):
+    names = [one.name for one in processes.pages(course.lab.data)]
+    course.restarted(games=0)
+    assert names == ["league", "bot games"] and [one.name for one in processes.pages(course.lab.data)] == ["league"]
 
 
 # ---------------------------------------------------------------------------------------------

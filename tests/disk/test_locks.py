@@ -3,14 +3,16 @@
 import errno
 import fcntl
 import os
+import socket
 import subprocess
 import sys
 
 import pytest
 
-from pttt_ooc.disk.locks import hold, only_here
+from pttt_ooc.disk.locks import free_here, hold, only_here
 from pttt_ooc.errors import GraderError, StoreError
 
+MACHINE = socket.gethostname()
 BUSY = "Somebody is at work (process {}).".format
 
 
@@ -65,6 +67,18 @@ def test_a_lock_of_another_machine_is_reported_with_its_name(tmp_path, monkeypat
         monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
         with pytest.raises(StoreError, match=rf"\(process {os.getpid()} on \S+, since \d\d:\d\d\)\.$"):
             hold(tmp_path / "lock", BUSY)
+
+
+def test_a_lock_that_another_machine_holds_but_is_free_here_is_found(tmp_path, monkeypatch):
+    lock = tmp_path / "lock"
+    assert free_here(lock) == "" and not lock.exists()
+    with hold(lock, BUSY):
+        assert free_here(lock) == ""
+        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        assert free_here(lock) == ""  # it holds there too
+    assert free_here(lock) == MACHINE
+    monkeypatch.setattr("socket.gethostname", lambda: MACHINE)
+    assert free_here(lock) == ""  # of this machine: it says nothing
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])

@@ -97,11 +97,13 @@ WRITES = {
     "uniform": ("--player", 0, "--output", "{}"),
     "best-response": ("mine.zip", "--output", "{}"),
     "export": ("run", "--output", "out"),
+    "certify": ("mini-2x3k2-abrupt", "--output", "{}"),
     "grader backup": ("{}",),
     "grader kit": ("{}",),
     "arena train-patterns": ("--output", "{}"),
     "arena train-ultimate": ("--output", "{}"),
     "extreme match": ("bot.py", "random", "--log", "{}"),
+    "extreme play": ("bot.py", "--terminal", "--log", "{}"),
     "extreme kit": ("--output", "{}"),
 }
 """All commands that write to a given file, with arguments; {} is the file."""
@@ -111,6 +113,7 @@ GAMELESS = (
     "arena train-patterns",
     "arena train-ultimate",
     "extreme match",
+    "extreme play",
     "extreme kit",
     "extreme open",
 )
@@ -155,7 +158,15 @@ def run(capsys, solved):
 
 
 def file_of(name):
-    return "out/pttt_pl1.zip" if name == "export" else "old.txt" if name == "infosets" else "old.zip"
+    return (
+        "out/pttt_pl1.zip"
+        if name == "export"
+        else "old.gz"
+        if name == "certify"
+        else "old.txt"
+        if name == "infosets"
+        else "old.zip"
+    )
 
 
 @pytest.mark.parametrize("name", WRITES)

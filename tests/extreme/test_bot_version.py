@@ -2,6 +2,7 @@
 """The version of Python of a bot: settled once, the same for a check, a match and a tournament; formal rules."""
 
 import json
+import os
 
 import pytest
 
@@ -22,7 +23,7 @@ HELPERS = "    def compare(self, a, b):\n        return b[2] - a[2]\n"
 CELLS = "cells = board.find_valid_move_cells(old_move)\n"
 
 OLD_BOTS = {
-    # the six of the issue
+    # six of the kind that a course hands in
     "keys": "d = {0: 1}\nreturn board.find_valid_move_cells(old_move)[d.keys()[0]]",
     "cPickle": "import cPickle\nreturn cPickle.loads(cPickle.dumps(board.find_valid_move_cells(old_move)))[0]",
     "map": CELLS + "m = map(list, cells)\nm.sort()\nreturn tuple(m[-1])",
@@ -313,3 +314,28 @@ def test_a_broken_rule_is_a_warning_or_by_a_setting_a_refusal(tmp_path, capsys):
 
 def test_our_own_bots_have_no_rules_to_break():
     assert bot_version.breaches_of(bot_programs.read_program(bot_programs.Path("random"), False)) == ()
+
+
+def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, monkeypatch):
+    programs = {}
+    for place, answer in (("broken", "no"), ("other", '[[3, 9], "/x", [], []]'), ("good", '[[2, 7], "/y", [], []]')):
+        (tmp_path / place).mkdir()
+        programs[place] = tmp_path / place / "python2.7"
+        programs[place].write_text(f"#!/bin/sh\necho '{answer}'\n")
+        programs[place].chmod(0o755)
+    monkeypatch.setenv(
+        "PATH", os.pathsep.join(str(program.parent) for program in programs.values()), prepend=os.pathsep
+    )
+    monkeypatch.delenv(walls.PYTHON2_VARIABLE, raising=False)
+    find = walls.python2.__wrapped__  # not the one that has been found before
+    assert find().command == ("/y", "-s", "-S", "-B")
+    programs["good"].chmod(0o644)
+    assert find() is None or find().command[0] != "/y"
+    monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(programs["other"]))
+    with pytest.raises(ExtremeError, match="which is no Python 2.7 that runs"):
+        find()
+    programs["good"].chmod(0o755)
+    monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(programs["good"]))
+    assert find().command[0] == "/y"
+    monkeypatch.setenv(walls.PYTHON2_VARIABLE, "")
+    assert find() is None

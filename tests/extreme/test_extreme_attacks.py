@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -60,6 +61,7 @@ CALLS = {
     "a signal to everybody": "import os; os.kill(-1, 9)",
     "a signal to the group": "import os; os.killpg(0, 9)",
     "a handler of signals": "import signal; signal.signal(signal.SIGALRM, print)",
+    "a handler of a real-time signal": "import signal; signal.signal(40, print)",
     "an alarm": "import signal; signal.alarm(1)",
     "a timer": "import signal; signal.setitimer(signal.ITIMER_REAL, 1)",
     "other namespaces": "import ctypes; ctypes.CDLL(None).unshare(0x10000000)",
@@ -68,12 +70,57 @@ CALLS = {
 }
 
 
+START, LOOK = "start threads or other processes", "look into other processes"
+SIGNALS, HANDLERS = "send signals", "set handlers of signals, or timers"
+NETWORK, SYSTEM = "use a network", "change the system"
+REFUSED = {  # the calls that libraries and architectures make for it
+    "a fork bomb": [("clone", START), ("clone3", START), ("fork", START)],
+    "a vfork": [("clone", START), ("clone3", START), ("vfork", START)],
+    "another program": [("execve", START)],
+    "a thread": [("clone", START), ("clone3", START)],
+    "a pool": [("clone", START), ("clone3", START)],
+    "a socket": [("socket", NETWORK)],
+    "a pair of sockets": [("socketpair", NETWORK)],
+    "an unnamed socket": [("socket", NETWORK)],
+    "ptrace": [("ptrace", LOOK)],
+    "memory of another process": [("process_vm_readv", LOOK)],
+    "a signal to everybody": [("kill", SIGNALS)],
+    "a signal to the group": [("kill", SIGNALS)],
+    "a handler of signals": [("rt_sigaction", HANDLERS)],
+    "a handler of a real-time signal": [("rt_sigaction", HANDLERS)],
+    "an alarm": [("alarm", HANDLERS), ("setitimer", HANDLERS)],
+    "a timer": [("setitimer", HANDLERS)],
+    "other namespaces": [("unshare", SYSTEM)],
+    "a mount": [("mount", SYSTEM)],
+    "shared memory": [("shmget", SYSTEM)],
+}
+
+
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", CALLS)
 def test_a_forbidden_system_call_forfeits(name):
     match = attack(CALLS[name] + "\n" + FIRST)
     assert lost(match) and match.message == "THREW AN EXCEPTION"
-    assert "system call that is forbidden" in match.detail
+    told = re.fullmatch(r"It made the system call (\w+), which is forbidden: a bot may not ([\w ,]+)\.", match.detail)
+    assert told and (told[1], told[2]) in REFUSED[name]
+
+
+def test_where_the_system_hides_which_call_was_refused_the_message_says_so(monkeypatch):
+    def refuse(process, number):
+        raise PermissionError("not this one")
+
+    monkeypatch.setattr("pttt_ooc.extreme.walled_process.taken_descriptor", refuse)
+    match = attack(CALLS["a thread"] + "\n" + FIRST)
+    assert lost(match) and match.message == "THREW AN EXCEPTION"
+    assert match.detail.startswith("It made a system call that is forbidden")
+    assert match.detail.endswith("The system does not say which call it was.")
+
+
+def test_a_bot_that_survives_a_refused_call_is_ended_at_once():
+    started = time.monotonic()
+    match = attack("try: " + CALLS["a socket"] + "\nexcept BaseException: pass\n" + FIRST, time_limit=60)
+    assert lost(match) and "socket" in match.detail
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.slow_but_one

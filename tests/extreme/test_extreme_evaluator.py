@@ -481,10 +481,10 @@ def test_a_missing_bot_is_a_sentence(capsys):
 
 
 def test_strangers_are_refused_where_there_are_no_walls(capsys, monkeypatch, tmp_path):
-    def refuse():
+    def refuse(listening):
         raise ExtremeError("There is no libseccomp here.")
 
-    monkeypatch.setattr("pttt_ooc.extreme.bot_process.filter_code", refuse)
+    monkeypatch.setattr("pttt_ooc.extreme.bot_process.call_filter", refuse)
     (tmp_path / "team1.py").write_text(bot_text())
     code, _, err = run(capsys, "match", tmp_path / "team1.py", "random")
     assert code == 1 and "no libseccomp" in err and "--no-sandbox" in err

@@ -44,6 +44,23 @@ def test_fewer_stages_begin_with_the_group_stage_and_end_with_the_final(pools, n
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "least", "less", "most", "more"),
+    [
+        ("seed", 0, -1, 2**63, 2**63 + 1),
+        ("time_limit", 0.001, 0.0009, 86400, 86401),
+        ("load_limit", 0.1, 0.09, 86400, 86401),
+        ("memory_mb", 64, 63, 10**6, 10**6 + 1),
+    ],
+)
+def test_terms_have_bounds(key, least, less, most, more):
+    for value in (least, most):
+        assert getattr(Terms(**{key: value}), key) == value
+    for value in (less, more):
+        with pytest.raises(ValueError, match=key):
+            Terms(**{key: value})
+
+
 def test_the_pools_are_drawn_by_the_seed_alone():
     pools = [
         league.first_pools(league.lots(order, seed), GROUP)

@@ -215,6 +215,14 @@ def test_a_move_that_is_not_legal_is_refused_with_the_reason(moves, part):
         EXTREME.after(moves)
 
 
+def test_cells_of_both_players_are_taken():
+    position, made = EXTREME.start(), []
+    for turn in range(8):
+        made.append(EXTREME.legal(position)[5 * turn % len(EXTREME.legal(position))])
+        position = EXTREME.play(position, made[-1])
+        assert {EXTREME.why_not(position, move) for move in made} == {"the cell is taken"}
+
+
 def test_a_move_to_a_won_small_board_is_refused_with_the_reason():
     position = arranged((WON_X, LEFT, 1, 1), place=4)
     with pytest.raises(ArenaError, match="won"):

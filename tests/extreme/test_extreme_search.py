@@ -172,6 +172,16 @@ def test_the_strong_bot_plays_behind_walls():
     assert match.printed[1].startswith("depth ")
 
 
+def test_the_strong_bot_thinks_for_nearly_a_second(monkeypatch):
+    from pttt_ooc.extreme.bots.strong_bot import TeamStrong
+
+    bot, thought = TeamStrong(), []
+    monkeypatch.setattr(bot.searcher, "choose", lambda state, seconds, deepest: thought.append(seconds) or 0)
+    referee = Referee()
+    assert bot.move(referee.board, referee.old_move, FLAGS[0]) == (0, 0, 0)
+    assert 0.8 <= thought[0] < 1
+
+
 @pytest.mark.slow
 def test_the_example_beats_chance(monkeypatch):
     from pttt_ooc.extreme.bots.alphabeta_bot import TeamAlphabeta

@@ -16,6 +16,7 @@ NEEDS = {
     "JAX": ("of deep learners", "", "make env"),
     "PettingZoo": ("of environments", "", "make env"),
     "scipy": ("of linear programs", "", "make env"),
+    "highspy": ("of exact equilibria", "", "make env"),
     "sqlalchemy": ("of the grader", "", "make env"),
     "other version of Python": ("with other versions of Python", "", "pyenv install 3.12 3.13"),
     "Slurm": ("with Slurm", "slurm-wlm munge", ""),

@@ -54,6 +54,30 @@ def test_the_pace_includes_evaluations_and_saving():
     assert seconds_left(events, 0.01, 150, 1e9) == pytest.approx((150, 150))
 
 
+RECORDED = """
+    1 1.19, 2 1.17, 3 0.469, 4 0.348, 5 0.341, 6 0.28, 7 0.246, 8 0.205, 9 0.162, 10 0.128, 12 0.088, 14 0.0627,
+    16 0.0561, 19 0.0383, 22 0.0349, 26 0.0255, 31 0.0142, 37 0.00923, 44 0.00682, 52 0.00708, 62 0.00393, 74 0.00362,
+    88 0.00265, 105 0.00197, 126 0.00132, 151 0.000972"""
+"""Iterations and gaps of the full game by the default rule."""
+
+
+def test_estimates_of_a_recorded_run_do_not_jump():
+    """As if iterations took 14 seconds and evaluations 20: no bound changes by more than half or twice at once."""
+    pairs = [entry.split() for entry in RECORDED.split(",")]
+    events = [event(int(t), 14 * int(t) + 20 * n, float(gap)) for n, (t, gap) in enumerate(pairs, 1)]
+    end, before = events[-1]["elapsed_seconds"], None
+    for n in range(1, len(events)):
+        now = events[n - 1]["elapsed_seconds"]
+        least, most = seconds_left(events[:n], 1e-3, 2000, 4 * 3600)
+        if n < 12:
+            assert (least, most) == (0, 4 * 3600 - now), "only the time limit is known"
+            continue
+        assert least / 2 < end - now < 1.2 * most
+        for bound, old in zip((least, most), before or (least, most), strict=True):
+            assert 0.5 < bound / old < 2
+        before = [bound - events[n]["elapsed_seconds"] + now for bound in (least, most)]
+
+
 def test_lines_without_a_terminal(tmp_path):
     stream, log = io.StringIO(), tmp_path / "log"
     with Progress(0.01, 1000, 60, log, stream) as progress:

@@ -71,6 +71,7 @@ def converged(tree, worth, algorithm="hs-pcfr+", **more):
     return profile, (outcomes(tree, profile) * worth.table()).sum() / 9, gap
 
 
+@pytest.mark.filterwarnings("error")  # scipy ignores an option that it does not accept, with a warning
 def test_linear_programs_find_the_value_of_both_players(small):
     assert 1000 < small.nodes < 4000
     profile, value, gap = converged(small, WORTH)
@@ -265,6 +266,7 @@ def test_the_commands(coarse, capsys):
     assert wrong.code == 1 and "There is no round at scores '2-0'" in wrong.err
     told = run(capsys, "study", str(coarse), "--iterations", "20", "--draws", "1").out
     assert "with the most likely move everywhere" in told and "0.001" in told
+    assert [len(line) - len(line.split()[-1]) for line in told.splitlines()[:3]] == [51] * 3, "numbers are in a column"
 
 
 def test_the_picture_of_values_is_darker_where_they_are_larger():

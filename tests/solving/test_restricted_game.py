@@ -8,7 +8,7 @@ from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
 from pttt_ooc.solving import linear_program
 from pttt_ooc.solving.restricted_game import RestrictedGames, classes_of
 from pttt_ooc.structure.symmetry import Symmetriser
-from tests.kits import naive
+from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, small_learning_game
 
 pytest.importorskip("scipy")
@@ -47,6 +47,32 @@ def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, s
     pair = [learning_game.strategy(p, plans[p]) for p in (0, 1)]
     found = learning_game.evaluator(*pair)
     assert found.nashconv < 1e-6 and value == pytest.approx(found.value, abs=1e-6)  # strategies of single precision
+
+
+@pytest.mark.parametrize("name", [MINI, CLASSICAL])
+def test_a_walk_keeps_to_the_allowed_actions(name):
+    """Its won histories, infosets and payoffs are those that a plain walk finds."""
+    index, rng = small_learning_game(name, "none").index, np.random.default_rng(3)
+    allowed = [rng.random(i.sequences) < 0.6 for i in index.players]
+    keys = [{key: n for n, key in enumerate(helpers.sequence_texts(index, p))} for p in (0, 1)]
+    nodes = [{text: n for n, text in enumerate(helpers.node_texts(index, p))} for p in (0, 1)]
+    classes, before, found = classes_of(index), np.full((2, max(i.nodes for i in index.players)), -1), []
+
+    def walk(history, last):
+        if history.winner is not None:
+            found.append((*last, history.returns()[0]))
+        for square in history.legal():
+            p, text = history.player, history.nodes[history.player]
+            before[p, nodes[p][text]] = last[p]
+            sequence = keys[p][text, square]
+            if allowed[p][sequence]:
+                now = int(classes[p][sequence])
+                walk(history.attempt(square), (now, last[1]) if p == 0 else (last[0], now))
+
+    walk(naive.History.start(index.game), (0, 0))
+    won = restricted_walk(index)(np.concatenate(allowed), np.concatenate(classes))
+    assert found and sorted(found) == sorted(zip(*won.sequences.T.tolist(), won.payoffs.tolist(), strict=True))
+    np.testing.assert_array_equal(won.before, before)
 
 
 def test_a_mixture_is_the_best_in_the_worst_column():

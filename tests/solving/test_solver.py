@@ -26,7 +26,14 @@ from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.assessment import assess
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.regret import RULES, Parameters
-from pttt_ooc.solving.schedule import CHEAP_SECONDS, choose_run, is_on_the_way, is_scheduled, last_scheduled
+from pttt_ooc.solving.schedule import (
+    CHEAP_SECONDS,
+    choose_run,
+    end_sentence,
+    is_on_the_way,
+    is_scheduled,
+    last_scheduled,
+)
 from pttt_ooc.solving.solver import Solver, solve
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
@@ -394,6 +401,25 @@ def test_seconds_continue_where_a_run_stopped(tmp_path, clock):
     last = run(tmp_path, config(max_iterations=20, max_minutes=0.9))
     assert last.stopped_by == "max_minutes" and 10 < last.iteration < 15, "all runs together"
     assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
+
+
+def test_a_continued_run_knows_how_long_evaluations_take(tmp_path, clock):
+    """Four seconds for each of six iterations: one more would end after 28 seconds."""
+    settings = {"max_iterations": 10**9, "commit_seconds": 1e9}
+    assert run(tmp_path, config(max_minutes=24.5 / 60, **settings)).iteration == 6
+    assert run(tmp_path, config(max_minutes=27.5 / 60, **settings)).iteration == 6
+    assert run(tmp_path, config(max_minutes=30 / 60, **settings)).iteration == 7
+
+
+def test_a_limit_that_ends_a_run_is_told():
+    settings = config(max_iterations=50, max_minutes=3)
+    assert end_sentence("target_nashconv", 7, 0.01, settings) == ""
+    assert end_sentence("max_iterations", 50, 0.0321, settings) == (
+        "Stopped by max_iterations: 50 after iteration 50; the gap is 3.21e-02. A higher limit goes on."
+    )
+    assert end_sentence("max_minutes", 1, 0.643, settings).startswith(
+        "Stopped by max_minutes: 3 after iteration 1, since another one would end later; the gap is 6.43e-01."
+    )
 
 
 def test_commits_follow_the_configured_interval(tmp_path, clock, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import StoreError
 from pttt_ooc.stages.run_start import begin
-from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK
+from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK, errors_to
 
 
 @pytest.fixture
@@ -111,3 +111,18 @@ def test_locks_that_hold_only_within_one_machine_are_refused_for_jobs_on_others(
     monkeypatch.setattr("pttt_ooc.stages.run_start.only_here", lambda home: "")
     begin(files, [structure], elsewhere=True).close()
     assert capsys.readouterr().err == ""
+
+
+def test_a_job_that_does_not_see_its_runs_lock_writes_nothing(structure, monkeypatch, capsys):
+    log, files = structure / "logs/solve.log", [structure / "solve.json"]
+    run = begin(files, [structure], elsewhere=True)
+    monkeypatch.setattr("socket.gethostname", lambda: "node7")
+    with errors_to(log):  # the lock of the run is seen from node7
+        pass
+    run.close()  # as if it were not
+    worked = []
+    with pytest.raises(SystemExit) as end, errors_to(log):
+        worked.append(1)
+    assert end.value.code == 1 and not worked
+    told = capsys.readouterr().err
+    assert f"has locked {structure}, but on node7 that lock is free" in told and told in log.read_text()

@@ -17,8 +17,8 @@ import yaml
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.disk.files import digest
 from pttt_ooc.stages import STAGES, solve
-from pttt_ooc.stages.run_start import RUN_LOCK, STRUCTURE_RUN_LOCK
-from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK, forget_future
+from pttt_ooc.stages.run_start import STRUCTURE_RUN_LOCK
+from pttt_ooc.stages.stage_context import LOCK, RUN_LOCK, STRUCTURE_LOCK, forget_future
 from tests.kits import quick_snakemake
 from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
@@ -410,6 +410,12 @@ def test_a_changed_product_is_refused(workflow):
         ("solve", {"max_minutes": -3}, "config.yaml: solve.max_minutes is -3, but must be greater than 0."),
         ("solve", {"max_minuts": 3}, "config.yaml: there is no key solve.max_minuts (did you mean max_minutes?)."),
         ("export", {"infosets_0": "no.txt"}, "config.yaml: export.infosets_0 is 'no.txt', but there is no such file."),
+        (
+            "export",
+            {"infosets_1": f"data/{GAME}/full/../full/player1-infosets.txt"},
+            f"export.infosets_1 is data/{GAME}/full/../full/player1-infosets.txt, which the export itself writes; copy "
+            "the file to another place and name that.",
+        ),
     ],
 )
 def test_a_wrong_configuration_is_refused_in_one_sentence(workflow, section, values, sentence):

@@ -50,11 +50,19 @@ def test_read_only_data(workflow, tmp_path_factory):
         for file in workflow.data.iterdir():
             os.utime(file)
         disk.read_only()
+        before = state(workflow)
         assert "Nothing to be done" in workflow.succeed()
-        for options in (["--dry-run"], []):  # Snakemake plans nothing that it cannot write
+        refusal = f"Cannot write to data/{GAME}/full: it is read-only, or not yours"
+        for options in (["--dry-run"], ["--dry-run", "report"], ["--summary"], ["--report", "report.zip"], []):
             done = workflow.run(*options, *OTHER)
-            assert done.returncode != 0 and "stage solve runs again" in done.stderr
-            assert "it is read-only, or not yours" in done.stderr and "Traceback" not in done.stderr
+            assert done.returncode == (0 if options else 1) and "Traceback" not in done.stderr, done.stderr
+            assert "stage solve runs again" in done.stderr or "--report" in options
+            assert (refusal in done.stderr) == (options[:1] in ([], ["--dry-run"]))
+            if "--dry-run" in options:
+                assert f"A run would be refused: {refusal}" in done.stderr
+                for stage in STAGES:
+                    assert ([stage, "1"] in map(str.split, done.stdout.splitlines())) == (stage in STAGES[2:])
+        assert state(workflow) == before
         disk.read_only(False)
 
 

@@ -107,6 +107,13 @@ def test_the_total_number_of_connections_is_limited(connect):
     assert [one.at.aborted for one in opened] == [True, False, False] and len(door) == 3
 
 
+def test_a_server_limits_connections_from_an_address_and_in_all(connect):
+    door = server.make_server(None, connections=3, per_address=1, trusted_proxies=["10.0.0.9"]).config.http.args[0]
+    assert (door.per_address, door.total, door.trusted) == (1, 3, ("10.0.0.9",))
+    first, second, other = (connect(door, f"10.0.0.{n}") for n in (1, 1, 2))
+    assert (first.at.aborted, second.at.closed, other.at.closed) == (True, False, False)
+
+
 def test_a_connection_with_a_request_is_not_replaced(connect):
     door = Door(per_address=1, total=10)
     busy = connect(door)

@@ -33,9 +33,14 @@ def number(big: int, row: int, column: int) -> int:
     return 81 * big + 9 * row + column
 
 
+def cell_of(move: int) -> tuple[int, int, int]:
+    """The cell with a number: big board, row and column."""
+    return move // 81, move % 81 // 9, move % 9
+
+
 def text(move: int) -> str:
-    """A cell's number as text: big board, row and column."""
-    return f"{move // 81}.{move % 81 // 9}.{move % 9}"
+    """A cell's number as the course writes cells: ``(0, 4, 4)`` for big board, row and column."""
+    return str(cell_of(move))
 
 
 def _mover(big: int) -> Mover:

@@ -23,6 +23,9 @@ FILE = "extreme.yaml"
 Size = Annotated[int, Field(ge=1, le=1024), BeforeValidator(number)]
 
 
+Games = Annotated[int, Field(ge=0, le=100), BeforeValidator(number)]
+
+
 class LeagueSettings(Terms):
     """The keys of ``extreme.yaml``."""
 
@@ -52,6 +55,12 @@ class LeagueSettings(Terms):
         ge=1,
         description="Practice matches that are kept on disk, with about 20 kB each and 0.6 MB at most; the oldest "
         "others are deleted.",
+    )
+
+    games: Games = Field(
+        default=4,
+        description="Games of teams against their own latest bot, in the browser, at the same time; each may take "
+        "memory_mb. 0: none.",
     )
 
     @field_validator("begins")

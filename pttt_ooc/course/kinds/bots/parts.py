@@ -6,9 +6,10 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.bots import submission_pages
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.extreme.pages import exports, part, practice_pages
+from pttt_ooc.extreme.pages import exports, part, play_pages, practice_pages
 from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
 from pttt_ooc.web.parts import Part
+from pttt_ooc.web.shell import Account
 
 
 def parts_of(grader: Grader) -> list[Part]:
@@ -21,6 +22,16 @@ def parts_of(grader: Grader) -> list[Part]:
         before=before_tournament(league.files),
     )
     return [tournament, submission_pages.part_of(league)]
+
+
+def play_parts(grader: Grader, address: str) -> list[Part]:
+    """The part on which teams play against their bots, whose answerer is at `address`."""
+    return [play_pages.part_of(play_pages.client_at(address), _owner, "Play your bot")]
+
+
+def _owner(account: Account | None) -> str | None:
+    """Who plays: the team; None if nobody is signed in."""
+    return None if account is None else part.key_of(account.id)
 
 
 def before_tournament(league: League) -> part.BeforeTournament:

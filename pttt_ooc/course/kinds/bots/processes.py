@@ -26,4 +26,8 @@ def pages(data: Path) -> list[Pages]:
         ("league", "pttt_ooc.course.kinds.bots.worker", str(data)),
         ("analyst", ANALYST, str(league.tournament), str(league.practice)),
     ]
-    return [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=workers)]
+    found = [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=workers)]
+    if league.settings.games:
+        parts, answerer = "pttt_ooc.course.kinds.bots.parts:play_parts", "pttt_ooc.course.kinds.bots.opponents:answerer"
+        found.append(Pages("bot games", "The games", (parts,), answerer=(answerer, str(data))))
+    return found

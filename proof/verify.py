@@ -1,0 +1,120 @@
+"""Verify a certificate: python verify.py certificate.txt.gz [--every-attempt]
+
+It has the rules of a game, a claim about its value, and a plan for each player.  A plan gives each of the player's own
+sequences an integer weight: divided by the plan's denominator, the probability that the player does their part of it.
+A plan guarantees what it gets against a best response.  Both best responses are found here, in integers.
+"""
+
+import sys
+import zlib
+from fractions import Fraction
+from pathlib import Path
+
+
+class Certificate:
+    """The rules and both plans, checked line by line.  A set of squares is an integer with a bit for each.
+
+    An infoset is a tuple: its line, the player's marks, the weight that comes here, and its actions.  An action is a
+    tuple: the square's bit, its weight, and the infosets after it has failed and after it was placed (None: never).
+    """
+
+    number = 0  # of the line
+
+    def read(self, zipped):
+        stream = zlib.decompressobj(31)
+        self.lines = stream.decompress(zipped, 100 * len(zipped)).decode("ascii").split("\n")  # a limit for memory
+        assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
+        self.after("phantom certificate 1")
+        self.bits = [1 << s for s in range(1 + [str(n) for n in range(1, 11)].index(self.after("squares")))]
+        self.full, self.classical = sum(self.bits), ["abrupt", "classical"].index(self.after("turns"))
+        sets = [[sum({1 << int(s) for s in word}) for word in self.after(f"wins {p}").split()] for p in (0, 1)]
+        self.won = [[any(marks & s == s for s in sets[p]) for marks in range(self.full + 1)] for p in (0, 1)]
+        self.claim, self.plans = self.after("claim"), []
+        for p in (0, 1):
+            counts, begin = self.after(f"plan {p}"), self.number
+            self.plans.append(self.infoset(p, "|", 0, 0, p, int(counts.split(" ")[-1])))
+            found = f"{self.number - begin} {''.join(self.lines[begin : self.number]).count('=')} {self.plans[p][2]}"
+            assert counts == found, f"the numbers of plan {p} are {found}, not {counts}"
+        assert self.lines[self.number :] == ["end", ""], "'end' comes after this line, and nothing after it"
+
+    def infoset(self, p, text, own, fails, hidden, weight):
+        """Read an infoset and then all that may follow it; of `hidden` attempts of the opponent nothing is known."""
+        played = dict(map(int, word.split("=")) for word in self.after(text).split(" "))
+        legal = [s for s in range(10) if (self.full & ~own & ~fails) >> s & 1 and played.get(s, 0) > 0]
+        assert self.lines[self.number - 1] == " ".join([text, *(f"{s}={played[s]}" for s in legal)]), "no legal actions"
+        assert sum(played.values()) == weight, f"the weights do not add up to {weight}"
+        number, actions = self.number, []
+        for square in legal:
+            bit, part, failed, placed = 1 << square, played[square], None, None
+            if hidden and own | fails | bit != self.full and not self.won[1 - p][fails | bit]:
+                failed = self.infoset(p, f"{text}{square}.", own, fails | bit, hidden - self.classical, part)
+            marks = bin(own | fails | bit).count("1") + hidden * self.classical  # on the board, at the least
+            if marks < len(self.bits) and not self.won[p][own | bit]:
+                placed = self.infoset(p, f"{text}{square}*", own | bit, fails, hidden + 1, part)
+            actions.append((bit, part, failed, placed))
+        return number, own, weight, actions
+
+    def after(self, start):  # the rest of the next line, which begins so
+        line, self.number = "".join(self.lines[self.number : self.number + 1]), self.number + 1
+        assert f"{line} ".startswith(f"{start} ") and len(line) < 100_000, f"'{start} ...' must come here"
+        return line[len(start) + 1 :]
+
+
+def best_response(certificate, player, bounded):
+    """The player's payoff for a best response; `own` and `tried` are the player's marks and failed squares."""
+    bits, full, classical = certificate.bits, certificate.full, certificate.classical
+    wins, loses, plan, seen = certificate.won[player], certificate.won[1 - player], certificate.plans[1 - player], {}
+
+    def respond(infosets, own, tried):
+        """The most that the player gets who is to move; the other is at one of the infosets, nobody knows which."""
+        # The bound of an attempt is what it would bring if the player saw the other's infosets from here on.  Who sees
+        # more can still do the same, so no attempt brings more than its bound.  Attempts come by falling bounds: once
+        # a bound is not above the best so far, neither this attempt nor a later one is better.
+        best, free = float("-inf") if infosets else 0, [bit for bit in bits if infosets and not (own | tried) & bit]
+        bounds = [attempt(infosets, own, tried, bit, see) if bounded else float("inf") for bit in free]
+        for bound, bit in sorted(zip(bounds, free), reverse=True):
+            if bound > best:
+                best = max(best, attempt(infosets, own, tried, bit, respond))
+        return best
+
+    def see(infosets, own, tried):
+        """The same if the player sees the other's infosets from here on: each for itself."""
+        for i in infosets:
+            if (i[0], own, tried) not in seen:
+                free = [bit for bit in bits if not (own | tried) & bit]
+                seen[i[0], own, tried] = max(attempt([i], own, tried, bit, see) for bit in free)
+        return sum(seen[i[0], own, tried] for i in infosets)
+
+    def attempt(infosets, own, tried, bit, then):
+        """The same after an attempt; `then` says what comes later."""
+        failed, free = [i for i in infosets if i[1] & bit], [i for i in infosets if not i[1] & bit]
+        value = then(failed, own, tried | bit) if classical else moves(failed, own, tried | bit, then)
+        return value + (sum(i[2] for i in free) if wins[own | bit] else moves(free, own | bit, tried, then))
+
+    def moves(infosets, own, tried, then):
+        """The same when the other is to move."""
+        reached, value = [], 0
+        for _, marks, _, actions in infosets:
+            for bit, weight, failed, placed in actions if own | marks != full else ():
+                if own & bit:
+                    (infosets if classical else reached).append(failed)  # if classical, they move again
+                elif loses[marks | bit]:
+                    value -= weight
+                elif own | marks | bit != full:
+                    reached.append(placed)
+        return value + then(reached, own, tried)
+
+    return Fraction(moves([plan], 0, 0, respond) if player else respond([plan], 0, 0), plan[2])
+
+
+if __name__ == "__main__":
+    if not __debug__ or not sys.argv[1:] or sys.argv[2:] not in ([], ["--every-attempt"]):
+        sys.exit(f"{__doc__}python -O would leave checks out.")
+    certificate = Certificate()
+    try:
+        certificate.read(Path(sys.argv[1]).read_bytes())
+        low, high = (best_response(certificate, p, bounded=len(sys.argv) == 2) for p in (1, 0))
+        assert certificate.claim == f"{-low} <= value <= {high}", f"proven is only {-low} <= value <= {high}"
+        print(*certificate.lines[1:5], f"proven: {certificate.claim}", sep="\n")
+    except (AssertionError, ValueError, OSError, zlib.error) as error:
+        sys.exit(f"refused: line {certificate.number}: {error}")

@@ -1,0 +1,196 @@
+"""Certificates, which prove values of games and of strategies as fractions: `pttt certify`, `pttt verify`."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.cli.console import say
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import (
+    DATA,
+    KINDS,
+    DataOption,
+    ForceOption,
+    Infosets0Option,
+    Infosets1Option,
+    JsonOption,
+    MemoryOption,
+    OutputFileOption,
+    ToldGameOption,
+    check_game,
+)
+
+if TYPE_CHECKING:
+    from pttt_ooc.proof.certificate import Certificate
+    from pttt_ooc.rules.game import Game
+
+_EXACT = 1e-13  # a gap that is rounding only
+_LINE_SECONDS = 2.0  # seconds between two lines of progress
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command(epilog="Example: pttt certify dark-hex-3x3-abrupt")(certify)
+    app.command(epilog="Example: pttt verify certificate.txt.gz")(verify)
+
+
+def certify(
+    target: Annotated[
+        str, typer.Argument(metavar="GAME|P0", help=f"The name of a game; or player 0's strategy: {KINDS}.")
+    ],
+    p1: Annotated[str | None, typer.Argument(metavar="[P1]", help="Player 1's strategy, likewise.")] = None,
+    output: OutputFileOption = Path("certificate.txt.gz"),
+    force: ForceOption = False,
+    infosets0: Infosets0Option = None,
+    infosets1: Infosets1Option = None,
+    memory_mb: MemoryOption = None,
+    as_json: JsonOption = False,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Write a certificate: a proof of a game's value, or of what two strategies guarantee.
+
+    For a game, an equilibrium is found and its value proven, as a fraction.  For two strategies, what both guarantee
+    is proven, and so how much they can lose; their probabilities are rounded to multiples of 1e-31.  A certificate
+    lists all infosets that the strategies reach, so it is for strategies that reach at most a few million.
+    Anybody can check it: with `pttt verify`, or with proof/verify.py, which needs nothing but Python.
+    """
+    inputs = (target, p1, infosets0, infosets1) if p1 is not None else ()
+    check_output(output, inputs, force=force, suffix=".gz")
+    check_game(game)
+    from pttt_ooc.proof.certificate import write
+
+    begin = time.monotonic()
+    if p1 is None:
+        certificate = _of_game(_named(target, game, infosets0, infosets1))
+    else:
+        certificate = _of_pair((target, p1), (infosets0, infosets1), memory_mb, game, data)
+    write(certificate, output)
+    facts = _facts(certificate) | {"file": str(output), "bytes": output.stat().st_size}
+    _show(facts, certificate, time.monotonic() - begin, as_json)
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Verify a certificate: both best responses are computed anew, in integers.
+
+    The last line says what is proven.  The program proof/verify.py does the same without this package.
+    """
+    from pttt_ooc.errors import CertificateError
+    from pttt_ooc.proof.verification import verified
+
+    if not file.is_file():
+        raise CertificateError(f"{file}: There is no such file.")
+    begin = time.monotonic()
+    certificate, found = verified(file)
+    visited = [response.visited for response in found.responses]
+    _show(_facts(certificate) | {"visited": visited}, certificate, time.monotonic() - begin, as_json)
+
+
+def _named(name: str, asked: str | None, *infosets: Path | None) -> Game:
+    """The game of this name, for which there are no other options."""
+    from pttt_ooc.errors import ConfigError
+    from pttt_ooc.rules.catalogue import find_game, named_game
+
+    if Path(name).exists() and find_game(name) is None:
+        raise ConfigError(f"{name} is one strategy; name player 1's too, or a game to find an equilibrium of.")
+    if asked is not None or any(infosets):
+        raise ConfigError("The options --game, --infosets0 and --infosets1 are for two strategies; leave them out.")
+    return named_game(name)
+
+
+def _of_game(game: Game) -> Certificate:
+    """The certificate of an equilibrium, found from nothing."""
+    from pttt_ooc.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.extras import check_extra
+    from pttt_ooc.proof.equilibrium import Progress, exact_equilibrium
+    from pttt_ooc.proof.integer_plan import check_board
+
+    check_board(game)
+    check_extra("exact", "The command `pttt certify`")
+    say(f"{game.name}: getting ready ...")
+    oracle, begin, spoken = DoubleOracle(game), time.monotonic(), 0.0
+
+    def tell(line: str, always: bool = False) -> None:
+        nonlocal spoken
+        if always or time.monotonic() - spoken > _LINE_SECONDS:
+            spoken = time.monotonic()
+            say(f"{line}, {spoken - begin:.0f} s so far")
+
+    def tell_progress(progress: Progress) -> None:
+        tell(f"program {progress.programs}, {progress.fractions} of them in fractions, gap {progress.gain:.1e}")
+
+    while not (last := oracle.round()).settled and last.nashconv > _EXACT:
+        tell(f"round {last.number}, value in {last.best_lower:.6f} .. {last.best_upper:.6f}, gap {last.nashconv:.1e}")
+    tell("an equilibrium up to rounding; now in fractions", always=True)
+    return exact_equilibrium(game, oracle.plans, tell_progress)
+
+
+def _of_pair(
+    names: tuple[str, str],
+    infosets: tuple[Path | None, Path | None],
+    memory_mb: int | None,
+    asked: str | None,
+    data: Path,
+) -> Certificate:
+    """The certificate of what two strategies guarantee."""
+    from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+    from pttt_ooc.library import strategy_reader
+    from pttt_ooc.library.strategy_names import game_of, named_strategy
+    from pttt_ooc.proof.certificate import Certificate
+    from pttt_ooc.proof.integer_plan import check_board
+    from pttt_ooc.proof.strategy_behaviour import rounded_plan
+    from pttt_ooc.proof.verification import guarantees
+    from pttt_ooc.stages.directories import results_of
+    from pttt_ooc.stages.preparation import open_index
+
+    named = [named_strategy(names[p], p, infosets[p]) for p in (0, 1)]
+    game = game_of(named, asked)
+    check_board(game)
+    index = open_index(data, game.name, strategy_reader.common_symmetry(named))
+    reading, scratch = strategy_reader.reading_needs(named, index, data), results_of(data, game.name, "none")
+    needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays, thread_needs())
+    arrays = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
+    first, second = (
+        rounded_plan(strategy_reader.load_strategy(named[p], index, data, arrays[p], scratch)) for p in (0, 1)
+    )
+    found = guarantees(game, (first, second))
+    return Certificate(game, found.lower, found.upper, (first, second))
+
+
+def _facts(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "game": certificate.game.name,
+        "lower": str(certificate.lower),
+        "upper": str(certificate.upper),
+        "exact": certificate.exact,
+        "infosets": [plan.infosets for plan in certificate.plans],
+        "digits": [len(str(plan.denominator)) for plan in certificate.plans],
+    }
+
+
+def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(facts | {"seconds": round(seconds, 3)}))
+        return
+    lower, upper = certificate.lower, certificate.upper
+    numbers = f"{float(lower):.15f}" if lower == upper else f"{float(lower):.15f} .. {float(upper):.15f}"
+    lines = {"game": certificate.game.name, "value for player 0": numbers}
+    labels = {"infosets": "infosets of the plans", "digits": "digits of denominators", "visited": "infosets visited"}
+    for fact, label in labels.items():
+        if fact in facts:
+            first, second = facts[fact]
+            lines[label] = f"{first:,} and {second:,}"
+    if "file" in facts:
+        lines["certificate"] = f"{facts['file']}, {facts['bytes']:,} bytes"
+    for name, text in lines.items():
+        print(f"{name:26} {text}")
+    print(f"proven: {lower} <= value <= {upper}")

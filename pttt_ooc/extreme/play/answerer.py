@@ -1,0 +1,76 @@
+"""The process that runs the bots of people's games; it answers the web process."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from pttt_ooc.extreme.bot_process import Conditions
+from pttt_ooc.extreme.play.games import BotGames
+from pttt_ooc.extreme.play.opponents import FileOpponents, Opponents
+from pttt_ooc.service.answerer import AnswersByKind
+from pttt_ooc.service.wire import Message
+
+NICE = 10
+"""Priority of the bots, as of people who wait, among the processes of the machine: matches that count come first."""
+_MOST_HERE = 2  # games at the same time on one's own machine
+
+
+class BotGameAnswers(AnswersByKind):
+    """Answers questions about people's games."""
+
+    def __init__(self, games: BotGames) -> None:
+        known: dict[str, Callable[[Message], Message]] = {
+            "choices": lambda question: {
+                "choices": games.choices(question["owner"]),
+                "latest": games.latest(question["owner"]),
+            },
+            "begin": lambda question: {
+                "number": games.begin(
+                    question["owner"], question["opponent"], question["side"], _cells(question["opening"])
+                )
+            },
+            "state": lambda question: games.state(question["owner"], question["number"]),
+            "move": lambda question: self._moved(games, question),
+            "leave": lambda question: self._left(games, question),
+        }
+        super().__init__(known)
+
+    @staticmethod
+    def _moved(games: BotGames, question: Message) -> Message:
+        (cell,) = _cells([question["cell"]])
+        games.move(question["owner"], question["number"], question["ply"], cell)
+        return games.state(question["owner"], question["number"])
+
+    @staticmethod
+    def _left(games: BotGames, question: Message) -> Message:
+        games.leave(question["owner"], question["number"])
+        return games.state(question["owner"], question["number"])
+
+
+def _cells(found: list[list[int]]) -> list[tuple[int, int, int]]:
+    return [(big, row, column) for big, row, column in found]
+
+
+@contextmanager
+def answers_about(opponents: Opponents, most: int) -> Iterator[BotGameAnswers]:
+    """The answers about games against some opponents; at the end, all games end."""
+    os.nice(max(0, NICE - os.nice(0)))
+    with closing(BotGames(opponents, most)) as games:
+        yield BotGameAnswers(games)
+
+
+@contextmanager
+def answerer(file: str, conditions: str) -> Iterator[BotGameAnswers]:
+    """The answers about games against the bot in a file.
+
+    Parameters
+    ----------
+    conditions
+        A :class:`~pttt_ooc.extreme.bot_process.Conditions`, as JSON.
+    """
+    with answers_about(FileOpponents(Path(file), Conditions(**json.loads(conditions))), _MOST_HERE) as answers:
+        yield answers

@@ -1,0 +1,112 @@
+"""The games of all people against bots: one for each person at a time."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pttt_ooc.disk.resources import available_bytes
+from pttt_ooc.extreme.play.bot_game import BotGame
+from pttt_ooc.extreme.play.opponents import Opponents
+from pttt_ooc.extreme.referee import Cell
+from pttt_ooc.extreme.walls import ExtremeError
+
+_KEPT = 200  # people whose latest game is remembered
+
+
+@dataclass(frozen=True)
+class _Game:
+    number: str
+    opponent: str
+    label: str
+    game: BotGame
+
+
+class BotGames:
+    """The games of all people, for one thread that asks.
+
+    Parameters
+    ----------
+    most
+        Maximum number of games at the same time.
+    """
+
+    def __init__(self, opponents: Opponents, most: int) -> None:
+        self._opponents, self._most = opponents, most
+        self._games: dict[str, _Game] = {}  # by person, the latest last
+        self._ending: list[BotGame] = []  # games that may have a process still
+
+    def choices(self, owner: str) -> list[dict[str, str]]:
+        """The bots that a person may play against."""
+        return [vars(choice) for choice in self._opponents.choices(owner)]
+
+    def begin(self, owner: str, opponent: str, side: int, opening: Sequence[Cell] = ()) -> str:
+        """Begin a game, which ends the person's former one; returns its number, which nobody can guess.
+
+        Raises
+        ------
+        ExtremeError
+            If there is no such opponent, too many games are being played, the machine has no memory for another one,
+            or the opening is against the rules.
+        """
+        label = next((one.label for one in self._opponents.choices(owner) if one.key == opponent), None)
+        if label is None:
+            raise ExtremeError("There is no such opponent here; choose one of the list.")
+        self._end(owner)
+        conditions = self._opponents.conditions
+        if sum(not one.game.over for one in self._games.values()) >= self._most:
+            raise ExtremeError(f"{self._most} games are being played on this server; try again in a few minutes.")
+        if available_bytes() < conditions.memory_mb << 20:
+            raise ExtremeError("The server has no memory for another game now; try again in a few minutes.")
+        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, opening)
+        self._games[owner] = _Game(secrets.token_hex(8), opponent, label, game)
+        for former in [one for one, found in self._games.items() if found.game.over][:-_KEPT]:
+            del self._games[former]
+        return self._games[owner].number
+
+    def latest(self, owner: str) -> str | None:
+        """The number of the person's latest game, if it is remembered."""
+        return self._games[owner].number if owner in self._games else None
+
+    def state(self, owner: str, number: str) -> dict[str, Any]:
+        """The state of a person's game; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.state`.
+
+        Raises
+        ------
+        ExtremeError
+            If there is no such game of this person; so do the other methods.
+        """
+        found = self._game(owner, number)
+        limit = self._opponents.conditions.time_limit
+        facts = {"number": number, "opponent": found.opponent, "label": found.label, "time_limit": limit}
+        return {**facts, **found.game.state()}
+
+    def move(self, owner: str, number: str, ply: int, cell: Cell) -> None:
+        """Make a person's move; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`."""
+        self._game(owner, number).game.move(ply, cell)
+
+    def leave(self, owner: str, number: str) -> None:
+        """End a game without a result."""
+        self._game(owner, number).game.end()
+
+    def close(self) -> None:
+        """End all games."""
+        for owner in self._games:
+            self._end(owner)
+        for game in self._ending:
+            game.join()
+
+    def _end(self, owner: str) -> None:
+        if owner in self._games:
+            game = self._games[owner].game
+            game.end()
+            self._ending = [one for one in self._ending if not one.over] + [game]
+
+    def _game(self, owner: str, number: str) -> _Game:
+        found = self._games.get(owner)
+        if found is None or found.number != number:
+            raise ExtremeError("This game is gone: a later one has begun, or the server was started again.")
+        return found

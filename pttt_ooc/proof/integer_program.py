@@ -1,0 +1,200 @@
+"""The linear program of a restricted game in integers, and the vertex with which the simplex method ends.
+
+The program is that of :func:`pttt_ooc.solving.linear_program.equilibrium` (von Stengel 1996), with player 0's plan
+``x`` and a bound ``v`` for each infoset of player 1::
+
+    max v(root)   so that   E x = e,   F' v <= A' x,   x >= 0
+
+Payoffs of classes of sequences are fractions, because a class stands for mirror images; times the number of symmetries
+they are integers, and so are all coefficients.  Only which variables are basic is taken from the simplex method, which
+computes in double precision: their values are computed anew in fractions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.double_oracle.restricted_histories import Plans, WonHistories
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan
+from pttt_ooc.errors import PtttError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerProgram:
+    """The program of a restricted game.
+
+    Attributes
+    ----------
+    matrix : sparse int64 (rows, columns)
+        Rows: player 0's sums, which are 1 for the empty sequence and then 0; then player 1's sequences, whose rows are
+        at most 0.  Columns: player 0's sequences; then player 1's bounds, in units of 1 / `scale`.
+        The empty sequences come first, and so does the bound of player 1's first infoset, which is maximised.
+    sums, sequences
+        Numbers of player 0's sums and sequences.
+    scale
+        The number of symmetries.
+    infosets : tuple of two int64
+        Each player's infosets with actions: of the sums after the first, and of the bounds after the first.
+    """
+
+    matrix: Any
+    sums: int
+    sequences: int
+    scale: int
+    infosets: tuple[Ints, Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class Vertex:
+    """An optimal vertex, in double precision.
+
+    Attributes
+    ----------
+    columns : bool (columns,)
+        Whether a variable is basic.
+    rows : bool (rows,)
+        Whether a row's slack is basic: the row need not be tight.
+    reach
+        Both players' reach of their sequences, without the empty one.
+    """
+
+    columns: Bools
+    rows: Bools
+    reach: tuple[Floats, Floats]
+
+
+def integer_program(plans: Plans, won: WonHistories, symmetries: int) -> IntegerProgram:
+    """The program of a restricted game with its won histories."""
+    from scipy import sparse
+
+    payoffs = np.rint(won.payoffs * symmetries).astype(np.int64)
+    if not (payoffs / symmetries == won.payoffs).all():
+        raise PtttError("A payoff is not a multiple of 1 / the number of symmetries.")
+    shape = [int(plan.counts[1]) + 1 for plan in plans]
+    ends = won.first.astype(np.int64) + 1, won.second.astype(np.int64) + 1
+    matrix = sparse.coo_array((payoffs, ends), shape=shape).tocsr()  # histories with the same ends are added up
+    (first, infosets0), (second, infosets1) = (_sums(plan) for plan in plans)
+    whole = sparse.block_array([[first, None], [-matrix.T, second.T]], format="csr", dtype=np.int64)
+    return IntegerProgram(whole, first.shape[0], first.shape[1], symmetries, (infosets0, infosets1))
+
+
+def _sums(plan: SparsePlan) -> tuple[Any, Ints]:
+    """The empty sequence; then for each infoset its actions minus the sequence before: sparse (rows, sequences + 1).
+
+    Also returned are the infosets of the rows after the first.
+    """
+    from scipy import sparse
+
+    infosets, sequences = plan.counts
+    leads = plan.infosets[:sequences]
+    used = np.flatnonzero(np.bincount(leads, minlength=infosets))
+    row = np.zeros(infosets, np.int64)
+    row[used] = np.arange(len(used)) + 1
+    rows = np.concatenate([[0], row[leads], row[used]])
+    columns = np.concatenate([[0], np.arange(sequences) + 1, plan.before[used].astype(np.int64) + 1])
+    signs = np.concatenate([np.ones(1 + sequences, np.int64), -np.ones(len(used), np.int64)])
+    return sparse.coo_array((signs, (rows, columns)), shape=(len(used) + 1, sequences + 1)).tocsr(), used
+
+
+class Simplex:
+    """Solves programs of a restricted game that grows; each begins from the vertex of the one before."""
+
+    def __init__(self) -> None:
+        self._last: tuple[IntegerProgram, Vertex] | None = None
+
+    def vertex(self, program: IntegerProgram) -> Vertex:
+        """An optimal vertex.
+
+        Raises
+        ------
+        PtttError
+            If there is none.
+        """
+        import highspy
+
+        model = _quiet_solver()
+        for option, value in _OPTIONS.items():
+            model.setOptionValue(option, value)
+        model.passModel(_model(program))
+        if self._last is not None:
+            model.setBasis(_grown(program, *self._last))
+        model.run()
+        if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            raise PtttError(f"The linear program has no solution: {model.modelStatusToString(model.getModelStatus())}.")
+        basis, solution, basic = model.getBasis(), model.getSolution(), highspy.HighsBasisStatus.kBasic
+        first = np.array(solution.col_value[1 : program.sequences])
+        second = np.array(solution.row_dual[program.sums + 1 :])
+        found = Vertex(
+            columns=np.array([status == basic for status in basis.col_status]),
+            rows=np.array([status == basic for status in basis.row_status]),
+            reach=(np.maximum(first, 0), np.maximum(second, 0)),
+        )
+        self._last = program, found
+        return found
+
+
+_OPTIONS: dict[str, Any] = {
+    "output_flag": False,
+    "presolve": "off",  # a vertex of the program itself is wanted
+    "threads": 1,
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+}
+
+
+def _quiet_solver() -> Any:
+    """A solver that prints nothing; the usual one greets before it can be told not to."""
+    import highspy
+
+    class Quiet(highspy.Highs):
+        def __init__(self) -> None:
+            super(highspy.Highs, self).__init__()
+
+    return Quiet()
+
+
+def _model(program: IntegerProgram) -> Any:
+    import highspy
+
+    rows, columns = program.matrix.shape
+    model, infinity, by_columns = highspy.HighsLp(), highspy.kHighsInf, program.matrix.tocsc()
+    model.num_col_, model.num_row_ = columns, rows
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = (np.arange(columns) == program.sequences).astype(float)
+    model.col_lower_ = np.where(np.arange(columns) < program.sequences, 0.0, -infinity)
+    model.col_upper_ = np.full(columns, infinity)
+    model.row_lower_ = np.where(np.arange(rows) < program.sums, (np.arange(rows) == 0) * 1.0, -infinity)
+    model.row_upper_ = (np.arange(rows) == 0) * 1.0
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_, model.a_matrix_.index_ = by_columns.indptr, by_columns.indices
+    model.a_matrix_.value_ = by_columns.data.astype(float)
+    return model
+
+
+def _grown(program: IntegerProgram, before: IntegerProgram, vertex: Vertex) -> Any:
+    """The vertex of a smaller program as a basis: new variables are not basic, new rows are slack."""
+    import highspy
+
+    columns = np.zeros(program.matrix.shape[1], np.bool_)
+    rows = np.ones(program.matrix.shape[0], np.bool_)
+    sums, bounds = (
+        np.append(0, np.searchsorted(now, then) + 1)
+        for now, then in zip(program.infosets, before.infosets, strict=True)
+    )
+    columns[: before.sequences] = vertex.columns[: before.sequences]
+    columns[program.sequences + bounds] = vertex.columns[before.sequences :]
+    rows[sums] = vertex.rows[: before.sums]
+    old = len(vertex.rows) - before.sums
+    rows[program.sums : program.sums + old] = vertex.rows[before.sums :]
+    basis, status = highspy.HighsBasis(), (highspy.HighsBasisStatus.kNonbasic, highspy.HighsBasisStatus.kBasic)
+    basis.col_status = [status[basic] for basic in columns.tolist()]
+    basis.row_status = [status[basic] for basic in rows.tolist()]
+    return basis

@@ -1,0 +1,77 @@
+"""Best and worst equilibrium strategies against linear programs over all sequences of small games."""
+
+from random import Random
+
+import pytest
+
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.equilibria.optimal_face import OptimalFace
+from pttt_ooc.rules.catalogue import named_game
+from tests.kits import naive
+from tests.kits.helpers import as_strategy, random_table, sequence_texts, small_engine
+
+pytest.importorskip("scipy")
+from tests.kits.naive_face import NaiveFace
+
+GAMES = [
+    *("mini-3x2k2-abrupt", "mini-2x3k2-classical", "mini-2x2k2-abrupt", "dark-hex-2x2-abrupt"),
+    *(f"mini-2x3k3-{rule}{after}" for rule in ("abrupt", "classical") for after in ("-after-1", "-after-1-4")),
+    *("dark-hex-3x2-classical", "pttt-abrupt-after-0-5-1-8-3"),
+]
+
+
+@pytest.fixture(scope="module")
+def faces():
+    known = {}
+
+    def face(name):
+        if name not in known:
+            oracle = DoubleOracle(named_game(name), memo_mb=1)
+            while not oracle.round().settled:
+                pass
+            known[name] = OptimalFace(oracle, small_engine(name, "full"))
+        return known[name]
+
+    return face
+
+
+def table_of(strategy):
+    """A strategy on an index with symmetry as rows by text: the text's representative has the same numbers."""
+    index, player = strategy.index, strategy.player
+    game, rows = index.game, {}
+    for (text, square), chance in zip(sequence_texts(index, player), strategy.probabilities, strict=True):
+        for g in game.symmetries:
+            row = rows.setdefault(naive.image(game, text, g), [0.0] * game.squares)
+            row[g[square]] = float(chance)
+    return rows
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("name", GAMES)
+def test_best_and_worst_equilibrium_strategies_are_those_of_all_sequences(name, faces):
+    game, face = named_game(name), faces(name)
+    index, engine = face.responses.index, face.responses.engine
+    rng = Random(name)
+    for player in (0, 1):
+        reference = NaiveFace(game, player)
+        assert reference.value == pytest.approx(face.value * (-1) ** player, abs=1e-9)
+        tables = [naive.uniform(game, 1 - player)]
+        tables += [random_table(game, 1 - player, rng, zeros, symmetric=True) for zeros in (0.0, 0.6)]
+        for table in tables:
+            opponent = as_strategy(index, 1 - player, table)
+            constant, payoffs = face.responses.gradient(player, engine.reach(1 - player, opponent.probabilities))
+            expected, beside = reference.payoffs_against(table)
+            assert constant == pytest.approx(beside, abs=1e-12)
+            for sign in (1, -1):
+                found = face.extreme(player, sign * payoffs)
+                best, _ = reference.extreme({sequence: sign * payoff for sequence, payoff in expected.items()})
+                assert found.value == pytest.approx(best, abs=1e-8)
+                assert found.bound == pytest.approx(found.value, abs=1e-8)
+                # What is found is what its strategy does, by brute force.
+                rows = table_of(found.strategy)
+                pair = (rows, table) if player == 0 else (table, rows)
+                value = naive.value(game, *pair) * (-1) ** player
+                assert sign * (value - constant) == pytest.approx(found.value, abs=1e-11)
+                worst = -naive.best_response_value(game, 1 - player, rows)
+                assert worst == pytest.approx(reference.value, abs=1e-9)
+                assert found.loss < 1e-11

@@ -1,0 +1,37 @@
+"""Runs proof/verify.py, which stands alone."""
+
+import contextlib
+import gzip
+import io
+import runpy
+import sys
+from pathlib import Path
+
+PROOF = Path(__file__).parents[2] / "proof"
+PROGRAM = PROOF / "verify.py"
+
+
+def verify(path, *switches):
+    """What the program prints, in this process: the lines; or, if it refuses, its one sentence."""
+    printed, arguments = io.StringIO(), sys.argv
+    try:
+        sys.argv = [str(PROGRAM), str(path), *switches]
+        with contextlib.redirect_stdout(printed):
+            runpy.run_path(str(PROGRAM), run_name="__main__")
+    except SystemExit as end:
+        assert isinstance(end.code, str) and not printed.getvalue()
+        return [end.code]
+    finally:
+        sys.argv = arguments
+    return printed.getvalue().splitlines()
+
+
+def zipped(text, path):
+    """Write a text as a certificate."""
+    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+    return path
+
+
+def text_of(name):
+    """The text of a committed certificate."""
+    return gzip.decompress((PROOF / f"{name}.txt.gz").read_bytes()).decode("ascii")
