@@ -13,13 +13,15 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
-from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, RestrictedProgram
+from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.double_oracle.rule_tables import rule_tables
-from pttt_ooc.double_oracle.sparse_plan import behave, first_infoset, pruned
+from pttt_ooc.double_oracle.saved_state import Arrays, fields_of, packed, unpacked
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave, first_infoset, pruned, trimmed
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 
@@ -171,6 +173,33 @@ class DoubleOracle:
 
     def _respond(self, player: int) -> Response:
         return self._responders[player].respond(self.plans[1 - player], self.plans[player])
+
+    def state(self) -> Arrays:
+        """All that the next rounds depend on, in arrays by name."""
+        arrays = packed("histories", self._histories.state()) | packed("matching", self._matching.state())
+        for player, plan in enumerate(self.plans):
+            arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
+        if self.last:
+            arrays |= packed("last", fields_of(self.last))
+        if checked := self._program.last:
+            arrays |= packed("program", fields_of(checked.program))
+            first, second = checked.reach
+            arrays |= packed("basis", {"columns": checked.columns, "rows": checked.rows, "0": first, "1": second})
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a state of the same game, with the same bits."""
+        self._histories.restore(unpacked("histories", arrays))
+        self._matching.restore(unpacked("matching", arrays))
+        first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
+        self.plans = first, second
+        kept = unpacked("last", arrays)
+        last: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
+        self.last = Round(**last) if last else None
+        if basis := unpacked("basis", arrays):
+            program = Program(**unpacked("program", arrays))
+            reach = basis["0"], basis["1"]
+            self._program.last = CheckedProgram(program, basis["columns"], basis["rows"], reach)
 
     @property
     def checked_program(self) -> CheckedProgram | None:

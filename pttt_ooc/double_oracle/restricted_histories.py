@@ -50,6 +50,18 @@ class Histories:
         self._found = WonHistories(np.empty(1 << 14, np.int32), np.empty(1 << 14, np.int32), np.empty(1 << 14))
         self._size, self._known = 0, np.zeros((2, 2), np.int64)
 
+    def state(self) -> dict[str, Any]:
+        """What was found so far, for :meth:`restore`."""
+        size = slice(self._size)
+        found = {name: part[size].copy() for name, part in self._found._asdict().items()}
+        return {**found, "known": self._known.copy()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self._known, self._size = state["known"].copy(), len(state["payoffs"])
+        found = WonHistories(*(state[name] for name in WonHistories._fields))
+        self._found = _doubled(found) if self._size else self._found
+
     def won(self, plans: Plans) -> tuple[Plans, WonHistories]:
         """The won histories of two plans, old ones first; the plans get the rule's actions where they have none.
 

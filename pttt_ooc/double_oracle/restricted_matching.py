@@ -29,6 +29,14 @@ class Matching:
         """Keep the regrets of these sequences of a player, whose numbers they become."""
         self._regrets[player] = self._regrets[player][:, sequences]
 
+    def state(self) -> dict[str, Floats]:
+        """The regrets by player, for :meth:`restore`."""
+        return {str(player): regrets.copy() for player, regrets in enumerate(self._regrets)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self._regrets = [state[str(player)].copy() for player in (0, 1)]
+
     def solve(self, plans: Plans, won: WonHistories, target: float, most: int) -> tuple[list[Floats], int]:
         """Average plans with a gap of at most `target` in the restricted game, or those after `most` iterations.
 

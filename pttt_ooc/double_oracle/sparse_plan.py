@@ -85,6 +85,13 @@ def with_room(plan: SparsePlan, more: int) -> SparsePlan:
     return plan._replace(**{name: _longer(getattr(plan, name), 2 * needed, k) for name, k in blanks.items()})
 
 
+def trimmed(plan: SparsePlan) -> SparsePlan:
+    """A copy with no more room than there are infosets or sequences."""
+    size = int(plan.counts.max())
+    parts = {name: part[:size].copy() for name, part in plan._asdict().items() if name != "counts"}
+    return plan._replace(counts=plan.counts.copy(), **parts)
+
+
 def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
     longer = np.full((size, *array.shape[1:]), blank, array.dtype)
     longer[: len(array)] = array

@@ -1,0 +1,136 @@
+"""The saved state of a double oracle: it goes on after a kill, and finds the same bits.
+
+One file holds the plans, the won histories, the regrets, the last program with its basis, and the last round.  Tables
+of bounds are not saved: their values depend on the plans only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import time
+import zipfile
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.disk.files import atomic_write_bytes, explained, make_directory
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.errors import StoreError
+from pttt_ooc.jit import version
+
+if TYPE_CHECKING:
+    from pttt_ooc.double_oracle.oracle import DoubleOracle
+
+Arrays = dict[str, NDArray[Any]]
+
+_SHARE = 20  # of the time of a run, one part in so many is for saving, at most
+
+
+class SavedState:
+    """The directory of the state of one run; a context manager that locks out other processes.
+
+    Parameters
+    ----------
+    path
+        The directory; made if missing.
+    oracle
+        The run.  If there is a saved state, it is restored.
+
+    Raises
+    ------
+    StoreError
+        If another process has the directory open, if it cannot be written to, if the saved state is damaged, or if it
+        is of another game or of another version of the program.
+    """
+
+    def __init__(self, path: Path, oracle: DoubleOracle) -> None:
+        self._path, self._oracle, self._file = path, oracle, path / "state.npz"
+        self._fingerprint = json.dumps([repr(oracle.game), version(["double_oracle/oracle"])])
+        self._saved = oracle.last.number if oracle.last else 0
+        self._due = 0.0
+        with explained(f"open the directory {path}"):
+            make_directory(path)
+            self._lock = hold(
+                path / "lock", lambda process: f"Another run is at work on {path} (process {process}); wait for it."
+            )
+        try:
+            if self._file.exists():
+                self._restore()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._lock.close()
+
+    def save(self, now: bool = True) -> None:
+        """Save the state after a round; a kill at any instant leaves this state or the one before.
+
+        Parameters
+        ----------
+        now
+            If false, save only if that takes a small part of the time since the last save.
+
+        Raises
+        ------
+        StoreError
+            If the disk is full or cannot be written to; the state before is then intact.
+        """
+        begin, last = time.monotonic(), self._oracle.last
+        if last is None or last.number == self._saved or not (now or begin >= self._due):
+            return
+        content = io.BytesIO()
+        arrays = self._oracle.state()
+        np.savez(content, allow_pickle=False, fingerprint=np.array(self._fingerprint), **arrays)
+        atomic_write_bytes(self._file, content.getvalue())
+        end = time.monotonic()
+        self._saved, self._due = last.number, end + _SHARE * (end - begin)
+
+    def _restore(self) -> None:
+        advice = f"delete {self._path} to begin anew, or name another directory"
+        try:
+            with np.load(self._file, allow_pickle=False) as content:
+                arrays = {name: content[name] for name in content.files}
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise StoreError(f"{self._file} is damaged ({error}); {advice}.") from error
+        if str(arrays.pop("fingerprint", "")) != self._fingerprint:
+            raise StoreError(f"{self._file} is of another game or another version of this program; {advice}.")
+        self._oracle.restore(arrays)
+        self._saved = self._oracle.last.number if self._oracle.last else 0
+
+
+# ---------------------------------------------------------------------------------------------
+# Named tuples and data classes of arrays
+
+
+def packed(name: str, fields: dict[str, Any]) -> Arrays:
+    """Arrays by name; what is no array is one of JSON."""
+    return {
+        f"{name}/{key}": value if isinstance(value, np.ndarray) else np.array(json.dumps(value))
+        for key, value in fields.items()
+    }
+
+
+def unpacked(name: str, arrays: Arrays) -> dict[str, Any]:
+    """The fields that :func:`packed` packed."""
+    prefix = f"{name}/"
+    return {
+        key.removeprefix(prefix): json.loads(str(value)) if value.dtype.kind == "U" else value
+        for key, value in arrays.items()
+        if key.startswith(prefix) and "/" not in key.removeprefix(prefix)
+    }
+
+
+def fields_of(instance: Any) -> dict[str, Any]:
+    """The fields of a data class, not copied."""
+    return {field.name: getattr(instance, field.name) for field in dataclasses.fields(instance)}
