@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import typer
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory
 from pttt_ooc.errors import StoreError
-from pttt_ooc.options import DATA, DataOption, JsonOption, ToldGameOption, check_game
+from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
 from pttt_ooc.show.rounds import round_line
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ def exact(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the strategies there, as a solution.")
     ] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="DIR", help="Save the run there, and go on from what is saved.")
+    ] = None,
+    threads: ThreadsOption = None,
     as_json: JsonOption = False,
     data: DataOption = DATA,
 ) -> None:
@@ -48,8 +53,8 @@ def exact(
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
-    Without --from, nothing is read.  With --output, the strategies are written at all infosets, for which the game's
-    index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
+    Without --from and --state, nothing is read.  With --output, the strategies are written at all infosets, for which
+    the game's index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
     """
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -59,7 +64,7 @@ def exact(
     rules = _checked(game, solution, output)
     check_extra("exact", "The command `pttt exact`")
     say(f"{rules.name}: getting ready ...")
-    oracle = DoubleOracle(rules, memo_mb)
+    oracle = DoubleOracle(rules, memo_mb, threads or cores())
     played = _played(oracle, solution, data) if solution else None
     begin = spoken = time.monotonic()
     with SavedState(state, oracle) if state else nullcontext() as saved:
@@ -74,16 +79,10 @@ def exact(
                 saved.save(ends)
             if ends or time.monotonic() - spoken > _LINE_SECONDS:
                 spoken = time.monotonic()
-                say(_line(last, seconds))
+                say(round_line(last, seconds))
             if ends:
                 break
         seconds = time.monotonic() - begin
-        ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
-        if ends or time.monotonic() - spoken > _LINE_SECONDS:
-            spoken = time.monotonic()
-            say(round_line(last, seconds))
-        if ends:
-            break
     if output:
         _write(oracle, played, output, data)
     if as_json:

@@ -160,35 +160,8 @@ def _source(name: str) -> str:
 
 
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
-    "pttt-abrupt": (
-        (0.55016677771365, 0.55016677771366),
-        "exact best responses to the equilibrium of this package, 0.5501667777136533 and 0.5501667777136566, rounded "
-        "outward; published: 0.5502",
-    ),
-    "pttt-classical": (
-        (0.66666666666666, 0.66666666666667),
-        "exact best responses to the equilibrium of this package, which are 2/3 to 1e-15, rounded outward; published: "
-        "0.6667",
-    ),
-    "dark-hex-3x3-abrupt": (
-        (0.38443439972443, 0.38443439972444),
-        "exact best responses to the equilibrium of this package, which are 0.384434399724437 to 1e-15, rounded "
-        "outward; published: 0.3844",
-    ),
-    "dark-hex-3x3-classical": (
-        (0.99999999999999, 1.0),
-        "exact best responses to the equilibrium of this package, which are 1 to 1e-15, rounded outward; published: 1",
-    ),
-    "pttt-2x4k3-abrupt": (
-        (0.44469640585543, 0.44469640585544),
-        "exact best responses to the equilibrium of this package, 0.4446964058554359 and 0.4446964058554370, rounded "
-        "outward",
-    ),
-    "pttt-2x5k3-abrupt": (
-        (0.60836060222295, 0.60836060222296),
-        "exact best responses to the equilibrium of this package, 0.608360602222951 and 0.608360602222957, rounded "
-        "outward",
-    ),
+    name: (_interval(EXACT_VALUES[name]), _source(name))
+    for name in (*_PUBLISHED, "pttt-2x4k3-abrupt", "pttt-2x5k3-abrupt")
 }
 """Intervals that contain the value of a game, and their sources."""
 

@@ -7,10 +7,11 @@ is not listed, there is no solver, and the double oracle begins with nothing.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,14 @@ from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remov
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
+from pttt_ooc.double_oracle.saved_state import SavedState
 from pttt_ooc.double_oracle.warm_start import allow_played
 from pttt_ooc.extras import check_extra
+from pttt_ooc.jit import version
 from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.rounds import round_line
-from pttt_ooc.solving.evaluation import ROUNDING
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.product_check import timeless
@@ -92,15 +94,19 @@ def run(
         else:
             check_extra("exact", "An exact equilibrium (finish: exact)")
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
-            oracle, average = _begun(game, index, directory, workspace.allocate())
-            rows += _rounds(oracle, 60 * settings.max_minutes, log)
-            reason = _stopped_by(oracle)
+            oracle, average = _begun(game, index, directory, workspace.allocate(), workspace.threads)
+            state = _state_of(directory, before)
+            rows += _rounds(oracle, state, 60 * settings.max_minutes, log)
+            reason = "equilibrium" if _is_exact(oracle) else "max_minutes"
         if rows and (reason == "equilibrium" or not listed):
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
             with fresh_store(directory / EQUILIBRIUM) as store:
                 told = {"algorithm": "double-oracle", **timeless(facts["result"])}
                 write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads=threads)
             products.append(EQUILIBRIUM)
+            if reason == "equilibrium":
+                with explained(f"delete {state}"):
+                    remove(state)
         else:
             facts["result"] = {"method": "none", "stopped_by": reason, "smallest_mb": wanted.smallest_mb}
             if settings.method != "none":
@@ -122,20 +128,11 @@ def _sentence(result: Facts, rows: list[Facts]) -> str:
     return f"{what}: the solver's strategies are the result."
 
 
-def _stopped_by(oracle: DoubleOracle) -> str:
-    """Why the rounds ended: ``"equilibrium"``, ``"max_minutes"``, or ``"precision"`` of the linear programs."""
-    last = oracle.last
-    assert last
-    if last.nashconv <= (ROUNDING if last.settled else EXACT):
-        return "equilibrium"
-    return "precision" if last.settled else "max_minutes"
-
-
 def _begun(
-    game: str, index: Index | None, directory: Path, arrays: tuple[Floats, ...]
+    game: str, index: Index | None, directory: Path, arrays: tuple[Floats, ...], threads: int
 ) -> tuple[DoubleOracle, Strategies | None]:
     """The double oracle before its first round, and the solver's strategies, if there are any."""
-    oracle = DoubleOracle(named_game(game), _MEMO_MB)
+    oracle = DoubleOracle(named_game(game), _MEMO_MB, threads)
     if index is None:
         return oracle, None
     average = read_solution(directory / SOLUTION, index, (arrays[0], arrays[1]))
@@ -143,19 +140,45 @@ def _begun(
     return oracle, average
 
 
-def _rounds(oracle: DoubleOracle, most_seconds: float, log: Path | None) -> Iterator[Facts]:
-    """Play rounds until the equilibrium is found or the time is over; a row for each."""
-    begun = spoken = time.monotonic()
-    while True:
-        last = oracle.round()
-        seconds = time.monotonic() - begun
-        ends = last.settled or last.nashconv <= EXACT or seconds >= most_seconds
-        if ends or time.monotonic() - spoken > _LINE_SECONDS:
-            spoken = time.monotonic()
-            tell(round_line(last, seconds), log)
-        yield _row(last, seconds)
-        if ends:
-            return
+def _state_of(directory: Path, before: Mapping[str, Facts]) -> Path:
+    """Where the rounds are saved: a place for each solution and version of the program."""
+    made_from = digests(before).get(SOLUTION, "")
+    name = hashlib.blake2b(f"{made_from} {version(['double_oracle/oracle'])}".encode(), digest_size=8).hexdigest()
+    return directory / "work" / f"finish-{name}"
+
+
+def _rounds(oracle: DoubleOracle, state: Path, most_seconds: float, log: Path | None) -> list[Facts]:
+    """Play rounds until the equilibrium is found or the time is over; a row for each, those of earlier runs too."""
+    with SavedState(state, oracle) as saved, explained(f"write to {state}"):
+        rows = _earlier(state / ROUNDS, oracle)
+        before, begun = (rows[-1]["seconds"] if rows else 0.0), time.monotonic()
+        spoken = begun
+        with open(state / ROUNDS, "w", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows)
+            while not _is_exact(oracle) and (not rows or rows[-1]["seconds"] < most_seconds):
+                last = oracle.round()
+                rows.append(_row(last, before + time.monotonic() - begun))
+                file.write(f"{json.dumps(rows[-1])}\n")
+                file.flush()  # before the state, which comes after its rows
+                saved.save(_is_exact(oracle) or rows[-1]["seconds"] >= most_seconds)
+                if _is_exact(oracle) or time.monotonic() - spoken > _LINE_SECONDS:
+                    spoken = time.monotonic()
+                    tell(round_line(last, rows[-1]["seconds"]), log)
+    return rows
+
+
+def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:
+    """The rows of the rounds that were restored."""
+    if oracle.last is None:
+        return []
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[: oracle.last.number]]
+    tell(f"Going on after round {oracle.last.number}.")
+    return rows
+
+
+def _is_exact(oracle: DoubleOracle) -> bool:
+    """Whether the last round's strategies are an equilibrium, exact to rounding."""
+    return oracle.last is not None and (oracle.last.settled or oracle.last.nashconv <= EXACT)
 
 
 def _row(last: Round, seconds: float) -> Facts:

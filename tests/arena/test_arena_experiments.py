@@ -179,7 +179,7 @@ def test_bad_configurations_are_sentences(file, tmp_path):
         ("{}", ArenaError, "no experiments"),
         ("arena: {experiments: {a: {claim: x}}}", ConfigError, "agents"),
         (TEXT.replace("claim: more", "clam: more"), ConfigError, "clam"),
-        (TEXT.replace("values: [2, 50]", ""), ConfigError, "series"),
+        (TEXT.replace("values: [2, 50]", ""), ConfigError, "both values"),
     ):
         file.write_text(text)
         with pytest.raises(kind, match=part):

@@ -341,10 +341,14 @@ def test_the_order_of_rows_is_that_of_the_file_of_infosets(pttt):
 
 
 def test_exploitability_against_a_given_value(pttt):
-    for given, middle in (("0.7", 0.7), ("0.6,0.9", 0.75), ("-0.5", -0.5)):
+    for given, middle in (("0.7", 0.7), ("0.6,0.9", 0.75)):
         found = pttt("evaluate", "uniform", "uniform", "--json", f"--game-value={given}").json
         assert found["exploitability_0"] == pytest.approx(middle + found["best_response_1"], abs=1e-12)
         assert found["exploitability_1"] == pytest.approx(found["best_response_0"] - middle, abs=1e-12)
+    done = pttt("evaluate", "uniform", "uniform", "--game-value=-0.5")  # or an exploitability would be negative
+    assert done.code == 1 and "The value of the game cannot be -0.500000000 .. -0.500000000: it lies in" in done.err
+    lowest = pttt("evaluate", "uniform", "uniform", "--json", "--game-value=-1,1").json
+    assert lowest["exploitability_0"] == max(lowest["best_response_1"], 0.0) >= 0
 
 
 def without_game(pttt, command, *arguments, data):
@@ -406,7 +410,8 @@ def test_a_value_that_cannot_be_true_is_refused(pttt):
 def test_the_table_has_the_same_figures(pttt):
     found = pttt("evaluate", "uniform", "uniform", "--json", "--game-value", "0.7").json
     told = pttt.ok("evaluate", "uniform", "uniform", "--game-value", "0.7", "--threads", 1).out
-    assert all(f"{found[key]:+.9f}" in told for key in KEYS[3:9])
+    assert all(f"{found[key]:+.9f}" in told for key in KEYS[3:6])
+    assert all(f" {found[key]:.9f}" in told for key in KEYS[6:9])
     assert "unknown" in pttt.ok("evaluate", "uniform", "uniform").out
 
 

@@ -31,7 +31,7 @@ from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]
-NOTES = ("Continuing from", "Starting from", "Compil", "iteration ", "Building the index")
+NOTES = ("Continuing from", "Starting from", "Compil", "iteration ", "Stopped by", "Building the index")
 BUDGETS = ("--target-nashconv", 0, "--commit-seconds", 0, "--threads", 2)
 FULL = "No space left on device; free some space on this disk and run again."
 HALF, WHOLE = 3, 6  # iterations

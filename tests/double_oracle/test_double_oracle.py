@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import pttt_ooc
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.lazy_response import Responder
 from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -125,7 +126,7 @@ def exact(capsys):
     def run(*arguments):
         capsys.readouterr()
         with pytest.raises(SystemExit) as end:
-            main(["exact", *arguments])
+            main(["exact", *map(str, arguments)])
         return Done(end.value.code or 0, *capsys.readouterr())
 
     return run
@@ -147,3 +148,22 @@ def test_the_command_stops_at_a_gap_or_a_time(exact):
     assert exact("--game", "mini-2x3k3-abrupt", "--max-minutes", "0", "--json").json["rounds"] == 1
     done = exact("--game", "no-such-game")
     assert done.code == 1 and "no-such-game" in done.err
+
+
+def test_the_command_keeps_its_strategies_and_goes_on_from_a_solution(exact, tmp_path):
+    game, data = "mini-2x3k2-abrupt", ("--data", tmp_path / "data")
+    done = exact("--game", game, "--output", tmp_path / "cold", *data, "--json")
+    assert done.json["rounds"] > 2 and f"The strategies are in {tmp_path / 'cold' / 'equilibrium.zarr'}." in done.err
+    warm = exact("--from", tmp_path / "cold", "--output", tmp_path / "warm", *data, "--json").json
+    assert warm["game"] == game and warm["exact"] and warm["rounds"] < done.json["rounds"]
+    for place in ("cold", "warm"):
+        first, second = pttt_ooc.load(tmp_path / place)
+        rows = [
+            {text: one[text] for text in naive.infosets(named_game(game), p)} for p, one in enumerate((first, second))
+        ]
+        best = [naive.best_response_value(named_game(game), p, rows[1 - p]) for p in (0, 1)]
+        assert best[0] == pytest.approx(13 / 17, abs=1e-14) and best[0] + best[1] == pytest.approx(0, abs=1e-14)
+    done = exact("--game", game, "--output", tmp_path / "cold", *data)
+    assert done.code == 1 and "equilibrium.zarr exists already; choose another directory." in done.err
+    assert "is not the directory of a solution" in exact("--from", "uniform").err
+    assert "leave out --game" in exact("--from", tmp_path / "cold", "--game", "pttt-abrupt").err

@@ -1,6 +1,7 @@
 """One play of a game: the referee's answers, each player's knowledge, and refusals."""
 
 import doctest
+from itertools import product
 from random import Random
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules import play
 from pttt_ooc.rules.catalogue import GAMES, named_game
-from pttt_ooc.rules.play import Attempt, replay, start
+from pttt_ooc.rules.play import Attempt, attempts_at, replay, start
 from tests.kits import naive
 
 PLAYOUTS = 60
@@ -42,6 +43,20 @@ def test_all_histories_of_a_small_game_are_found():
         return 1 + sum(count(history.step(square)) for square in history.legal())
 
     assert count(start(game)) == naive.count_histories(game)[0]
+
+
+@pytest.mark.parametrize("name", ["mini-2x2k2-abrupt", "mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
+def test_a_text_is_an_infoset_if_attempts_lead_to_it(name):
+    game = named_game(name)
+    for player in (0, 1):
+        there, setup = set(naive.infosets(game, player)), len(game.setup[player])
+        for text in there:
+            assert attempts_at(game, player, text) == tuple(naive.attempts(text)[setup:])
+            for square, mark in product(range(game.squares), "*."):
+                longer = f"{text}{square}{mark}"
+                assert (attempts_at(game, player, longer) is not None) == (longer in there), longer
+    for bad in ("", "0*", "|0", "|0+", "|0*0*", "|9*", "|0* ", "|00*"):
+        assert attempts_at(game, 0, bad) is None
 
 
 def test_a_step_does_not_change_its_history():

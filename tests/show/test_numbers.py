@@ -2,13 +2,45 @@
 
 import pytest
 
-from pttt_ooc.show.numbers import decimals, duration, gap, interval, listed, probability, size, thousands
+from pttt_ooc.show.numbers import (
+    decimals,
+    duration,
+    exploitability,
+    gap,
+    interval,
+    listed,
+    probability,
+    size,
+    thousands,
+)
 
 
 def test_decimals_have_a_true_minus_and_no_negative_zero():
     assert decimals(-0.000001) == "0.00000"
     assert decimals(-0.25, 2) == "−0.25"
     assert decimals(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "error", "text"),
+    [
+        (0.94170001, 5, 0, "0.94170"),
+        (0.00012, 5, 0, "0.00012"),
+        (0.0000999, 5, 0, "1.0e-4"),
+        (6.6123e-9, 5, 0, "6.6e-9"),
+        (6.6123e-9, 9, 0, "6.6e-9"),
+        (1.234e-8, 9, 0, "0.000000012"),
+        (1.01e-12, 5, 0, "1.0e-12"),
+        (0.99e-12, 5, 0, "<1e-12"),
+        (0.0, 9, 0, "<1e-12"),
+        (-3e-16, 5, 0, "<1e-12"),  # of rounding: never negative
+        (-3e-5, 5, 1e-4, "0.00000"),
+        (6.6e-9, 5, 1e-7, "0.00000"),  # digits that are not known
+        (None, 5, 0, "—"),
+    ],
+)
+def test_exploitabilities_have_the_digits_that_they_need(number, digits, error, text):
+    assert exploitability(number, digits, error) == text
 
 
 def test_intervals_are_rounded_outward():

@@ -180,10 +180,52 @@ def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
     assert {name for name in cited.values() if name in text} == ({cited[algorithm]} if algorithm in cited else set())
 
 
+ROUNDS = [
+    {"iteration": t, "seconds": 0.1 * t, "nashconv": gap, "value_lower": 0.5, "value_upper": 0.6}
+    for t, gap in ((1, 0.1), (2, 3e-3), (3, 0.0))
+]
+EXACT = {
+    "evaluation": {
+        **{"value": 0.55, "best_response_0": 0.55, "best_response_1": -0.55, "nashconv": 0.0},
+        **{"exploitability_0": 0.0, "exploitability_1": 6.6e-9, "game_value": [0.55, 0.55]},
+    },
+    "rounds": ROUNDS,
+    "finish": {
+        **{"stopped_by": "equilibrium", "nashconv": 0.0, "support": [1128, 1031]},
+        **{"sequences": [4700, 4677], "visited": [729, 695]},
+    },
+}
+
+
+def test_an_exact_equilibrium_leads_the_report() -> None:
+    page, measured = (Page(render(sample(**EXACT))).text for render in (render_report, render_measurements))
+    lead = page[: page.index("As in the course's grader")]
+    for words in ("an equilibrium, exact to rounding", "<1e-12", "0.550000000000", "1 128", "0.94170", "6.6e-9"):
+        assert words in lead, words
+    for words in ("in 3 rounds", "4 700 and 4 677 sequences", "729 and 695 infosets", "Bo\u0161ansk\u00fd"):
+        assert words in page, words
+    assert "an equilibrium, exact" not in Page(render_report(sample())).text
+    assert "double oracle took" in measured and "seconds of iterations" not in measured
+    for text in (render_report(sample(**EXACT)), render_measurements(sample(**EXACT))):
+        assert text.count("double oracle") >= 2 and "DCFR" in text  # both methods are in one picture
+
+
+def test_a_game_that_is_not_listed_has_a_report() -> None:
+    unlisted = sample(**EXACT, config={"finish": {"method": "exact"}}, convergence=[], counts={}, uniform_evaluation={})
+    page = Page(render_report(unlisted)).text
+    assert "an equilibrium, exact to rounding" in page and "in 3 rounds" in page
+    for words in ("Counterfactual regret", "iterates", "No history is enumerated", "Uniform", "average strategies"):
+        assert words not in page, words
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"convergence": []},
+        {
+            "rounds": ROUNDS[:2],
+            "finish": {"stopped_by": "max_minutes", "support": [1, 1], "sequences": [2, 2], "visited": [1, 1]},
+        },
         {"convergence": ROWS[:1]},
         {"convergence": [{**ROWS[0], "nashconv": 0.0}]},
         {"convergence": [{**ROWS[0], "seconds": 0.0}, {**ROWS[1], "nashconv": 0.0}, {"iteration": 3}]},

@@ -250,16 +250,19 @@ finish.run(sys.argv[3], "full", FinishConfig(), Path(sys.argv[1]))
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("number", [1, 2, 4, 0])
-def test_a_killed_stage_begins_anew_with_the_same_bits(done, tmp_path, number):
+def test_a_killed_stage_goes_on_with_the_same_bits(done, tmp_path, number, capfd):
     directory = shutil.copytree(done, tmp_path / "full")
-    before = digest(directory / EQUILIBRIUM)
+    before, rows = digest(directory / EQUILIBRIUM), manifest(directory)["products"][finish.ROUNDS]["content"]
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, str(directory), str(number), GAME], capture_output=True, timeout=5 * PATIENCE
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert not manifest_of(directory, "finish").exists() and strategies_of(directory) == directory / SOLUTION
     finish.run(GAME, "full", EXACT, directory, threads=2)
+    assert "Going on after round" in capfd.readouterr().err or number == 1  # nothing is saved yet
     assert digest(directory / EQUILIBRIUM) == before and strategies_of(directory) == directory / EQUILIBRIUM
+    assert manifest(directory)["products"][finish.ROUNDS]["content"] == rows
+    assert not list((directory / "work").glob("finish-*"))
 
 
 def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_path):
