@@ -5,10 +5,8 @@ certificates of the benchmark games in it.
 """
 
 import base64
-import gzip
 import json
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 PAGES = Path(__file__).parent / "pages"

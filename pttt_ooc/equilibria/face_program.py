@@ -62,7 +62,7 @@ class FaceProgram:
 
         own, other = plans[self._player], plans[1 - self._player]
         shape = Shape(own, other)
-        model = highspy.Highs()
+        model = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, setting in (
             ("output_flag", False),
             ("primal_feasibility_tolerance", _TOLERANCE),

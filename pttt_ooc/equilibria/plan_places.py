@@ -1,4 +1,4 @@
-"""A sparse plan on an index with symmetry: payoffs of its sequences, its behaviour as an array, responses as actions."""
+"""A sparse plan on an index with symmetry: payoffs of sequences, behaviour as an array, responses as actions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.lazy_response import Steps, allow_steps
-from pttt_ooc.double_oracle.places import Places, places_of
+from pttt_ooc.double_oracle.places import places_of
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, with_room
 from pttt_ooc.errors import GameError

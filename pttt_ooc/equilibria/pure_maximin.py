@@ -1,10 +1,10 @@
 """The best pure strategy: what a player can guarantee without chance.
 
 In a game without moves of nature, an opponent who knows a player's pure strategy can come to any end that fits with
-it.  So a pure strategy guarantees the worst of these ends, and the best choice at an infoset is that with the best worst
-end, one infoset after the other: the time is linear in the size of the game (Koller and Megiddo 1992, section 3).  Here
-an infoset is the set of the opponent's positions that fit, and what cannot change the result is left out, so that few
-infosets are visited.
+it.  So a pure strategy guarantees the worst of these ends, and the best choice at an infoset is that with the best
+worst end, one infoset after the other: the time is linear in the size of the game (Koller and Megiddo 1992, section
+3).  Here an infoset is the set of the opponent's positions that fit, and what cannot change the result is left out, so
+that few infosets are visited.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The best pure strategies: against a recursion over histories, and against all pure strategies of the smallest games."""
+"""The best pure strategies: against a recursion over histories, and against all of the smallest games."""
 
 from collections import defaultdict
 from itertools import product

@@ -48,7 +48,7 @@ def told_value(settings: CourseSettings) -> GameValue | None:
     if settings.game_value is not None:
         return GameValue(settings.game_value, "as the instructors have set it")
     known = reference_value(settings.rules)
-    return None if known is None else GameValue(known, "as the best responses to a long solve by this package prove")
+    return None if known is None else GameValue(known, "as a certificate of this package proves")
 
 
 def check_value_is_known(settings: CourseSettings) -> None:
