@@ -27,7 +27,8 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
 
 
 def imports(package: Path = PACKAGE) -> Graph:
-    """The modules that each module imports, at its top or in a function; without the package's ``__init__`` and ``__main__``."""
+    """The modules that each module imports, at its top or in a function.  Without the package's own
+    ``__init__`` and ``__main__``."""
     known = modules(package)
     return {
         name: frozenset(_imported(ast.parse(file.read_text(encoding="utf-8")), known) - {name})
