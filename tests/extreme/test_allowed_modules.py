@@ -159,3 +159,22 @@ def test_a_tournament_keeps_its_libraries(tmp_path):
     Tournament(tmp_path / "other", entries, other).close()
     Tournament(tmp_path / "other", entries, other).close()
     assert Player(Record(tmp_path / "other")).conditions.libraries == ["scipy"]
+
+
+def test_the_commands_take_libraries(tmp_path, capsys):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            commands.main(["extreme", *map(str, arguments), "--no-sandbox"])
+        return ended.value.code, "".join(capsys.readouterr())
+
+    files = [tmp_path / "bots" / f"team{n}.py" for n in (1, 2)]
+    files[0].parent.mkdir()
+    for file, name in zip(files, ("scipy", "notinstalled"), strict=True):
+        file.write_text(bot_text(f"import {name}\n{FIRST}", name=file.stem.capitalize()))
+    assert run("check", files[0], "--python", "3", "--strict")[0] == 1
+    assert run("check", files[0], "--python", "3", "--strict", "--library", "scipy")[0] == 0
+    told = "needs notinstalled, which the course allows"
+    pool = ("--pools", "1", "--qualify", "1", "--marks", "1", "--python", "3")
+    for command in (("match", *files, "--python", "3"), ("tournament", files[0].parent, *pool)):
+        code, text = run(*command, "--library", "notinstalled")
+        assert code == 1 and told in text, text
