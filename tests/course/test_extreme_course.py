@@ -138,7 +138,9 @@ def test_a_course_allows_libraries(course):
     assert (told["status"], told["breaches"].partition(";")[0]) == ("Accepted", "Line 1: scipy is not allowed")
     assert "Python’s own, numpy, pandas, sklearn." in course.browser("Team A").get("/extreme/hand-in").text
     course.restarted(strict=True, libraries=("networkx", "scipy"))
-    assert "sklearn, networkx, scipy." in course.browser("Team A").get("/extreme/hand-in").text
+    page = course.browser("Team A").get("/extreme/hand-in").text
+    assert "sklearn, networkx, scipy." in page
+    assert " --library networkx --library scipy --strict</code> makes the same check" in page
     told = course.hand_in("Team A", text + b"#")
     assert (told["status"], told["breaches"]) == ("Accepted", "")
     told = course.hand_in("Team B", text.replace(b"scipy", b"zarr"))
