@@ -40,7 +40,8 @@ def exact(
     max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes.")] = 60,
     memo_mb: Annotated[float, typer.Option(min=1, metavar="MB", help="Memory for the bounds of best responses.")] = 96,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the strategies there, as a solution.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="The directory to write both strategies to, as a solution."),
     ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="DIR", help="Save the run there, and go on from what is saved.")
