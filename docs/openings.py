@@ -105,7 +105,7 @@ def sheet(title: str, aim: str, path: Path, attempts: tuple[int, int]) -> str:
     game = read(path)
     tables = "\n".join(table(game, plan, most) for plan, most in zip(game.plans, attempts, strict=True))
     return f"""<section class="sheet">
-<h1>{title}</h1>
+<h2>{title}</h2>
 <p>The first attempts of a <em>proven</em> equilibrium, in percent. {aim} A line is for what the player has attempted so
 far: <code>0*4.</code> means that the mark on square 0 was placed, and that the attempt at square 4 failed. Squares are
 numbered row by row. A line stands for all its images under the board's symmetries. An empty place means never.</p>
