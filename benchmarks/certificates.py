@@ -2,8 +2,8 @@
 
 For each game with an empty board, or those that are named, ``pttt certify`` writes a certificate to the directory, and
 ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The rows of the table in
-``docs/proof.md`` are printed, with processor seconds and memory.  A certificate that differs from the committed one is
-reported, and so is one that is refused.
+``docs/proof.md`` are printed, with processor seconds and memory.  An equilibrium need not be unique: a
+certificate may differ from the committed one, and is said to.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def row(name: str, directory: Path) -> str:
     if {made, by_program, by_package} != {f"proven: {value} <= value <= {value}"}:
         sys.exit(f"{name}: {made}; {by_program}; {by_package}; the catalogue says {value}")
     if path.read_bytes() != committed.read_bytes():
-        print(f"{path} differs from {committed}.", file=sys.stderr)
+        print(f"{path} has another equilibrium than {committed}.", file=sys.stderr)
     digits = len(str(Fraction(value).denominator))
     infosets, support = sizes(path)
     return (
