@@ -56,6 +56,20 @@ class FirstSquare:
         return tried | 1 << square
 
 
+SMALLEST = """phantom certificate 1
+squares 1
+turns abrupt
+wins 0 0
+wins 1 0
+claim 1 <= value <= 1
+plan 0 1 1 1
+| 0=1
+plan 1 1 1 1
+| 0=1
+end
+"""  # it is not damaged: the smallest board that there can be
+
+
 def losing():
     """Plans that are whole, but do not guarantee what is claimed."""
     plans = tuple(integer_plan(GAMES[NAME], player, FirstSquare()) for player in (0, 1))

@@ -14,7 +14,7 @@ from pttt_ooc.proof.certificate_reader import read
 from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, picture
-from tests.kits.damaged_certificates import DAMAGED, NAME, zips
+from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, zips
 from tests.kits.verify_program import PROOF, text_of, verify, zipped
 
 ROOT = PROOF.parent
@@ -85,9 +85,11 @@ def test_the_pages_have_the_committed_certificates_and_no_addresses(directory):
 
 
 @in_browser
-def test_the_browser_proves_what_the_catalogue_says(opened):
+def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
     page = opened("verify.html")
     found = verdicts(page, [(PROOF / f"{name}.txt.gz").read_bytes() for name in QUICK])
+    smallest = zipped(SMALLEST, tmp_path / "smallest.txt.gz").read_bytes()
+    assert verdicts(page, [smallest]) == [{"proven": "1 <= value <= 1"}]
     assert found == [{"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"} for name in QUICK]
 
 

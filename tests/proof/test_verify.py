@@ -12,7 +12,7 @@ import pytest
 from pttt_ooc.errors import CertificateError
 from pttt_ooc.proof.verification import verified
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES
-from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, zips
+from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, zips
 from tests.kits.pythons import python_of
 from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
 
@@ -50,6 +50,12 @@ def test_committed_certificates_prove_the_values_of_the_catalogue(name):
 def test_without_bounds_the_program_proves_the_same(name):
     path = PROOF / f"{name}.txt.gz"
     assert verify(path) == verify(path, "--every-attempt")
+
+
+def test_a_board_of_one_square(tmp_path):
+    path = zipped(SMALLEST, tmp_path / "smallest.txt.gz")
+    assert verify(path)[-1] == verify(path, "--every-attempt")[-1] == "proven: 1 <= value <= 1"
+    assert verified(path)[0].exact
 
 
 # ---------------------------------------------------------------------------------------------
