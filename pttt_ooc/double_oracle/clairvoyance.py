@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.double_oracle.pure_rule import rule_square
 from pttt_ooc.jit import bare_kernel, piece
 
 NEVER = -1e300
@@ -243,14 +244,14 @@ def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: An
 
 @piece
 def knowledge(rules: Any, g: int, marks: int, fails: int) -> Any:
-    """What a player knows, in the orientation `g`, as an index of the pure rule's choices."""
+    """What a player knows, in the orientation `g`, as a number."""
     return rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]
 
 
 @piece
 def choice(rules: Any, player: int, g: int, marks: int, fails: int) -> Any:
     """The square of the pure rule, in the orientation `g`."""
-    return np.int64(rules.choices[player, knowledge(rules, g, marks, fails)])
+    return rule_square(rules, player, np.int64(rules.masks[g, marks]), np.int64(rules.masks[g, fails]))
 
 
 @piece
