@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
@@ -180,7 +180,8 @@ class DoubleOracle:
         for player, plan in enumerate(self.plans):
             arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
         if self.last:
-            arrays |= packed("last", fields_of(self.last))
+            timeless = replace(self.last, program_seconds=0.0, response_seconds=0.0)  # equal runs have equal states
+            arrays |= packed("last", fields_of(timeless))
         if checked := self._program.last:
             arrays |= packed("program", fields_of(checked.program))
             first, second = checked.reach

@@ -57,7 +57,6 @@ def test_the_text_of_an_infoset_is_unambiguous_on_the_largest_board():
     assert history.infoset(0) == "|1*a.b*f*" and history.infoset(1) == "|a*1.0*"
     assert attempts_of("|1*a.b*f*") == [(1, True), (10, False), (11, True), (15, True)]
     assert attempts_at(game, 1, "|a*1.0*") == ((10, True), (1, False), (0, True))
-    assert attempts_at(game, 0, "|1*a.b*f*") is None  # player 1 is to move
     assert attempts_at(game, 1, "|10*") is None and not is_infoset_text("|10*") and not is_infoset_text("|g*")
 
 
