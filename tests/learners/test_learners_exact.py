@@ -351,7 +351,7 @@ def test_a_double_oracle_finds_an_equilibrium_in_a_small_part_of_the_game_and_st
         assert found.best_response_0 == pytest.approx(last.upper, abs=1e-13)
         assert proven["value_lower"] - 1e-14 <= 17 / 72 <= proven["value_upper"] + 1e-14
     assert abs(found.nashconv) < 1e-13 and found.value == pytest.approx(17 / 72, abs=1e-13)
-    assert 0 < learner.counts.states and sum(last.sequences) < sum(i.sequences for i in learning_game.players) / 10
+    assert learner.counts.states > 0 and sum(last.sequences) < sum(i.sequences for i in learning_game.players) / 10
     before = learner.state()
     learner.step(3)
     assert all((array == before[name]).all() for name, array in learner.state().items())
