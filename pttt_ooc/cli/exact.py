@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 from pttt_ooc.aliases import Interval
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory
-from pttt_ooc.errors import StoreError
+from pttt_ooc.errors import MemoryBudgetError, StoreError
 from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
 from pttt_ooc.show.rounds import round_line
 
@@ -39,9 +40,13 @@ def exact(
     ] = None,
     gap: Annotated[float, typer.Option(min=0, metavar="X", help="Stop at an interval of this width.")] = 1e-12,
     max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes.")] = 60,
-    memo_mb: Annotated[float, typer.Option(min=1, metavar="MB", help="Memory for the bounds of best responses.")] = 96,
+    memory_mb: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="MB", help="Memory limit; with less, bounds are computed again.  [default: 512]"),
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the strategies there, as a solution.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="The directory to write to: the strategies, as a solution."),
     ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="DIR", help="Save the run there, and go on from what is saved.")
@@ -57,6 +62,7 @@ def exact(
     Without --from and --state, nothing is read.  With --output, the strategies are written at all infosets, for which
     the game's index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
     """
+    from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.double_oracle.saved_state import SavedState
@@ -65,7 +71,7 @@ def exact(
     rules = _checked(game, solution, output)
     check_extra("exact", "The command `pttt exact`")
     say(f"{rules.name}: getting ready ...")
-    oracle = DoubleOracle(rules, memo_mb, threads or cores())
+    oracle = DoubleOracle(rules, math.inf, threads or cores(), memory_mb or MEMORY_MB)
     played = _played(oracle, solution, data) if solution else None
     begin = spoken = time.monotonic()
     with SavedState(state, oracle) if state else nullcontext() as saved:
@@ -73,7 +79,12 @@ def exact(
         if last:
             say(f"Going on after round {last.number}.")
         while not (last and (last.settled or last.nashconv <= gap)):
-            last = oracle.round()
+            try:
+                last = oracle.round()
+            except MemoryBudgetError:
+                if saved:
+                    saved.save()
+                raise
             seconds = time.monotonic() - begin
             ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
             if saved:

@@ -16,7 +16,7 @@ else:  # behind walls, in the same directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 ERROR, MOVES, LOST = "error", "moves", "lost"
 """Kinds of differences: Python 3 raises an error; it may play other moves; the conversion does not keep it either."""
@@ -46,7 +46,8 @@ _ORDERLESS = {"sorted", "sum", "set", "frozenset", "any", "all", "len", "dict"}
 _OLD_METHODS = {"__cmp__", "__nonzero__", "__div__", "__rdiv__", "__idiv__", "__getslice__", "__setslice__", "next"}
 _OLD_ATTRIBUTES = {"message", "decode", "encode", "has_key"}
 _OLD_FUNCTIONS = {"input", "round", "exec", "eval", "hash", "apply", "coerce", "intern", "reload", "buffer"}
-_LIBRARIES = {"numpy", "pandas", "sklearn"}
+LIBRARIES = ("numpy", "pandas", "sklearn")
+"""Libraries that the course's document allows, by the names that bots import."""
 
 Difference = tuple[int, str, str]
 """The line, the kind, and the sentence."""
@@ -82,7 +83,7 @@ def _differences(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[Dif
     elif isinstance(node, ast.Import | ast.ImportFrom):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         for name in names:
-            if name.partition(".")[0] not in sys.stdlib_module_names | _LIBRARIES:
+            if name.partition(".")[0] not in sys.stdlib_module_names.union(LIBRARIES):
                 yield line, ERROR, f"Python 3 has no module {name}"
     elif isinstance(node, ast.ClassDef):
         own = {one.name: one.lineno for one in node.body if isinstance(one, ast.FunctionDef)}
@@ -177,17 +178,26 @@ _FORBIDDEN = {
         ("multiprocessing", "subprocess", "commands", "socket", "ctypes", "popen2"), "system calls are prohibited"
     ),
 }
+_OTHER_PYTHONS = """
+BaseHTTPServer CGIHTTPServer ConfigParser Cookie HTMLParser Queue SimpleHTTPServer SocketServer StringIO
+Tkinter UserDict UserList UserString __builtin__ anydbm asynchat asyncore bsddb cPickle cStringIO cgi cgitb
+commands compiler copy_reg distutils dl dummy_thread dummy_threading exceptions future_builtins hotshot
+htmlentitydefs htmllib httplib imp imputil lib2to3 md5 mutex new pipes popen2 repr rexec robotparser sets sha
+sre stringold thread urllib2 urlparse user xmlrpclib
+"""
+"""Modules of Python's own library, some of which the version that runs this lacks."""
 _CALLS = re.compile(r"system|popen\w*|fork|forkpty|vfork|kill|killpg|spawn\w+|exec[lv]\w*|posix_spawnp?|startfile")
 
 Breach = tuple[int, str]
 """A line of the file, or 0 for its name, and the sentence."""
 
 
-def breaches(tree: ast.Module, file: str) -> list[Breach]:
+def breaches(tree: ast.Module, file: str, libraries: Iterable[str] = ()) -> list[Breach]:
     """Where a file breaks the formal rules of the course's document; by line.
 
     The rules: class ``TeamX`` in ``teamX.py``, the evaluator's parameters, nothing defined outside of the class,
-    nothing of the evaluator's code, no library ``signal``, no threads and no system calls.
+    nothing of the evaluator's code, no library ``signal``, no threads and no system calls, and no libraries but
+    Python's own, `LIBRARIES`, and those that the course allows, `libraries`.
     """
     found: list[Breach] = []
     number = re.fullmatch(r"team(\d+)\.py", file)
@@ -202,6 +212,7 @@ def breaches(tree: ast.Module, file: str) -> list[Breach]:
         found += _signatures(team)
     found += [breach for node in tree.body for breach in _outside(node, team)]
     found += [breach for node in ast.walk(tree) for breach in _prohibited(node)]
+    found += _strange(tree, (*LIBRARIES, *libraries), file[:-3])
     return sorted(set(found))
 
 
@@ -232,20 +243,37 @@ def _outside(node: ast.stmt, team: ast.ClassDef | None) -> Iterator[Breach]:
 def _prohibited(node: ast.AST) -> Iterator[Breach]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in _EVALUATOR:
         yield node.lineno, f"{node.name} is the evaluator's code, which may be called but not handed in"
-    names: list[str] = []
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        names = [node.module or ""]
-        if node.module == "os":
-            names += [f"os.{alias.name}" for alias in node.names]
+    names = _imported(node)
+    if isinstance(node, ast.ImportFrom) and node.module == "os":
+        names += [f"os.{alias.name}" for alias in node.names]
     elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "os":
         names = [f"os.{node.attr}"]
-    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "__import__" and node.args:
-        names = [str(getattr(node.args[0], "value", ""))]
     for name in names:
         top, _, rest = name.partition(".")
         if top in _FORBIDDEN:
             yield node.lineno, f"{name}: {_FORBIDDEN[top]}"  # type: ignore[attr-defined]
         elif top == "os" and _CALLS.fullmatch(rest):
             yield node.lineno, f"{name}: system calls are prohibited"  # type: ignore[attr-defined]
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """The modules that an import, or a call of ``__import__``, names."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "__import__" and node.args:
+        named = getattr(node.args[0], "value", None)
+        return [named] if isinstance(named, str) else []
+    return []
+
+
+def _strange(tree: ast.Module, allowed: Sequence[str], own: str) -> Iterator[Breach]:
+    """Imports of libraries that are not allowed; a file may import itself by its name, `own`."""
+    known = sys.stdlib_module_names.union(_OTHER_PYTHONS.split(), allowed, [own])
+    listed = f"{', '.join(allowed[:-1])} and {allowed[-1]}"
+    for node in ast.walk(tree):
+        for name in _imported(node):
+            top = name.partition(".")[0]
+            if top not in known and not getattr(node, "level", 0):
+                yield node.lineno, f"{top} is not allowed; allowed are Python's own libraries, {listed}"  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import attempts_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 ConvergenceRow = Mapping[str, Any]
 """One evaluation during a solve: ``iteration``, ``seconds``, ``nashconv``, ..."""
-
-Attempts = list[tuple[int, bool]]
-"""An infoset's squares in order, each with whether the mark was placed."""
 
 MARKS = "×○"
 
@@ -47,11 +45,6 @@ _STYLE = {
     **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), PALETTE["muted"]),
     "text.color": PALETTE["ink"],
 }
-
-
-def attempts_of(text: str) -> Attempts:
-    """The attempts of an infoset's text, in order: (square, whether it was placed)."""
-    return [(int(square), outcome == "*") for square, outcome in re.findall(r"(\d+)([*.])", text)]
 
 
 @contextmanager
