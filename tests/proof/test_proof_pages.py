@@ -257,7 +257,10 @@ def test_numbers_are_drawn_evenly(opened):
 
 REDRAWN = """() => {
   const asked = [], largest = 2 ** 32 - 1;
-  crypto.getRandomValues = (words) => { asked.push(words.length); return words.fill(asked.length === 1 ? largest : 0); };
+  crypto.getRandomValues = (words) => {
+    asked.push(words.length);
+    return words.fill(asked.length === 1 ? largest : 0);
+  };
   return [String(random(3n)), asked];
 }"""
 
