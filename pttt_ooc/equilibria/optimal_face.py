@@ -37,7 +37,9 @@ WEIGHT = 1e4
 
 _HEAVIEST = 1e6
 _LOSS = 1e-11  # what an equilibrium strategy may lose by rounding
-_GAP = 1e-9  # of the objective, what ends the rounds
+GAP = 1e-9
+"""The width of the interval of the objective at which the rounds end."""
+
 _LEAST = 1e-13  # reach that counts as none
 _TIE = 1e-14  # a choice has to be better by this much, for a weight of 1
 _MOST_ROUNDS = 2000
@@ -106,6 +108,8 @@ class OptimalFace:
 
     Attributes
     ----------
+    exact
+        The double oracle.
     value
         The value of the game for player 0.
     responses
@@ -126,7 +130,7 @@ class OptimalFace:
         self.value = (exact.last.lower + exact.last.upper) / 2
         self.responses = Responses(engine)
         self.rule = tuple(rule_choices(engine, self.rules, player) for player in (0, 1))
-        self._exact = exact
+        self.exact = exact
         self._symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
 
     def extreme(
@@ -135,6 +139,7 @@ class OptimalFace:
         payoffs: Floats,
         otherwise: Choices | None = None,
         on_round: Callable[[FaceRound], None] = lambda last: None,
+        gap: float = GAP,
     ) -> Extreme:
         """The equilibrium strategy with the largest sum of reach times payoff.
 
@@ -149,13 +154,16 @@ class OptimalFace:
             default: those of the pure rule.
         on_round
             Called after each round.
+        gap
+            The width of the interval at which the rounds end.
 
         Raises
         ------
         PtttError
             If a linear program cannot be solved.
         """
-        search = _Search(self, self._exact, player, payoffs, self.rule[player] if otherwise is None else otherwise)
+        otherwise = self.rule[player] if otherwise is None else otherwise
+        search = _Search(self, self.exact, player, payoffs, otherwise, gap)
         while True:
             last = search.round()
             on_round(last)
@@ -167,7 +175,7 @@ class OptimalFace:
     def exact_strategy(self, player: int) -> Strategy:
         """The strategy of the exact equilibrium, with the pure rule where its plan does not come."""
         found = self.pure_strategy(player, self.rule[player])
-        PlanPlaces(self.rules, self.responses.index, player).write(self._exact.plans[player], found)
+        PlanPlaces(self.rules, self.responses.index, player).write(self.exact.plans[player], found)
         return Strategy(self.responses.index, player, found)
 
     def pure_strategy(self, player: int, choices: Choices) -> Floats:
@@ -183,8 +191,9 @@ class _Search:
     """The rounds for one objective."""
 
     def __init__(
-        self, face: OptimalFace, exact: DoubleOracle, player: int, payoffs: Floats, otherwise: Choices
+        self, face: OptimalFace, exact: DoubleOracle, player: int, payoffs: Floats, otherwise: Choices, gap: float
     ) -> None:
+        self._gap = gap
         self._face, self._player, self._payoffs, self._weight = face, player, payoffs, WEIGHT
         self._responses, self._rules = face.responses, face.rules
         self._value = face.value if player == 0 else -face.value
@@ -200,7 +209,7 @@ class _Search:
     def settled(self) -> bool:
         """Whether nothing more is to be done."""
         last = self._last
-        if last.loss <= _LOSS and last.bound - last.value <= _GAP:
+        if last.loss <= _LOSS and last.bound - last.value <= self._gap:
             return last.number > 0
         return not self._news and (last.loss <= _LOSS or self._weight >= _HEAVIEST)
 

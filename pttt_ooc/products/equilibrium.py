@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.aliases import Symmetry
+from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.double_oracle.restricted_histories import Plans
@@ -34,6 +35,9 @@ from pttt_ooc.double_oracle.whole_strategy import write_whole
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.solution import Strategies, write_solution
 from pttt_ooc.rules.game import Game
+
+SUPPORTS = "supports.zarr"
+"""The name of the group with what some equilibrium plays."""
 
 _NAMES = ("before", "placed", "infosets", "squares", "chances")
 
@@ -95,6 +99,31 @@ def _columns(plan: SparsePlan) -> tuple[NDArray[Any], ...]:
     at, step = np.nonzero(plan.children[:infosets] >= 0)
     placed[plan.children[at, step]] = step % 2 == 1
     return plan.before[:infosets], placed, plan.infosets[:sequences], squares, plan.chances[:sequences]
+
+
+def write_supports(directory: Path, game: Game, plans: Plans) -> Path:
+    """Store what some equilibrium plays beside a game's index, as plans; returns the Zarr group.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    with fresh_store(directory / SUPPORTS) as root:
+        write_plans(root, plans)
+        write_attrs(root, {"game": game.name, "format_version": FORMAT_VERSION})
+    return directory / SUPPORTS
+
+
+def read_supports(directory: Path, rules: RuleTables) -> Plans | None:
+    """What :func:`write_supports` stored; None if there is nothing.
+
+    Raises
+    ------
+    StoreError
+        If it is damaged.
+    """
+    return read_plans(directory / SUPPORTS, rules) if (directory / SUPPORTS).is_dir() else None
 
 
 def read_plans(root: Path, rules: RuleTables) -> Plans:
