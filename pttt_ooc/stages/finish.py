@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -105,8 +106,7 @@ def run(
                 write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads=threads)
             products.append(EQUILIBRIUM)
             if reason == "equilibrium":
-                with explained(f"delete {state}"):
-                    remove(state)
+                _forget(state)
         else:
             facts["result"] = {"method": "none", "stopped_by": reason, "smallest_mb": wanted.smallest_mb}
             if settings.method != "none":
@@ -147,6 +147,13 @@ def _state_of(directory: Path, before: Mapping[str, Facts]) -> Path:
     return directory / "work" / f"finish-{name}"
 
 
+def _forget(state: Path) -> None:
+    """Delete what the rounds have saved, also those of other solutions and versions."""
+    with explained(f"delete {state}"):
+        for each in state.parent.glob("finish-*"):
+            remove(each)
+
+
 def _rounds(oracle: DoubleOracle, state: Path, most_seconds: float, log: Path | None) -> list[Facts]:
     """Play rounds until the equilibrium is found or the time is over; a row for each, those of earlier runs too."""
     with SavedState(state, oracle) as saved, explained(f"write to {state}"):
@@ -159,7 +166,8 @@ def _rounds(oracle: DoubleOracle, state: Path, most_seconds: float, log: Path | 
                 last = oracle.round()
                 rows.append(_row(last, before + time.monotonic() - begun))
                 file.write(f"{json.dumps(rows[-1])}\n")
-                file.flush()  # before the state, which comes after its rows
+                file.flush()
+                os.fsync(file.fileno())  # a saved state never has more rounds than there are rows
                 saved.save(_is_exact(oracle) or rows[-1]["seconds"] >= most_seconds)
                 if _is_exact(oracle) or time.monotonic() - spoken > _LINE_SECONDS:
                     spoken = time.monotonic()

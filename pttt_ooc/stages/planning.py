@@ -98,6 +98,8 @@ class Plan:
         Approximate number of additions for one gradient of both players; its time is proportional to it.
     stages
         By name.
+    exact_from_mb
+        The budget of memory that an exact equilibrium would take, if this one is too small for it; else 0.
     """
 
     game: str
@@ -108,6 +110,7 @@ class Plan:
     order_tables: int
     work: int
     stages: Mapping[str, StagePlan]
+    exact_from_mb: int = 0
 
     @property
     def disk_mb(self) -> float:
@@ -152,7 +155,8 @@ def planned(config: Config, threads: int) -> Plan:
     del pairs
     thread = needs_of_cells(cells, cells)
     exports = any(config.export.files(config.game))
-    finishes = config.finish.method == "exact" and finish.needs(folded).smallest_mb <= config.memory_mb
+    exact_from = finish.needs(folded).smallest_mb if config.finish.method == "exact" else 0
+    finishes = 0 < exact_from <= config.memory_mb
     dtype = np.dtype(np.float64 if finishes else np.float32)
     needs: dict[str, MemoryNeeds[Any]] = {
         "enumerate": enumerate.needs(game),
@@ -175,6 +179,7 @@ def planned(config: Config, threads: int) -> Plan:
         sum(each.narrow_orders + each.wide_orders for each in sizes),
         sum(each.work for each in sizes),
         _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
+        0 if finishes else exact_from,
     )
 
 

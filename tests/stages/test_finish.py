@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -226,43 +225,71 @@ def test_a_game_that_is_not_listed_needs_no_index(tmp_path, capsys):
 # Kills
 
 KILLED = """
-import os, signal, sys
+import json, os, signal, sys, traceback
 from pathlib import Path
+from shutil import copytree
 from pttt_ooc.config import FinishConfig
-from pttt_ooc.double_oracle import oracle
-from pttt_ooc.products import equilibrium
+from pttt_ooc.double_oracle import saved_state
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import finish
-number, played, write = int(sys.argv[2]), oracle.DoubleOracle.round, equilibrium.write_solution
-def round(self):
-    last = played(self)
-    if last.number == number:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return last
-def write_solution(*arguments):
-    write(*arguments)
-    os.kill(os.getpid(), signal.SIGKILL)
-oracle.DoubleOracle.round = round
-if number == 0:
-    equilibrium.write_solution = write_solution
-finish.run(sys.argv[3], "full", FinishConfig(), Path(sys.argv[1]))
+start, game, instants = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+saved_state._SHARE = 0  # each round is saved
+DoubleOracle(named_game(game)).round()  # loads compiled code, which forked processes have then
+def forked(directory, kill=0, threads=1):
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    steps = []
+    def hook(event, arguments):
+        path = str(arguments[0]) if event in ("open", "os.rename", "os.remove") else ""
+        if path.startswith(str(directory)) and "partial" not in path:  # the number of those varies: Zarr's threads
+            steps.append(path)
+            if len(steps) == kill:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    try:
+        finish.run(game, "full", FinishConfig(), directory, threads=threads)
+        directory.with_suffix(".steps").write_text(json.dumps(steps))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+whole = copytree(start, start.parent / "whole")
+assert forked(whole) == 0
+steps, killed = json.loads(whole.with_suffix(".steps").read_text()), []
+saving = [n for n, path in enumerate(steps, 1) if "/work/finish-" in path]
+others = [n for n in range(1, len(steps)) if n not in saving]  # not the last, which is after the manifest
+chosen = [part[(i + 1) * (len(part) - 1) // (instants // 2)] for part in (saving, others) for i in range(instants // 2)]
+for i, kill in enumerate(sorted(chosen)):
+    place = copytree(start, start.parent / f"killed{i}")
+    assert forked(place, kill) == signal.SIGKILL
+    rows = [(file.parent / "rounds.jsonl").read_text().count("}") for file in place.glob("work/finish-*/state.npz")]
+    killed.append([sum(rows), (place / "equilibrium.zarr").exists(), (place / "finish.json").exists()])
+    assert forked(place, threads=1 + i % 2) == 0
+print(json.dumps(killed))
 """
 
 
-@pytest.mark.slow_but_one
-@pytest.mark.parametrize("number", [1, 2, 4, 0])
-def test_a_killed_stage_goes_on_with_the_same_bits(done, tmp_path, number, capfd):
-    directory = shutil.copytree(done, tmp_path / "full")
-    before, rows = digest(directory / EQUILIBRIUM), manifest(directory)["products"][finish.ROUNDS]["content"]
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(directory), str(number), GAME], capture_output=True, timeout=5 * PATIENCE
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    assert not manifest_of(directory, "finish").exists() and strategies_of(directory) == directory / SOLUTION
-    finish.run(GAME, "full", EXACT, directory, threads=2)
-    assert "Going on after round" in capfd.readouterr().err or number == 1  # nothing is saved yet
-    assert digest(directory / EQUILIBRIUM) == before and strategies_of(directory) == directory / EQUILIBRIUM
-    assert manifest(directory)["products"][finish.ROUNDS]["content"] == rows
-    assert not list((directory / "work").glob("finish-*"))
+def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
+    start = shutil.copytree(done, tmp_path / "start", ignore=shutil.ignore_patterns(EQUILIBRIUM, "finish.json"))
+    (start / finish.ROUNDS).unlink()
+    command = [sys.executable, "-c", KILLED, str(start), GAME, "10"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=5 * PATIENCE)
+    assert ended.returncode == 0, ended.stderr
+    killed = json.loads(ended.stdout)
+    assert len(killed) == 10, killed
+    rounds = len((done / finish.ROUNDS).read_text().splitlines())
+    saved = [rows for rows, *_ in killed]
+    assert len(set(saved)) > 3 and max(saved) == rounds, killed
+    assert {tuple(there) for _, *there in killed} == {(False, False), (True, False)}, killed
+    assert ended.stderr.count("Going on after round") >= 5
+    for place in [done, *(tmp_path / f"killed{i}" for i in range(10))]:
+        assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
+        assert manifest(place)["products"][finish.ROUNDS]["content"] == (
+            manifest(done)["products"][finish.ROUNDS]["content"]
+        )
+        assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
 
 
 def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_path):
