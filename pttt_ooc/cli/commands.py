@@ -19,7 +19,21 @@ from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
-GROUPS = (games, plan, strategies, inspection, solutions, exact, equilibria, proof, servers, play, course, *_WINGS, league)
+GROUPS = (
+    games,
+    plan,
+    strategies,
+    inspection,
+    solutions,
+    exact,
+    equilibria,
+    proof,
+    servers,
+    play,
+    course,
+    *_WINGS,
+    league,
+)
 """The groups, in the order of `pttt --help`."""
 
 app = typer.Typer(

@@ -202,8 +202,7 @@ class _Search:
         self._histories, self._program = Histories(face.rules), FaceProgram(player)
         _, mine, self._values = self._responses.best(player, payoffs, otherwise)
         self._defaults = (mine, face.rule[1]) if player == 0 else (face.rule[0], mine)
-        self._elsewhere = [face.pure_strategy(p, self._defaults[p]) for p in (0, 1)]
-        self._strategy, self._last, self._news = self._elsewhere[player], FaceRound(0, 0, 0, 0, (0, 0)), 1
+        self._strategy, self._last, self._news = np.empty(0), FaceRound(0, 0, 0, 0, (0, 0)), 1
 
     @property
     def settled(self) -> bool:
@@ -225,25 +224,37 @@ class _Search:
         reach = self._program.solve(self._plans, won, costs, self._weight)
         for p in (0, 1):
             behave(self._plans[p], reach[p], _LEAST)
-        strategies = [self._written(p) for p in (0, 1)]
-        self._strategy = strategies[player]
-        # The player's response to the other's plan and the objective together; the other's to the player's.
-        constant, gradient = responses.gradient(player, responses.reach(1 - player, strategies[1 - player]))
-        gradient *= self._weight
-        gradient += self._payoffs
-        tie = _TIE * self._weight
-        best, mine, _ = responses.best(player, gradient, self._defaults[player], tie)
-        ended, gradient = responses.gradient(1 - player, responses.reach(player, self._strategy))
-        reply, theirs, _ = responses.best(1 - player, gradient, self._defaults[1 - player], _TIE)
+        self._strategy = np.empty(0)  # large arrays are let go as soon as they can be
+        bound, mine = self._response()
+        self._strategy = self._written(player)
+        reply, theirs = self._reply()
         self._news = self._allow(player, mine) + self._allow(1 - player, theirs)
         self._last = FaceRound(
             number=self._last.number + 1,
             value=responses.value(player, self._payoffs, self._strategy),
-            bound=best + self._weight * (constant - self._value),
-            loss=self._value + reply + ended,
+            bound=bound,
+            loss=self._value + reply,
             sequences=(int(self._plans[0].counts[1]), int(self._plans[1].counts[1])),
         )
         return self._last
+
+    def _response(self) -> tuple[float, Choices]:
+        """The player's best response to the other's plan and the objective together: the upper bound, and choices."""
+        player, responses = self._player, self._responses
+        reach = responses.reach(1 - player, self._written(1 - player))
+        constant, gradient = responses.gradient(player, reach)
+        del reach
+        gradient *= self._weight
+        gradient += self._payoffs
+        best, choices, _ = responses.best(player, gradient, self._defaults[player], _TIE * self._weight)
+        return best + self._weight * (constant - self._value), choices
+
+    def _reply(self) -> tuple[float, Choices]:
+        """The other's best response to the player's strategy: what it gets, and choices."""
+        other, responses = 1 - self._player, self._responses
+        constant, gradient = responses.gradient(other, responses.reach(self._player, self._strategy))
+        reply, choices, _ = responses.best(other, gradient, self._defaults[other], _TIE)
+        return reply + constant, choices
 
     def result(self) -> Extreme:
         """The strategy of the last round."""
@@ -271,7 +282,7 @@ class _Search:
         self._plans = (plan, self._plans[1]) if player == 0 else (self._plans[0], plan)
 
     def _written(self, player: int) -> Floats:
-        found = self._elsewhere[player].copy()
+        found = self._face.pure_strategy(player, self._defaults[player])
         self._places[player].write(self._plans[player], found)
         return found
 

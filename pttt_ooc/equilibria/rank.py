@@ -13,7 +13,8 @@ PRIME = (1 << 61) - 1
 def rank_of(matrix: Any) -> int:
     """The rank of a sparse matrix.
 
-    Rows and columns with a single entry are taken out first, as long as there are any.  FLINT finds the rank of the rest.
+    Rows and columns with a single entry are taken out first, as long as there are any.  FLINT finds the rank of the
+    rest.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class _Mean:
     def add(self, strategy: Strategy) -> None:
         """Add a plan to the mean."""
         responses, player = self._responses, self._player
-        plan = responses.reach(player, self.strategy.probabilities).sequences * self.count
+        plan = responses.reach(player, self.strategy.probabilities).sequences * np.float64(self.count)
         plan += responses.reach(player, strategy.probabilities).sequences
         self.count += 1
         self.strategy = Strategy(responses.index, player, responses.behaviour(player, plan))

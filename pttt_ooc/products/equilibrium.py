@@ -28,6 +28,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.store import read_array, write_array, write_attrs
+from pttt_ooc.double_oracle.complete_strategy import Attempts, CompleteStrategy
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan, allow, first_infoset, next_infoset, with_room
@@ -51,6 +52,7 @@ def write_equilibrium(
     otherwise: Strategies | None = None,
     always: bool = False,
     threads: int = 1,
+    complete: bool = False,
 ) -> None:
     """Store an equilibrium in the (new) Zarr group `root`.
 
@@ -65,6 +67,8 @@ def write_equilibrium(
         changed at the others, and stored.
     always
         Whether the pure rule replaces them there too.
+    complete
+        Whether these strategies are an equilibrium already, as they are; then the plans are another one.
 
     Raises
     ------
@@ -76,11 +80,13 @@ def write_equilibrium(
         own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
         write_attrs(root, dict(sorted({**attrs, **own}.items())))
         return
-    rules = rule_tables(game)
-    first, second = (
-        write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, always, threads) for s in otherwise
-    )
-    write_solution(root, (first, second), attrs, np.float64)
+    if not complete:
+        rules = rule_tables(game)
+        first, second = (
+            write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, always, threads) for s in otherwise
+        )
+        otherwise = first, second
+    write_solution(root, otherwise, attrs, np.float64)
 
 
 def write_plans(root: Path, plans: Plans) -> None:
@@ -124,6 +130,34 @@ def read_supports(directory: Path, rules: RuleTables) -> Plans | None:
         If it is damaged.
     """
     return read_plans(directory / SUPPORTS, rules) if (directory / SUPPORTS).is_dir() else None
+
+
+def stored_support(directory: Path, game: Game) -> Support | None:
+    """What :func:`write_supports` stored, if anything; errors as :func:`read_supports`."""
+    plans = read_supports(directory, rule_tables(game))
+    return Support(game, plans) if plans else None
+
+
+class Support:
+    """What some equilibrium plays, by the attempts of a player."""
+
+    def __init__(self, game: Game, plans: Plans) -> None:
+        rules = rule_tables(game)
+        self._players = [CompleteStrategy(rules, player, plan) for player, plan in enumerate(plans)]
+
+    def played(self, player: int, attempts: Attempts) -> list[int] | None:
+        """The squares that some equilibrium strategy attempts at an infoset.
+
+        Parameters
+        ----------
+        attempts
+            Of the player after the setup.
+
+        Returns
+        -------
+        None if no pair of equilibrium strategies brings a game there.
+        """
+        return self._players[player].allowed(attempts)
 
 
 def read_plans(root: Path, rules: RuleTables) -> Plans:

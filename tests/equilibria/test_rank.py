@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("flint")
-sparse = pytest.importorskip("scipy.sparse")
+pytest.importorskip("scipy")
+from scipy import sparse
 
 from pttt_ooc.equilibria.rank import rank_of
 from tests.kits.fractions_rank import fraction_rank

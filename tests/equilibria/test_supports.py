@@ -85,7 +85,7 @@ def hull_dimension(face, classes):
         settled = np.vstack([settled, step / np.linalg.norm(step)])
     # The extreme points are rational: their differences span the directions of the hull.
     rows = [[Fraction(float(entry)).limit_denominator(5000) for entry in point] for point in points]
-    assert all(abs(float(a) - b) < 1e-7 for row, point in zip(rows, points, strict=True) for a, b in zip(row, point))
+    assert np.abs(np.array(rows, float) - np.array(points)).max() < 1e-7
     return fraction_rank([[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows[1:]])
 
 

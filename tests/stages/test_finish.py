@@ -86,7 +86,9 @@ def test_what_is_stored_is_an_equilibrium_by_brute_force(tmp_path, name):
     assert manifest(directory, "evaluate")["uniform"]["nashconv"] > 1e-3
 
 
-def test_where_own_actions_never_lead_the_average_stays(done):
+def test_where_own_actions_never_lead_the_average_stays(tmp_path):
+    done = made(tmp_path, settings=FinishConfig(against="none"))
+    assert manifest(done)["result"]["choice"] == {"against": "none", "made": False}
     index = index_of(done, GAME, "full")
     average, found = (read_solution(done / store, index) for store in (SOLUTION, EQUILIBRIUM))
     game, rows = named_game(GAME), tables(done, GAME, "full")
@@ -286,8 +288,9 @@ def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
     assert ended.stderr.count("Going on after round") >= 5
     for place in [done, *(tmp_path / f"killed{i}" for i in range(10))]:
         assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
-        assert manifest(place)["products"][finish.ROUNDS]["content"] == (
-            manifest(done)["products"][finish.ROUNDS]["content"]
+        assert (
+            manifest(place)["products"][finish.ROUNDS]["content"]
+            == (manifest(done)["products"][finish.ROUNDS]["content"])
         )
         assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
 
