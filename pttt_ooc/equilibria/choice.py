@@ -22,12 +22,15 @@ from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 ERRS = 1e-3
 """The part of uniform play in the opponent, unless it is uniform: each action gets a positive probability."""
 
-_BYTES, _LEAST = 19, 16 << 20  # for each sequence and node, and in any case; measured on the full game
 
 
 def needed_bytes(layout: Layout) -> int:
-    """The memory of a choice, bytes."""
-    return _LEAST + _BYTES * sum(player.sequences + player.nodes for player in layout.players)
+    """The memory of a choice besides that of restricted games, bytes.
+
+    At the most there are two arrays of a player's sequences and nodes, and one of the other's.
+    """
+    sizes = [8 * (player.sequences + player.nodes) for player in layout.players]
+    return sum(sizes) + max(sizes)
 
 
 def chosen(face: OptimalFace, player: int, opponent: Strategy | None = None) -> Extreme:

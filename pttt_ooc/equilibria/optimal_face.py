@@ -202,7 +202,7 @@ class _Search:
         self._histories, self._program = Histories(face.rules), FaceProgram(player)
         _, mine, self._values = self._responses.best(player, payoffs, otherwise)
         self._defaults = (mine, face.rule[1]) if player == 0 else (face.rule[0], mine)
-        self._strategy, self._last, self._news = np.empty(0), FaceRound(0, 0, 0, 0, (0, 0)), 1
+        self._last, self._news = FaceRound(0, 0, 0, 0, (0, 0)), 1
 
     @property
     def settled(self) -> bool:
@@ -224,14 +224,12 @@ class _Search:
         reach = self._program.solve(self._plans, won, costs, self._weight)
         for p in (0, 1):
             behave(self._plans[p], reach[p], _LEAST)
-        self._strategy = np.empty(0)  # large arrays are let go as soon as they can be
         bound, mine = self._response()
-        self._strategy = self._written(player)
-        reply, theirs = self._reply()
+        value, reply, theirs = self._reply()
         self._news = self._allow(player, mine) + self._allow(1 - player, theirs)
         self._last = FaceRound(
             number=self._last.number + 1,
-            value=responses.value(player, self._payoffs, self._strategy),
+            value=value,
             bound=bound,
             loss=self._value + reply,
             sequences=(int(self._plans[0].counts[1]), int(self._plans[1].counts[1])),
@@ -241,7 +239,7 @@ class _Search:
     def _response(self) -> tuple[float, Choices]:
         """The player's best response to the other's plan and the objective together: the upper bound, and choices."""
         player, responses = self._player, self._responses
-        reach = responses.reach(1 - player, self._written(1 - player))
+        reach = responses.reach(1 - player, self._written(1 - player))  # large arrays are let go as soon as they can be
         constant, gradient = responses.gradient(player, reach)
         del reach
         gradient *= self._weight
@@ -249,17 +247,22 @@ class _Search:
         best, choices, _ = responses.best(player, gradient, self._defaults[player], _TIE * self._weight)
         return best + self._weight * (constant - self._value), choices
 
-    def _reply(self) -> tuple[float, Choices]:
-        """The other's best response to the player's strategy: what it gets, and choices."""
+    def _reply(self) -> tuple[float, float, Choices]:
+        """The player's objective, and the other's best response to the strategy: what it gets, and choices."""
         other, responses = 1 - self._player, self._responses
-        constant, gradient = responses.gradient(other, responses.reach(self._player, self._strategy))
+        strategy = self._written(self._player)
+        value = responses.value(self._player, self._payoffs, strategy)
+        reach = responses.reach(self._player, strategy)
+        del strategy
+        constant, gradient = responses.gradient(other, reach)
+        del reach
         reply, choices, _ = responses.best(other, gradient, self._defaults[other], _TIE)
-        return reply + constant, choices
+        return value, reply + constant, choices
 
     def result(self) -> Extreme:
         """The strategy of the last round."""
         last, index = self._last, self._responses.index
-        strategy = Strategy(index, self._player, self._strategy)
+        strategy = Strategy(index, self._player, self._written(self._player))
         return Extreme(strategy, last.value, last.bound, last.loss, self._plans[self._player], last.number)
 
     def _won(self) -> WonHistories:
