@@ -57,6 +57,7 @@ CONTENTS = {
         "commands",
         "library",
         "exact",
+        "equilibria",
         "proof",
         "learners",
         "scale",
