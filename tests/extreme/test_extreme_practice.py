@@ -124,7 +124,7 @@ def test_a_new_team_and_a_new_version_play_at_once(tmp_path, instant):
 def test_the_league_is_written_down_after_a_match_and_for_new_versions(tmp_path, instant, monkeypatch):
     made, teams, written = opened(tmp_path / "p"), [team(0), team(1)], []
     play(made, teams)
-    monkeypatch.setattr(PracticeRecord, "write", written.append)
+    monkeypatch.setattr(PracticeRecord, "write", lambda record: written.append(record))
     play(made, teams, 3)
     assert len(written) == 3
     teams[1] = team(1, "2")
