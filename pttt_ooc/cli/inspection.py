@@ -67,8 +67,8 @@ def show(
     """
     check_game(game)
     from pttt_ooc.questions.infoset_parser import checked
+    from pttt_ooc.rules.infoset_text import attempts_of
     from pttt_ooc.show.boards import attempts_sentence, board_text
-    from pttt_ooc.show.pictures import attempts_of
 
     named, rules = _named([strategy], player, [infosets], game)
     whose, setup = named[0].player, len(rules.setup[named[0].player])

@@ -129,7 +129,8 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
             )
     if plan.exact_from_mb:
         print(
-            f"An exact equilibrium takes a memory_mb of {plan.exact_from_mb}: the solver's strategies will be the result."
+            f"An exact equilibrium takes a memory_mb of {plan.exact_from_mb}: "
+            "the solver's strategies will be the result."
         )
     too_small = max(each.smallest_mb for each in plan.stages.values())
     if too_small > plan.budget_mb:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pttt_ooc.rules.game import Game, Squares
+from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
 from pttt_ooc.show.numbers import decimals, listed, probability
-from pttt_ooc.show.pictures import MARKS, attempts_of
+from pttt_ooc.show.pictures import MARKS
 
 SIZE = 100  # units of a square
 _DARKEST = 0.75
@@ -154,7 +155,7 @@ def mirror_images(game: Game, infoset: str) -> list[str]:
 
 
 def _image(g: Squares, infoset: str) -> str:
-    return "|" + "".join(f"{g[square]}{'*' if placed else '.'}" for square, placed in attempts_of(infoset))
+    return infoset_text((g[square], placed) for square, placed in attempts_of(infoset))
 
 
 def _corner(game: Game, square: int) -> tuple[int, int]:

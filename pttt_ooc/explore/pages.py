@@ -15,10 +15,10 @@ from pttt_ooc.explore.curves import run_of
 from pttt_ooc.explore.explorer import UsedExplorer
 from pttt_ooc.explore.inspection import Asked, Look, look
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.service.wire import Message
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.numbers import value_for
-from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.show.numbers import probability
-from pttt_ooc.show.pictures import attempts_of
 
 MARKS = "xo"
 _WIDTH = 8  # characters of a square: "0.1234" and a blank on either side

@@ -26,6 +26,7 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
 from pttt_ooc.double_oracle.saved_state import SavedState
 from pttt_ooc.double_oracle.warm_start import allow_played
 from pttt_ooc.equilibria.choice import needed_bytes
+from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.extras import check_extra
 from pttt_ooc.jit import version
 from pttt_ooc.products.equilibrium import write_equilibrium
@@ -98,11 +99,9 @@ def run(
         before = inputs(directory, "enumerate", "index", "solve") if listed else {}
         facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
         facts["made_from"] = {**digests(before), **(choice.opponent_digests(settings.against) if listed else {})}
-        with explained(f"delete {directory / EQUILIBRIUM}"):
-            remove(directory / EQUILIBRIUM)
         index = index_of(directory, game, symmetry) if listed else None
         wanted, rows = needs(index), list[Facts]()
-        reason = _obstacle(settings, wanted, memory_mb if listed else math.inf)
+        reason, why = _obstacle(settings, wanted, memory_mb if listed else math.inf)
         if reason:
             allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
         else:
@@ -110,11 +109,18 @@ def run(
             asked = choice.asked(settings.against, index, needs(index, choosing=True), memory_mb)
             wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
-            oracle, average = _begun(game, index, directory, workspace.allocate(), workspace.threads)
+            own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
             state = _state_of(directory, before)
-            rows += _rounds(oracle, state, 60 * settings.max_minutes, log)
-            reason = "equilibrium" if _is_exact(oracle) else "max_minutes"
-        if rows and (reason == "equilibrium" or not listed):
+            try:
+                oracle = DoubleOracle(named_game(game), _MEMO_MB, workspace.threads, own_mb)
+                average = _begin(oracle, index, directory, workspace.allocate())
+                _play(oracle, state, 60 * settings.max_minutes, rows, log)
+                reason, why = _end(oracle)
+            except MemoryBudgetError as error:
+                if not listed:
+                    raise
+                reason, why = "memory_mb", str(error).removesuffix(".")
+        if reason == "equilibrium" or (rows and not listed):
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
             chosen = None
             if average:
@@ -130,36 +136,40 @@ def run(
             if reason == "equilibrium":
                 _forget(state)
         else:
-            facts["result"] = {"method": "none", "stopped_by": reason, "smallest_mb": wanted.smallest_mb}
-            if settings.method != "none":
-                tell(_sentence(facts["result"], rows), log)
+            with explained(f"delete {directory / EQUILIBRIUM}"):
+                remove(directory / EQUILIBRIUM)
+            facts["result"] = {"method": "none", "stopped_by": reason}
+            if reason == "memory_mb":
+                facts["result"]["smallest_mb"] = max(wanted.smallest_mb, math.floor(memory_mb) + 1)
+            if why:
+                tell(f"{why}: the solver's strategies are the result.", log)
         atomic_write_text(directory / ROUNDS, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
 
 
-def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> str:
-    """Why the double oracle cannot begin; empty if it can."""
+def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> tuple[str, str]:
+    """Why the double oracle cannot begin, as a key and as the start of a sentence; empty if it can."""
     if settings.method == "none":
-        return "finish: none"
-    return "memory_mb" if wanted.smallest_mb > memory_mb else ""
+        return "finish: none", ""
+    if wanted.smallest_mb > memory_mb:
+        return "memory_mb", f"An exact equilibrium takes a memory_mb of {wanted.smallest_mb}"
+    return "", ""
 
 
-def _sentence(result: Facts, rows: list[Facts]) -> str:
-    """Why there is no equilibrium."""
-    what = f"The double oracle ended at a gap of {rows[-1]['nashconv']:.1e} ({result['stopped_by']})" if rows else ""
-    what = what or f"An exact equilibrium takes a memory_mb of {result['smallest_mb']}"
-    return f"{what}: the solver's strategies are the result."
+def _end(oracle: DoubleOracle) -> tuple[str, str]:
+    """Why the rounds ended, as a key, and as the start of a sentence if it is without an equilibrium."""
+    if _is_exact(oracle):
+        return "equilibrium", ""
+    assert oracle.last
+    return "max_minutes", f"The double oracle ended at a gap of {oracle.last.nashconv:.1e} (max_minutes)"
 
 
-def _begun(
-    game: str, index: Index | None, directory: Path, arrays: tuple[Floats, ...], threads: int
-) -> tuple[DoubleOracle, Strategies | None]:
-    """The double oracle before its first round, and the solver's strategies, if there are any."""
-    oracle = DoubleOracle(named_game(game), _MEMO_MB, threads)
+def _begin(oracle: DoubleOracle, index: Index | None, directory: Path, arrays: tuple[Floats, ...]) -> Strategies | None:
+    """Allow what the solver's strategies play, and return them, if there are any."""
     if index is None:
-        return oracle, None
+        return None
     average = read_solution(directory / SOLUTION, index, (arrays[0], arrays[1]))
     oracle.plans = allow_played(oracle.rules, oracle.plans, average)
-    return oracle, average
+    return average
 
 
 def _state_of(directory: Path, before: Mapping[str, Facts]) -> Path:
@@ -176,16 +186,20 @@ def _forget(state: Path) -> None:
             remove(each)
 
 
-def _rounds(oracle: DoubleOracle, state: Path, most_seconds: float, log: Path | None) -> list[Facts]:
-    """Play rounds until the equilibrium is found or the time is over; a row for each, those of earlier runs too."""
+def _play(oracle: DoubleOracle, state: Path, most_seconds: float, rows: list[Facts], log: Path | None) -> None:
+    """Play rounds until the equilibrium is found or the time is over, and add a row for each, of earlier runs too."""
     with SavedState(state, oracle) as saved, explained(f"write to {state}"):
-        rows = _earlier(state / ROUNDS, oracle)
+        rows += _earlier(state / ROUNDS, oracle)
         before, begun = (rows[-1]["seconds"] if rows else 0.0), time.monotonic()
         spoken = begun
         with open(state / ROUNDS, "w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
             while not _is_exact(oracle) and (not rows or rows[-1]["seconds"] < most_seconds):
-                last = oracle.round()
+                try:
+                    last = oracle.round()
+                except MemoryBudgetError:
+                    saved.save()
+                    raise
                 rows.append(_row(last, before + time.monotonic() - begun))
                 file.write(f"{json.dumps(rows[-1])}\n")
                 file.flush()
@@ -194,7 +208,6 @@ def _rounds(oracle: DoubleOracle, state: Path, most_seconds: float, log: Path | 
                 if _is_exact(oracle) or time.monotonic() - spoken > _LINE_SECONDS:
                     spoken = time.monotonic()
                     tell(round_line(last, rows[-1]["seconds"]), log)
-    return rows
 
 
 def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:

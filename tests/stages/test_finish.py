@@ -13,6 +13,7 @@ from pttt_ooc.config import Config, FinishConfig, SolveConfig
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.double_oracle.memory_budget import RunMemory
 from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.errors import MemoryBudgetError, StrategyFileError
 from pttt_ooc.library.strategy_reader import read_opponent
@@ -176,6 +177,31 @@ def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
         return reasons(directory, requested_stages(config, directory))["finish"]
 
     assert stale(needed - 1) == "" and stale(needed) == f"had too little memory, but now has {needed} MB"
+
+
+def test_rounds_that_outgrow_the_memory_go_on_with_more(done, tmp_path, capsys, monkeypatch):
+    """The needs of a round are known when it comes; what was played before is saved."""
+    directory, before = shutil.copytree(done, tmp_path / "full"), digest(done / EQUILIBRIUM)
+    limit = RunMemory.for_bounds
+
+    def outgrown(self, plans, histories, exact):
+        if exact:
+            raise MemoryBudgetError("The next round takes 401 MB of memory, but the budget is 400 MB.")
+        return limit(self, plans, histories, exact)
+
+    monkeypatch.setattr(RunMemory, "for_bounds", outgrown)
+    finish.run(GAME, "full", EXACT, directory, memory_mb=400)
+    assert "but the budget is 400 MB: the solver's strategies are the result." in capsys.readouterr().err
+    assert without(directory) == {"method": "none", "stopped_by": "memory_mb", "smallest_mb": 401}
+    unlisted = tmp_path / "unlisted" / "full"
+    finish.run(GAME, "full", FinishConfig(max_minutes=1e-9), unlisted, listed=False)
+    kept = digest(unlisted / EQUILIBRIUM)
+    with pytest.raises(MemoryBudgetError, match="takes 401 MB"):
+        finish.run(GAME, "full", EXACT, unlisted, listed=False, memory_mb=400)
+    assert digest(unlisted / EQUILIBRIUM) == kept and manifest(unlisted)["result"]["stopped_by"] == "max_minutes"
+    monkeypatch.undo()
+    finish.run(GAME, "full", EXACT, directory, memory_mb=401)
+    assert "Going on after round" in capsys.readouterr().err and digest(directory / EQUILIBRIUM) == before
 
 
 def test_a_run_without_an_equilibrium_has_no_stage_for_it(tmp_path):

@@ -47,6 +47,9 @@ elif stage == "index":
 elif stage == "solve":
     from pttt_ooc.stages import solve as stage
     stage.run(*game, solve, place, 2, **rest)
+elif stage == "finish":
+    from pttt_ooc.stages import finish
+    finish.run(*game, config.finish, place, threads=2, **rest)
 elif stage == "evaluate":
     from pttt_ooc.stages import evaluate
     evaluate.run(*game, place, 2, **rest)
