@@ -256,8 +256,8 @@ def test_the_entries_of_a_line_are_the_public_names_that_lead_to_it():
 
 def test_tests_of_the_changed_function_come_first():
     """Through a module that uses it, too; and quick tests before slow ones."""
-    walks = nearness.nearest("learners/sampled/kernels", entrances={"walk_restricted"})
-    assert walks[0] == ("tests/solving/test_restricted_game.py", False)
+    walks = nearness.nearest("learners/sampled/kernels", entrances={"fixed_iterations"})
+    assert walks[0] == ("tests/learners/test_learners_sampled.py", False)
     assert sorted(walks) == sorted(nearness.nearest("learners/sampled/kernels"))
     boards = nearness.nearest("arena/games/extreme", entrances={"Extreme"})
     assert [slow for _, slow in boards[:6]] == [False] * 3 + [True] * 3

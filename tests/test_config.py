@@ -106,9 +106,9 @@ BOARD = {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrupt"}
             " abrupt or classical.",
         ),
         (
-            {"game": "pttt-3x4k3-abrupt"},
-            "game is 'pttt-3x4k3-abrupt', but must be another game: Game pttt-3x4k3-abrupt: a board of 3 x 4 squares;"
-            " a game has 1 to 10.",
+            {"game": "pttt-4x5k3-abrupt"},
+            "game is 'pttt-4x5k3-abrupt', but must be another game: Game pttt-4x5k3-abrupt: a board of 4 x 5 squares;"
+            " a game has 1 to 16.",
         ),
         (
             {"game": "pttt-2x2k4-abrupt"},

@@ -27,7 +27,7 @@ COMMANDS = {
     "arena match random first --games 2": "statsmodels",
     "extreme match one.py two.py": "pyseccomp",
     "learn psro --game mini-2x3k2-abrupt": "scipy",
-    "learn double-oracle --game mini-2x3k2-abrupt": "scipy",
+    "learn double-oracle --game mini-2x3k2-abrupt": "highspy",
     "learn ppo --game mini-2x3k2-abrupt": "jax",
     "smbc goals data/smbc --all-equilibria": "scipy",
 }

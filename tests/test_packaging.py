@@ -115,7 +115,7 @@ def test_all_that_is_imported_is_named():
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
         served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
         # Linear programs are of wings that have an extra for them.
-        programs = {"linear_program", "restricted_game"} & set(parts)
+        programs = {"linear_program"} & set(parts)
         exact = parts[0] in ("double_oracle", "equilibria", "proof")
         wanted = {*parts, *(("grader",) if served else ()), *(("learners",) if programs else ())}
         wanted |= {"exact"} if exact else {"workflow"} if parts[0] == "stages" else set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.cli.console import say
-from pttt_ooc.disk.outputs import check_output_directory
-from pttt_ooc.errors import StoreError
+from pttt_ooc.disk.outputs import check_output, check_output_directory
+from pttt_ooc.errors import MemoryBudgetError, PtttError, StoreError
 from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
 from pttt_ooc.show.rounds import round_line
 
@@ -38,12 +40,22 @@ def exact(
     ] = None,
     gap: Annotated[float, typer.Option(min=0, metavar="X", help="Stop at an interval of this width.")] = 1e-12,
     max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes.")] = 60,
-    memo_mb: Annotated[float, typer.Option(min=1, metavar="MB", help="Memory for the bounds of best responses.")] = 96,
+    memory_mb: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="MB", help="Memory limit; with less, bounds are computed again.  [default: 512]"),
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the strategies there, as a solution.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="The directory to write to: the strategies, as a solution."),
     ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="DIR", help="Save the run there, and go on from what is saved.")
+    ] = None,
+    mps: Annotated[
+        Path | None, typer.Option(metavar="FILE.mps", help="Write the last linear program for other solvers.")
+    ] = None,
+    efg: Annotated[
+        Path | None, typer.Option(metavar="FILE.efg", help="Write the whole game for Gambit; small boards only.")
     ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
@@ -56,15 +68,21 @@ def exact(
     Without --from and --state, nothing is read.  With --output, the strategies are written at all infosets, for which
     the game's index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
     """
+    from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
     rules = _checked(game, solution, output)
+    for file, suffix in ((mps, ".mps"), (efg, ".efg")):
+        if file:
+            check_output(file, suffix=suffix)
     check_extra("exact", "The command `pttt exact`")
+    if efg:
+        _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
-    oracle = DoubleOracle(rules, memo_mb, threads or cores())
+    oracle = DoubleOracle(rules, math.inf, threads or cores(), memory_mb or MEMORY_MB)
     played = _played(oracle, solution, data) if solution else None
     begin = spoken = time.monotonic()
     with SavedState(state, oracle) if state else nullcontext() as saved:
@@ -72,7 +90,12 @@ def exact(
         if last:
             say(f"Going on after round {last.number}.")
         while not (last and (last.settled or last.nashconv <= gap)):
-            last = oracle.round()
+            try:
+                last = oracle.round()
+            except MemoryBudgetError:
+                if saved:
+                    saved.save()
+                raise
             seconds = time.monotonic() - begin
             ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
             if saved:
@@ -85,12 +108,15 @@ def exact(
         seconds = time.monotonic() - begin
     if output:
         _write(oracle, played, output, data)
+    low, high = _interval(last)
+    if mps:
+        _write_program(oracle, mps)
     if as_json:
         record = {
             "game": rules.name,
-            "lower": last.best_lower,
-            "upper": last.best_upper,
-            "nashconv": last.nashconv,
+            "lower": low,
+            "upper": high,
+            "nashconv": max(last.nashconv, 0.0),
             "exact": last.nashconv <= _EXACT,
             "rounds": last.number,
             "seconds": round(seconds, 3),
@@ -153,7 +179,7 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
     if whole is None and Config(game=oracle.game.name).is_listed:
         index = open_index(data, oracle.game.name, "full")
         whole = uniform_strategy(index, 0, "float64"), uniform_strategy(index, 1, "float64")
-    low, high = sorted((last.best_lower, last.best_upper))
+    low, high = _interval(last)
     told = {"algorithm": "double-oracle", "iteration": last.number, "nashconv": max(last.nashconv, 0.0)}
     output.mkdir(parents=True, exist_ok=True)
     with fresh_store(output / EQUILIBRIUM) as store:
@@ -163,11 +189,33 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
     say(f"The strategies are in {output / EQUILIBRIUM}.")
 
 
+def _interval(last: Round) -> Interval:
+    """Where the value is; at an equilibrium, rounding may exchange the best bounds."""
+    return min(last.best_lower, last.best_upper), max(last.best_lower, last.best_upper)
+
+
+def _write_tree(rules: Game, file: Path) -> None:
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.products.gambit import efg_lines
+
+    atomic_write_text(file, "".join(efg_lines(rules)))
+    say(f"The game is in {file}.")
+
+
+def _write_program(oracle: DoubleOracle, file: Path) -> None:
+    from pttt_ooc.double_oracle.program_file import write_program
+
+    if oracle.checked_program is None:
+        raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")
+    write_program(oracle.checked_program, oracle.game, oracle.plans, file)
+    say(f"The linear program is in {file}.")
+
+
 def _show(last: Round, game: str, seconds: float) -> None:
     lines = {
         "game": game,
-        "value for player 0": f"{last.best_lower:.15f} .. {last.best_upper:.15f}",
-        "NashConv of the last pair": f"{last.nashconv:.1e}",
+        "value for player 0": "{:.15f} .. {:.15f}".format(*_interval(last)),
+        "NashConv of the last pair": f"{max(last.nashconv, 0.0):.1e}",
         "rounds": f"{last.number}, in {seconds:.1f} s",
         "sequences": f"{last.sequences[0]:,} and {last.sequences[1]:,}",
         "of them played": f"{last.support[0]:,} and {last.support[1]:,}",

@@ -18,17 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.double_oracle.pure_rule import rule_square
 from pttt_ooc.jit import bare_kernel, piece
 
 NEVER = -1e300
 """The bound of an attempt that is not possible."""
 
 _TRIED = 4  # entries that are looked at for a key
-_VALUES, _ROWS = 0, 1  # counts of entries
+_VALUES, _ROWS, _NOW = range(3)  # counts of entries, and the age of what is used now
 
 
 class Bounds(NamedTuple):
-    """Tables of clairvoyant values.  What does not fit overwrites older entries.
+    """Tables of clairvoyant values.  What does not fit takes the place of what was not used for longest.
 
     Attributes
     ----------
@@ -36,26 +37,59 @@ class Bounds(NamedTuple):
         Positions with the opponent to move; an empty entry is 0.
     values : float64 (values,)
         The responder's clairvoyant values there.
+    value_ages : uint16 (values,)
+        The response that used an entry last.
     row_keys : uint64 (rows, 2)
         Positions with the responder to move; an empty entry is 0.
     rows : float64 (rows, n)
         The clairvoyant values after each attempt, in the opponent's orientation.
-    counts : int64 (2,)
-        Numbers of values and rows that were computed.
+    row_ages : uint16 (rows,)
+        The response that used an entry last.
+    counts : int64 (3,)
+        Numbers of values and rows that were computed, and of responses.
     """
 
     value_keys: NDArray[np.uint64]
     values: NDArray[np.float64]
+    value_ages: NDArray[np.uint16]
     row_keys: NDArray[np.uint64]
     rows: NDArray[np.float64]
+    row_ages: NDArray[np.uint16]
     counts: NDArray[np.int64]
 
 
 def new_bounds(squares: int, megabytes: float) -> Bounds:
     """Empty tables of at most so many megabytes, half for values and half for rows; but never less than 2 x 1,024."""
-    values, rows = (1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (24, 16 + 8 * squares))
-    keys = np.zeros((values, 2), np.uint64), np.zeros((rows, 2), np.uint64)
-    return Bounds(keys[0], np.zeros(values), keys[1], np.zeros((rows, squares)), np.zeros(2, np.int64))
+    values, rows = (1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (26, 18 + 8 * squares))
+    return Bounds(
+        *(np.zeros((values, 2), np.uint64), np.zeros(values), np.zeros(values, np.uint16)),
+        *(np.zeros((rows, 2), np.uint64), np.zeros((rows, squares)), np.zeros(rows, np.uint16)),
+        np.zeros(3, np.int64),
+    )
+
+
+def resized(bounds: Bounds, megabytes: float) -> Bounds:
+    """Tables of at most so many megabytes, with those of the entries that fit."""
+    smaller = new_bounds(bounds.rows.shape[1], megabytes)
+    if len(smaller.values) == len(bounds.values) and len(smaller.rows) == len(bounds.rows):
+        return bounds
+    smaller.counts[:] = bounds.counts
+    columns = bounds.values[:, None], smaller.values[:, None]
+    _move(bounds.value_keys, bounds.value_ages, smaller.value_keys, smaller.value_ages, *columns)
+    _move(bounds.row_keys, bounds.row_ages, smaller.row_keys, smaller.row_ages, bounds.rows, smaller.rows)
+    return smaller
+
+
+@bare_kernel
+def _move(keys: Any, ages: Any, new_keys: Any, new_ages: Any, content: Any, new_content: Any) -> None:
+    """Move entries to another table; of those that share a place, the one that was used last stays."""
+    for k in range(len(keys)):
+        if keys[k, 1]:
+            entry = -1 - entry_of(new_keys, new_ages, ages[k], keys[k, 0], keys[k, 1])
+            if not new_keys[entry, 1] or new_ages[entry] < ages[k]:
+                new_keys[entry, 0], new_keys[entry, 1], new_ages[entry] = keys[k, 0], keys[k, 1], ages[k]
+                for column in range(content.shape[1]):
+                    new_content[entry, column] = content[k, column]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -120,17 +154,22 @@ def key_of(rules: Any, digests: Any, at: Any, own: int) -> Any:
 
 
 @piece
-def entry_of(keys: Any, one: Any, two: Any) -> Any:
-    """The entry of a key; if there is none, -1 minus the entry that it may take."""
+def entry_of(keys: Any, ages: Any, now: Any, one: Any, two: Any) -> Any:
+    """The entry of a key; if there is none, -1 minus the entry that it may take, an empty or the oldest one."""
     mixed = _mix(one ^ (two * np.uint64(0x9E3779B97F4A7C15)))
     first, last = np.int64(mixed & np.uint64(len(keys) - 1)), len(keys) - 1
+    oldest = first
     for k in range(_TRIED):
         entry = (first + k) & last
         if keys[entry, 0] == one and keys[entry, 1] == two:
+            if ages[entry] != now:
+                ages[entry] = now
             return entry
         if keys[entry, 1] == 0:
             return -1 - entry
-    return -1 - ((first + np.int64(mixed >> np.uint64(62))) & last)
+        if k == 0 or ages[entry] < ages[oldest]:
+            oldest = entry
+    return -1 - oldest
 
 
 # ---------------------------------------------------------------------------------------------
@@ -141,7 +180,7 @@ def entry_of(keys: Any, one: Any, two: Any) -> Any:
 def _known(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The entry of a position with the opponent to move; negative if there is none."""
     one, two = key_of(rules, digests, at, own)
-    return entry_of(bounds.value_keys, one, two)
+    return entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
 
 
 @bare_kernel
@@ -201,9 +240,10 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
                 mover = 1 - player if placed or not rules.classical else player
                 total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
     one, two = key_of(rules, digests, at, own)
-    entry = entry_of(bounds.value_keys, one, two)
+    entry = entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
     entry = entry if entry >= 0 else -1 - entry
     bounds.value_keys[entry, 0], bounds.value_keys[entry, 1], bounds.values[entry] = one, two, total
+    bounds.value_ages[entry] = bounds.counts[_NOW]
     bounds.counts[_VALUES] += 1
     return total
 
@@ -212,12 +252,13 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
 def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The row of a position with the responder to move."""
     one, two = key_of(rules, digests, at, own)
-    entry = entry_of(bounds.row_keys, one, two)
+    entry = entry_of(bounds.row_keys, bounds.row_ages, bounds.counts[_NOW], one, two)
     if entry >= 0:
         return entry
     entry = -1 - entry
     g, marks = at[1], at[2]
     bounds.row_keys[entry, 0], bounds.row_keys[entry, 1] = one, two
+    bounds.row_ages[entry] = bounds.counts[_NOW]
     bounds.counts[_ROWS] += 1
     waiting = NEVER
     if marks:
@@ -243,14 +284,14 @@ def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: An
 
 @piece
 def knowledge(rules: Any, g: int, marks: int, fails: int) -> Any:
-    """What a player knows, in the orientation `g`, as an index of the pure rule's choices."""
+    """What a player knows, in the orientation `g`, as a number."""
     return rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]
 
 
 @piece
 def choice(rules: Any, player: int, g: int, marks: int, fails: int) -> Any:
     """The square of the pure rule, in the orientation `g`."""
-    return np.int64(rules.choices[player, knowledge(rules, g, marks, fails)])
+    return rule_square(rules, player, np.int64(rules.masks[g, marks]), np.int64(rules.masks[g, fails]))
 
 
 @piece

@@ -3,8 +3,8 @@
 A depth-first search through the responder's own sequences.  At each infoset there is the list of the opponent's
 positions that fit and have reach.  Each attempt has an upper bound, see :mod:`pttt_ooc.double_oracle.clairvoyance`;
 attempts are searched in the order of their bounds, and those that cannot beat the best so far are dropped
-(Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of the attempts that
-mirror images make of each other one is searched.
+(Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of attempts that are
+mirror images of each other only one is searched.
 
 A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
 responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds, row_of
+from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds, resized, row_of
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
@@ -111,6 +111,10 @@ class Responder:
         self._bounds = new_bounds(rules.squares, memo_mb)
         self._room = 1 << 16
 
+    def limit(self, memo_mb: float) -> None:
+        """Keep bounds in at most so many megabytes."""
+        self._bounds = resized(self._bounds, memo_mb)
+
     def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
         """The best response to a plan of the opponent, and to the pure rule outside of it.
 
@@ -121,6 +125,7 @@ class Responder:
         bounded
             Whether the bounds are clairvoyant values; without, the bound is a sure win: for tests and comparisons.
         """
+        self._bounds.counts[2] += 1
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
         opponent = (1 - self._player, plan, digests, self._bounds, bounded)

@@ -10,12 +10,14 @@ and linear programs take over: best responses ask again for what is missing.  Th
 
 from __future__ import annotations
 
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
+from pttt_ooc.double_oracle.memory_budget import RunMemory
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
@@ -92,14 +94,16 @@ class DoubleOracle:
     game
         The rules; nothing is listed.
     memo_mb
-        Megabytes for the bounds of both players' best responses.
+        Megabytes for the bounds of both players' best responses, at most.
     threads
         With 2 or more, both best responses are found at the same time; the result is the same, bit by bit.
+    memory_mb
+        Megabytes for the whole process; bounds get what the rest leaves.
 
     Raises
     ------
-    GameError
-        If the board is too large.
+    MemoryBudgetError
+        If the first round does not fit.
 
     Examples
     --------
@@ -111,9 +115,11 @@ class DoubleOracle:
     (0.764706, True)
     """
 
-    def __init__(self, game: Game, memo_mb: float = 96, threads: int = 1) -> None:
+    def __init__(self, game: Game, memo_mb: float = 96, threads: int = 1, memory_mb: float = math.inf) -> None:
         self.game, self.rules = game, rule_tables(game)
         self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
+        self._memory, self._memo_mb = RunMemory(game.name, self.rules, memory_mb), memo_mb
+        memo_mb = min(memo_mb, self._memory.for_bounds(self.plans, 0, False))
         self._histories, self._matching = Histories(self.rules), Matching()
         self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
@@ -127,13 +133,17 @@ class DoubleOracle:
         ------
         PtttError
             If a linear program cannot be solved, or if best responses gain something with nothing new.
+        MemoryBudgetError
+            If it does not fit; with more memory, the run can go on from its :meth:`state`.
         """
         begin, before = time.perf_counter(), self.last
         self.plans, won = self._histories.won(self.plans)
         width = before.nashconv if before else 2.0
         exact = before is not None and (width <= PROGRAMS_FROM or before.exact or not before.added)
         if exact and before and not before.exact:
+            self._limit_bounds(won, False)
             won = self._prune(won, width)
+        self._limit_bounds(won, exact)
         if exact:
             reach = self._program.exact_plans(self.plans, won)
         else:
@@ -171,6 +181,12 @@ class DoubleOracle:
             )
         return self.last
 
+    def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
+        """Leave as much memory as solving a restricted game takes."""
+        megabytes = min(self._memo_mb, self._memory.for_bounds(self.plans, len(won.payoffs), exact))
+        for responder in self._responders:
+            responder.limit(megabytes / 2)
+
     def _respond(self, player: int) -> Response:
         return self._responders[player].respond(self.plans[1 - player], self.plans[player])
 
@@ -180,7 +196,8 @@ class DoubleOracle:
         for player, plan in enumerate(self.plans):
             arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
         if self.last:
-            arrays |= packed("last", fields_of(self.last))
+            timeless = replace(self.last, program_seconds=0.0, response_seconds=0.0)  # equal runs have equal states
+            arrays |= packed("last", fields_of(timeless))
         if checked := self._program.last:
             arrays |= packed("program", fields_of(checked.program))
             first, second = checked.reach

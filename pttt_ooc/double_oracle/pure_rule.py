@@ -9,38 +9,63 @@ and a better one in fewer rounds.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.rules.game import Game, Squares
+from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.structure.orders import popcount
 
-_OWN, _BASE = 2.0, 4.0
+if TYPE_CHECKING:
+    from pttt_ooc.double_oracle.rule_tables import RuleTables
+
+_OWN = 2  # an own winning set is worth so many of the opponent's
+_BASE_BITS = 2  # each mark of it makes it worth 4 times as much
 
 
-def choices(game: Game, player: int) -> NDArray[np.int8]:
-    """The rule's square for each knowledge of a player, int8 (3^n,); where nothing is left to attempt, -1.
+@piece
+def rule_square(rules: Any, player: int, marks: int, fails: int) -> Any:
+    """The square of the rule; -1 if no square is left.
 
-    A square counts 1 * 3^s in the index if the player has marked it, and 2 * 3^s if they failed on it.
+    A table keeps it: the number of the square and 1, by knowledge.  Threads may fill it at the same time, as they write
+    the same.
     """
-    n = game.squares
-    digits = np.arange(3**n)[:, None] // 3 ** np.arange(n) % 3
-    bits = 1 << np.arange(n)
-    marks, fails = (digits == 1) @ bits, (digits == 2) @ bits
-    scores = np.zeros((3**n, n))
-    _score(scores, game.winning_sets[player], marks, fails, _OWN)
-    _score(scores, game.winning_sets[1 - player], fails, marks, 1.0)
-    scores[digits > 0] = -1
-    found: NDArray[np.int8] = scores.argmax(axis=1).astype(np.int8)
-    found[(digits > 0).all(axis=1)] = -1
+    known = rules.ternary[marks] + 2 * rules.ternary[fails]
+    kept = np.int64(rules.choices[player, known])
+    if kept:
+        return kept - 1
+    square, highest = np.int64(-1), np.int64(-1)
+    for other in range(rules.squares):
+        if not (marks | fails) >> other & 1:
+            worth = _OWN * _worth(rules.winning_sets[player], other, marks, fails)
+            worth += _worth(rules.winning_sets[1 - player], other, fails, marks)
+            if worth > highest:
+                square, highest = np.int64(other), worth
+    rules.choices[player, known] = square + 1
+    return square
+
+
+@piece
+def _worth(winning_sets: Any, square: int, held: int, lost: int) -> Any:
+    """The worth of the winning sets with a square, for somebody who holds and has lost some squares."""
+    total = np.int64(0)
+    for winning in winning_sets:
+        if winning >> square & 1 and not winning & lost:
+            total += np.int64(1) << (_BASE_BITS * popcount(winning & held))
+    return total
+
+
+def rule_squares(
+    rules: RuleTables, player: int, marks: NDArray[np.int64], fails: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The rule's squares at many infosets of a player, int64 (infosets,); -1 where no square is left."""
+    found = np.empty(len(marks), np.int64)
+    _write_squares(rules, player, marks, fails, found)
     return found
 
 
-def _score(
-    scores: NDArray[np.float64], winning_sets: Squares, held: NDArray[np.int64], lost: NDArray[np.int64], worth: float
-) -> None:
-    """Add the worth of winning sets to their squares, for those who hold and have lost these squares."""
-    for winning in winning_sets:
-        value = np.where(lost & winning == 0, worth * _BASE ** np.bitwise_count(held & winning), 0.0)
-        for square in range(scores.shape[1]):
-            if winning >> square & 1:
-                scores[:, square] += value
+@bare_kernel
+def _write_squares(rules: Any, player: int, marks: Any, fails: Any, found: Any) -> None:
+    for k in range(len(marks)):
+        found[k] = rule_square(rules, player, marks[k], fails[k])

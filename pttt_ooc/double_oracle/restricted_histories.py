@@ -60,7 +60,7 @@ class Histories:
         """Go on from a state."""
         self._known, self._size = state["known"].copy(), len(state["payoffs"])
         found = WonHistories(*(state[name] for name in WonHistories._fields))
-        self._found = _doubled(found) if self._size else self._found
+        self._found = _with_room(found) if self._size else self._found
 
     def won(self, plans: Plans) -> tuple[Plans, WonHistories]:
         """The won histories of two plans, old ones first; the plans get the rule's actions where they have none.
@@ -77,16 +77,16 @@ class Histories:
             if not counts[1]:
                 break
             if counts[0] == len(self._found.payoffs):
-                self._found = _doubled(self._found)
+                self._found = _with_room(self._found)
         self._size, self._known = int(counts[0]), np.array([first.counts, second.counts])
         size = slice(self._size)
         return plans, WonHistories(self._found.first[size], self._found.second[size], self._found.payoffs[size])
 
 
-def _doubled(found: WonHistories) -> WonHistories:
-    """The same with twice the room."""
-    first, second = (np.concatenate([part, np.empty_like(part)]) for part in (found.first, found.second))
-    return WonHistories(first, second, np.concatenate([found.payoffs, np.empty_like(found.payoffs)]))
+def _with_room(found: WonHistories) -> WonHistories:
+    """The same with room for half as many more."""
+    more = slice(len(found.payoffs) // 2 + 1)
+    return WonHistories(*(np.concatenate([part, np.empty_like(part[more])]) for part in found))
 
 
 def _fresh(plan: SparsePlan, known: NDArray[np.int64]) -> tuple[int, int, NDArray[np.bool_]]:

@@ -12,12 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.pure_rule import choices
-from pttt_ooc.errors import GameError
 from pttt_ooc.rules.game import Game
-
-MOST_SQUARES = 12
-"""Squares of the largest board: the tables have an entry for each set of squares."""
 
 
 class RuleTables(NamedTuple):
@@ -53,8 +48,10 @@ class RuleTables(NamedTuple):
         The image of a set of squares.
     ternary : int64 (2^n,)
         The sum of 3^s over the squares of a set: ``ternary[marks] + 2 * ternary[fails]`` is a player's *knowledge*.
+    winning_sets : tuple of 2 int64 (sets,)
+        Both players' minimal winning sets.
     choices : int8 (2, 3^n)
-        The square that the pure rule attempts, by player and knowledge; see :mod:`pttt_ooc.double_oracle.pure_rule`.
+        What :mod:`pttt_ooc.double_oracle.pure_rule` has found so far, by player and knowledge; 0: nothing.
     """
 
     squares: int
@@ -73,20 +70,13 @@ class RuleTables(NamedTuple):
     least: NDArray[np.int64]
     masks: NDArray[np.int32]
     ternary: NDArray[np.int64]
+    winning_sets: tuple[NDArray[np.int64], NDArray[np.int64]]
     choices: NDArray[np.int8]
 
 
 def rule_tables(game: Game) -> RuleTables:
-    """The tables of a game.
-
-    Raises
-    ------
-    GameError
-        If the board has more than :data:`MOST_SQUARES` squares.
-    """
+    """The tables of a game."""
     n, symmetries = game.squares, game.symmetries
-    if n > MOST_SQUARES:
-        raise GameError(f"Game {game.name}: a board of {n} squares; the double oracle takes up to {MOST_SQUARES}.")
     size, sets = len(symmetries), np.arange(1 << n)
     images = np.array(symmetries, np.int64)
     numbers = {symmetry: number for number, symmetry in enumerate(symmetries)}
@@ -115,7 +105,8 @@ def rule_tables(game: Game) -> RuleTables:
         least=least,
         masks=np.ascontiguousarray((holds @ (1 << images.T)).T, np.int32),
         ternary=holds @ 3 ** np.arange(n),
-        choices=np.stack([choices(game, player) for player in (0, 1)]),
+        winning_sets=(np.array(game.winning_sets[0], np.int64), np.array(game.winning_sets[1], np.int64)),
+        choices=np.zeros((2, 3**n), np.int8),
     )
 
 

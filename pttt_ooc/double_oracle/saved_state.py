@@ -89,24 +89,34 @@ class SavedState:
         begin, last = time.monotonic(), self._oracle.last
         if last is None or last.number == self._saved or not (now or begin >= self._due):
             return
-        content = io.BytesIO()
-        arrays = self._oracle.state()
-        np.savez(content, allow_pickle=False, fingerprint=np.array(self._fingerprint), **arrays)
-        atomic_write_bytes(self._file, content.getvalue())
+        fingerprint = {"fingerprint": np.array(self._fingerprint)}
+        atomic_write_bytes(self._file, as_bytes(fingerprint | self._oracle.state()))
         end = time.monotonic()
         self._saved, self._due = last.number, end + _SHARE * (end - begin)
 
     def _restore(self) -> None:
         advice = f"delete {self._path} to begin anew, or name another directory"
         try:
-            with np.load(self._file, allow_pickle=False) as content:
-                arrays = {name: content[name] for name in content.files}
+            arrays = from_bytes(self._file.read_bytes())
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise StoreError(f"{self._file} is damaged ({error}); {advice}.") from error
         if str(arrays.pop("fingerprint", "")) != self._fingerprint:
             raise StoreError(f"{self._file} is of another game or another version of this program; {advice}.")
         self._oracle.restore(arrays)
         self._saved = self._oracle.last.number if self._oracle.last else 0
+
+
+def as_bytes(arrays: Arrays) -> bytes:
+    """Arrays by name as the content of a file."""
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    return content.getvalue()
+
+
+def from_bytes(content: bytes) -> Arrays:
+    """The arrays of such a file, which may be damaged: then numpy and zipfile raise what they like."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
 
 
 # ---------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def with_room(plan: SparsePlan, more: int) -> SparsePlan:
     if needed <= len(plan.before):
         return plan
     blanks = dict.fromkeys(plan._fields[1:], 0) | dict.fromkeys(("children", "actions", "before"), -1)
-    return plan._replace(**{name: _longer(getattr(plan, name), 2 * needed, k) for name, k in blanks.items()})
+    return plan._replace(**{name: _longer(getattr(plan, name), needed + needed // 2, k) for name, k in blanks.items()})
 
 
 def trimmed(plan: SparsePlan) -> SparsePlan:

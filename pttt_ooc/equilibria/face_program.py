@@ -4,7 +4,7 @@ The plan ``x`` of the player maximises ``weight v(root) + c x``, where ``v(root)
 
     E x = e,   F' v <= A' x,   x >= 0
 
-as in :func:`pttt_ooc.solving.linear_program.equilibrium`.  The multipliers of ``F' v <= A' x`` are `weight` times a
+as in :mod:`pttt_ooc.double_oracle.restricted_program`.  The multipliers of ``F' v <= A' x`` are `weight` times a
 plan of the other player.  The program is solved by the dual simplex method, which begins with the last basis.
 """
 
@@ -62,9 +62,11 @@ class FaceProgram:
 
         own, other = plans[self._player], plans[1 - self._player]
         shape = Shape(own, other)
-        model = highspy.Highs()  # type: ignore[no-untyped-call]
+        base: Any = highspy.Highs.__base__  # without the banner that its Python class prints
+        model = base()
         for name, setting in (
             ("output_flag", False),
+            ("threads", 1),
             ("primal_feasibility_tolerance", _TOLERANCE),
             ("dual_feasibility_tolerance", _TOLERANCE),
         ):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.double_oracle.pure_rule import rule_squares
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import kernel
 from pttt_ooc.sweep import tree
@@ -90,8 +91,7 @@ class Responses:
 def rule_choices(engine: Engine, rules: RuleTables, player: int) -> Choices:
     """The choices of the pure rule, uint8 (nodes,); see :mod:`pttt_ooc.double_oracle.pure_rule`."""
     i, setup = engine.index.players[player], int(rules.setup[player])
-    known = rules.ternary[i.placed | setup] + 2 * rules.ternary[i.failed]
-    squares = rules.choices[player, known].astype(np.int64)
+    squares = rule_squares(rules, player, i.placed | setup, i.failed)
     taken = i.placed | i.failed | setup
     below = ~taken & ((1 << np.maximum(squares, 0)) - 1)
     numbers = np.bitwise_count(below).astype(np.uint8)

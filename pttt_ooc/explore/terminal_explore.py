@@ -16,11 +16,11 @@ from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
+from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals, gap, probability
-from pttt_ooc.show.pictures import attempts_of
 
 HELP = (
     "Type an attempt to continue: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. "

@@ -38,7 +38,8 @@ class Counts:
         Exact gradients, each of all sequences of one player.
     states
         Touched states.  A sampled learner touches each history that it visits.  An exact learner touches, with each
-        gradient, all nodes of both players in its index.
+        gradient, all nodes of both players in its index.  The lazy double oracle touches the infosets that its best
+        responses visit, and the won histories of its restricted game.
     """
 
     iterations: int = 0
@@ -99,6 +100,10 @@ class Learner(ABC, Generic[Chosen]):
     def last(self) -> Pair | None:
         """The last iterate, if :meth:`strategy` is an average and this is a pair of strategies too; else None."""
         return None
+
+    def facts(self) -> dict[str, float]:
+        """What else the algorithm knows after the last iteration, by name: part of a row of the log."""
+        return {}
 
     @abstractmethod
     def state(self) -> Arrays:

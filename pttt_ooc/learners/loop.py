@@ -141,6 +141,7 @@ class Loop:
         row["iteration"] = row.pop("iterations")
         row |= {"value": evaluation.value, "best_response_0": evaluation.best_response_0}
         row |= {"best_response_1": evaluation.best_response_1, "nashconv": evaluation.nashconv}
+        row |= self.learner.facts()
         last = self.learner.last()
         if last is not None:
             row["last_nashconv"] = self.game.evaluator(*last).nashconv

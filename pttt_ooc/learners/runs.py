@@ -32,7 +32,7 @@ from pttt_ooc.stages.provenance import code_digest, fingerprint, versions
 from pttt_ooc.structure.strategy import uniform_strategy
 
 STAGE = "learn"
-ITERATES = ("learners/", "solving/linear_program", "solving/restricted_game")
+ITERATES = ("learners/", "double_oracle/", "solving/linear_program")
 """The code that decides about iterates, besides the exact gradients."""
 MANIFEST = "learn.json"
 

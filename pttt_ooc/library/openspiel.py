@@ -6,7 +6,6 @@ players learn only whether their own attempts are placed.  ``gameversion`` is th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.extras import extra
 from pttt_ooc.rules.game import Game, lines
-from pttt_ooc.show.pictures import attempts_of
+from pttt_ooc.rules.infoset_text import attempts_of, infoset_text, is_infoset_text
 
 
 class ByInfoset(Protocol):
@@ -58,14 +57,15 @@ def infoset_of(state: Any, player: int) -> str:
     state
         Of ``phantom_ttt``, with the squares of the setup, if any, attempted first.
     """
-    placed, text = [0, 0], "|"
+    placed: list[int] = [0, 0]
+    own: list[tuple[int, bool]] = []
     for step in state.full_history():
         bit, mover = 1 << step.action, step.player
         failed = bool(placed[1 - mover] & bit)
         placed[mover] |= 0 if failed else bit
         if mover == player:
-            text += f"{step.action}{'.' if failed else '*'}"
-    return text
+            own.append((step.action, not failed))
+    return infoset_text(own)
 
 
 def state_at(game: Game, player: int, infoset: str) -> Any:
@@ -86,7 +86,7 @@ def state_at(game: Game, player: int, infoset: str) -> Any:
 
 def _history(game: Game, player: int, infoset: str) -> list[int]:
     own, start = attempts_of(infoset), len(game.setup[player])
-    if not re.fullmatch(r"\|([0-9][*.])*", infoset) or own[:start] != [(s, True) for s in game.setup[player]]:
+    if not is_infoset_text(infoset) or own[:start] != [(s, True) for s in game.setup[player]]:
         raise StrategyError(f"{infoset!r} is no infoset of player {player} in {game.name}.")
     squares = [game.setup[k % 2][k // 2] for k in range(len(game.setup[0]) + len(game.setup[1]))]
     search = _OpponentSearch(game, player, own[start:])

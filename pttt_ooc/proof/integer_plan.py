@@ -18,7 +18,7 @@ from math import gcd
 from typing import Protocol, TypeVar
 
 from pttt_ooc.errors import GameError, StrategyError
-from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
 
 MOST_INFOSETS = 5_000_000
 """Infosets of the largest plan."""
@@ -148,7 +148,12 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
 
 
 def check_board(game: Game) -> None:
-    """Raise a GameError if a game has a setup: a certificate has no place for it."""
+    """Raise a GameError if a game has a setup or a large board: a certificate has no place for them."""
+    if game.squares > MOST_ENUMERATED_SQUARES:
+        raise GameError(
+            f"Game {game.name}: a board of {game.squares} squares; certificates are for boards of up to "
+            f"{MOST_ENUMERATED_SQUARES}."
+        )
     if any(game.setup):
         raise GameError(f"Game {game.name} begins with marks on the board; certificates are for empty boards.")
 

@@ -1,6 +1,6 @@
 """The linear program of a restricted game in integers, and the vertex with which the simplex method ends.
 
-The program is that of :func:`pttt_ooc.solving.linear_program.equilibrium` (von Stengel 1996), with player 0's plan
+The program is that of :mod:`pttt_ooc.double_oracle.restricted_program` (von Stengel 1996), with player 0's plan
 ``x`` and a bound ``v`` for each infoset of player 1::
 
     max v(root)   so that   E x = e,   F' v <= A' x,   x >= 0

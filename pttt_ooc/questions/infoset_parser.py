@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pttt_ooc.errors import ImpossibleInfosetError
 from pttt_ooc.rules.game import Game, mask_of
+from pttt_ooc.rules.infoset_text import DIGITS, infoset_text
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.numbers import listed
 
@@ -67,8 +68,7 @@ def checked(game: Game, player: int, text: str) -> str:
 
 
 def _text(game: Game, player: int, attempts: Attempts) -> str:
-    both = (*((square, True) for square in game.setup[player]), *attempts)
-    return "|" + "".join(f"{square}{'*' if placed else '.'}" for square, placed in both)
+    return infoset_text((*((square, True) for square in game.setup[player]), *attempts))
 
 
 def _parse(text: str, squares: int) -> tuple[Attempts, str]:
@@ -80,14 +80,14 @@ def _parse(text: str, squares: int) -> tuple[Attempts, str]:
     attempts: list[tuple[int, bool]] = []
     for at in range(0, min(len(line), 2 * squares + 2), 2):
         square, outcome = line[at], line[at + 1 : at + 2]
-        if square not in "0123456789":
+        if square not in DIGITS[: max(squares, 10)]:
             return tuple(attempts), f"{square!r} stands where the digit of a square is expected"
         if outcome not in ("*", "."):
             return tuple(attempts), (
-                f"square {square} must be followed by '*' if it was placed or '.' if the attempt failed, "
+                f"square {DIGITS.index(square)} must be followed by '*' if it was placed or '.' if the attempt failed, "
                 f"not by {repr(outcome) if outcome else 'nothing'}"
             )
-        attempts.append((int(square), outcome == "*"))
+        attempts.append((DIGITS.index(square), outcome == "*"))
     return tuple(attempts), ""
 
 

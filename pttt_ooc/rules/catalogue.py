@@ -21,7 +21,7 @@ from pttt_ooc.rules.game import Game, Squares, lines, tic_tac_toe
 _MINI = ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3))  # rows, columns, k of the smallest boards, which tests use most
 _NAME = re.compile(
     r"(?:(?P<standard>pttt)|(?:pttt|mini)-(?P<board>[1-9]\d?x[1-9]\d?)k(?P<k>[1-9]\d?)|dark-hex-(?P<hex>[1-9]\d?x[1-9]\d?))"
-    r"-(?P<rule>abrupt|classical)(?:-after-(?P<moves>\d(?:-\d)*))?"
+    r"-(?P<rule>abrupt|classical)(?:-after-(?P<moves>1?\d(?:-1?\d)*))?"
 )
 
 

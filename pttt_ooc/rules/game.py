@@ -17,8 +17,10 @@ from pttt_ooc.errors import GameError
 
 Squares = tuple[int, ...]
 
-MOST_SQUARES = 10
-"""Squares of the largest board: an infoset's text has one digit for each."""
+MOST_SQUARES = 16
+"""Squares of the largest board: an infoset's text has one hexadecimal digit for each."""
+MOST_ENUMERATED_SQUARES = 10
+"""Squares of the largest board whose infosets can be enumerated."""
 
 
 def mask_of(squares: Squares) -> int:

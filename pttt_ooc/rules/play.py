@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import DIGITS, infoset_text, is_infoset_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,12 @@ class History:
         return History(self.game, None if won or full else other, attempts, placed, tried, me if won else None)
 
     def infoset(self, player: int) -> str:
-        """The player's knowledge: ``|``, then for each own square, setup first, its digit and ``*`` (placed) or ``.``.
+        """The player's knowledge, as :func:`.infoset_text.infoset_text` writes it.
 
         It is the text of an infoset if the player is to move.
         """
-        own = [Attempt(player, square, True) for square in self.game.setup[player]]
-        own += [attempt for attempt in self.attempts if attempt.player == player]
-        return "|" + "".join(f"{attempt.square}{'*' if attempt.placed else '.'}" for attempt in own)
+        own = [(square, True) for square in self.game.setup[player]]
+        return infoset_text(own + [(a.square, a.placed) for a in self.attempts if a.player == player])
 
 
 def start(game: Game) -> History:
@@ -137,7 +136,7 @@ def attempts_at(game: Game, player: int, text: str) -> tuple[tuple[int, bool], .
     -------
     None if the player has no such infoset: no attempts of the opponent lead to it.
     """
-    if not re.fullmatch(r"\|([0-9][*.])*", text):
+    if not is_infoset_text(text):
         return None
     todo, seen = [start(game)], set()
     while todo:
@@ -150,8 +149,8 @@ def attempts_at(game: Game, player: int, text: str) -> tuple[tuple[int, bool], .
             todo += [history.step(square) for square in history.legal()]
         elif own == text:
             return tuple((a.square, a.placed) for a in history.attempts if a.player == player)
-        elif int(text[len(own)]) in history.legal():
-            todo.append(history.step(int(text[len(own)])))
+        elif (square := DIGITS.index(text[len(own)])) in history.legal():
+            todo.append(history.step(square))
     return None
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import attempts_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 ConvergenceRow = Mapping[str, Any]
 """One evaluation during a solve: ``iteration``, ``seconds``, ``nashconv``, ..."""
-
-Attempts = list[tuple[int, bool]]
-"""An infoset's squares in order, each with whether the mark was placed."""
 
 MARKS = "×○"
 
@@ -47,11 +45,6 @@ _STYLE = {
     **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), PALETTE["muted"]),
     "text.color": PALETTE["ink"],
 }
-
-
-def attempts_of(text: str) -> Attempts:
-    """The attempts of an infoset's text, in order: (square, whether it was placed)."""
-    return [(int(square), outcome == "*") for square, outcome in re.findall(r"(\d+)([*.])", text)]
 
 
 @contextmanager
@@ -196,9 +189,16 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     axes.tick_params(labelsize=9.5)
     axes.grid(True)
     if target:
-        axes.axhline(target, color=PALETTE["warm"], linewidth=1, linestyle=(0, (4, 3)))
-        across = axes.get_yaxis_transform()
-        axes.text(0.03, target * 1.15, f"target {target:g}", transform=across, fontsize=9, color=PALETTE["warm"])
+        axes.axhline(target, color=PALETTE["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        axes.annotate(
+            f"target {target:g}",
+            (0.03, target),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=9,
+            color=PALETTE["muted"],
+        )
     for i, (name, line) in enumerate(lines.items()):
         colour, style = PALETTE[_LINE_COLOURS[i % len(_LINE_COLOURS)]], _LINE_STYLES[i // len(_LINE_COLOURS) % 3]
         xs, ys = zip(*line, strict=True) if line else ((), ())

@@ -19,14 +19,13 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.rules.catalogue import aim
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import Attempts, attempts_of
 from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import (
     PALETTE,
-    Attempts,
     ConvergenceRow,
-    attempts_of,
     board_figure,
     comparison_figure,
     convergence_figure,

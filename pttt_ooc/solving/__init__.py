@@ -4,6 +4,5 @@ Modules: ``regret``: the update rules. ``solver``: the loop. ``arrays``: its wor
 state between iterations. ``schedule``: when a run is evaluated and ends, and which saved run continues. ``times``: time
 spent. ``evaluation``: value and best responses of two strategies. ``assessment``: one strategy alone, and the gradient
 that gives the value of any match against it. ``best_response``: a best response as a strategy. ``textbook``: CFR by
-walks over all histories, for reading and for tests. ``restricted_game``: games in which only some actions are allowed,
-and ``linear_program``: their equilibria, and those of matrix games.
+walks over all histories, for reading and for tests. ``linear_program``: linear programs and matrix games.
 """

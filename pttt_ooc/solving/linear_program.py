@@ -1,4 +1,4 @@
-"""Linear programs, and the zero-sum games that they solve: matrix games, and games in sequence form.
+"""Linear programs, and the matrix games that they solve.
 
 They need scipy, an extra that is imported when it is used.
 """
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pttt_ooc.errors import PtttError
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,69 +90,3 @@ def maximin(payoffs: Floats) -> Floats:
         nonnegative=m,
     )
     return solve(program, "a matrix game", "highs").variables[:m]
-
-
-@dataclass(frozen=True, eq=False)
-class SequenceForm:
-    """The realization plans of one player.
-
-    Attributes
-    ----------
-    classes : int64 (columns,)
-        The class of each variable, in rising order; the first is 0, the empty sequence.
-    sums : sparse (rows, columns)
-        The first row is the reach of the empty sequence, which is 1.  Then one row for each infoset: the reach of its
-        actions minus the reach of the sequence before, which is 0.
-    """
-
-    classes: Ints
-    sums: Any
-
-    def columns(self, classes: Ints) -> Ints:
-        """The numbers of the variables of some classes."""
-        return np.searchsorted(self.classes, classes)
-
-    @property
-    def amounts(self) -> Floats:
-        """The sums that every plan has: 1, and then zeros."""
-        return np.append(1.0, np.zeros(self.sums.shape[0] - 1))
-
-
-def equilibrium(first: SequenceForm, second: SequenceForm, payoffs: Any) -> tuple[float, tuple[Floats, Floats]]:
-    """An equilibrium of a zero-sum game in sequence form (von Stengel 1996).
-
-    The plan ``x`` of player 0 gets the most against the best response of player 1::
-
-        max v(root)   so that   E x = e,   F' v <= A' x,   x >= 0
-
-    ``E x = e`` are the sums of player 0, ``F`` those of player 1, and ``A`` the payoffs.  The multipliers of
-    ``F' v <= A' x`` are the plan of player 1.
-
-    Parameters
-    ----------
-    payoffs
-        Sparse (columns of `first`, columns of `second`): for each pair of sequences, what player 0 gets.
-
-    Returns
-    -------
-    value, plans
-        The value for player 0, and the variables of both players.
-
-    Raises
-    ------
-    PtttError
-        If the linear program cannot be solved.
-    """
-    from scipy import sparse
-
-    own, bounds = first.sums.shape[1], second.sums.shape[0]
-    program = LinearProgram(
-        objective=np.concatenate([np.zeros(own), second.amounts]),
-        below=sparse.hstack([-payoffs.T, second.sums.T], format="csr"),
-        limits=np.zeros(second.sums.shape[1]),
-        equal=sparse.hstack([first.sums, sparse.csr_matrix((first.sums.shape[0], bounds))], format="csr"),
-        amounts=first.amounts,
-        nonnegative=own,
-    )
-    found = solve(program, "a restricted game")
-    return found.value, (np.maximum(found.variables[:own], 0), found.multipliers)

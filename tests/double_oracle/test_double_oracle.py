@@ -9,9 +9,8 @@ import pttt_ooc
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.lazy_response import Responder
 from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.double_oracle.pure_rule import choices
+from pttt_ooc.double_oracle.pure_rule import rule_squares
 from pttt_ooc.double_oracle.rule_tables import rule_tables
-from pttt_ooc.errors import GameError
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from tests.kits import naive
 from tests.kits.cli_runner import Done, main
@@ -99,22 +98,17 @@ def test_values_of_whole_games(name):
 
 
 def test_the_rule_wins_where_it_can_and_blocks_where_it_must():
-    game, rules = named_game("pttt-abrupt"), rule_tables(named_game("pttt-abrupt"))
+    rules = rule_tables(named_game("pttt-abrupt"))
 
     def choice(marks, fails):
-        known = sum(3**square for square in marks) + 2 * sum(3**square for square in fails)
-        return int(choices(game, 0)[known]), int(rules.choices[1, known])
+        known = (np.array([sum(1 << square for square in squares)]) for squares in (marks, fails))
+        marked, failed = known
+        return tuple(int(rule_squares(rules, player, marked, failed)[0]) for player in (0, 1))
 
     assert choice([], []) == (4, 4)
     assert choice([0, 1], [3, 4]) == (2, 2)  # it wins rather than blocks
     assert choice([8], [0, 1]) == (2, 2)
     assert choice(range(4), range(4, 9)) == (-1, -1)
-
-
-def test_a_large_board_is_refused():
-    game = named_game("pttt-abrupt")
-    with pytest.raises(GameError, match="a board of 13 squares; the double oracle takes up to 12"):
-        rule_tables(type("Board", (), {"name": game.name, "squares": 13, "symmetries": game.symmetries})())
 
 
 # ---------------------------------------------------------------------------------------------

@@ -54,6 +54,12 @@ def test_a_run_cut_off_after_each_round_finds_the_same_bits(tmp_path):
     assert_same(oracle, whole)
 
 
+@pytest.mark.parametrize("threads", [2, 4])
+def test_any_number_of_threads_finds_the_same_bits(threads):
+    one, several = (DoubleOracle(named_game(NAME), threads=count) for count in (1, threads))
+    assert_same(finished(several), finished(one))
+
+
 def test_a_state_of_something_else_is_refused(tmp_path):
     oracle = DoubleOracle(named_game(NAME))
     with SavedState(tmp_path, oracle) as saved:

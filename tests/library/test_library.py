@@ -84,7 +84,7 @@ def test_sets_that_contain_others_are_left_out():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: pttt.tic_tac_toe(3, 4, 3), "Game pttt-3x4k3-abrupt: a board of 3 x 4 squares; a game has 1 to 10."),
+        (lambda: pttt.tic_tac_toe(4, 5, 3), "Game pttt-4x5k3-abrupt: a board of 4 x 5 squares; a game has 1 to 16."),
         (lambda: pttt.tic_tac_toe(2, 3, 4), "on a board of 2 x 3 squares nobody can have 4 in a row."),
         (lambda: pttt.tic_tac_toe(2, 3, 0), "A player wins with 0 in a row, but k must be a whole number, at "),
         (lambda: pttt.tic_tac_toe(2.0, 3, 2), "A board has whole numbers of rows and columns, not 2.0 and 3."),

@@ -6,21 +6,24 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, PtttError, UnknownGameError
-from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.rules.catalogue import GAMES, named_game, tic_tac_toe_name
 from pttt_ooc.rules.game import MOST_SQUARES, Game, tic_tac_toe
+from pttt_ooc.rules.infoset_text import DIGITS, attempts_of, is_infoset_text
+from pttt_ooc.rules.play import attempts_at, replay, start
 from pttt_ooc.structure import index, symmetry
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.orders import order_counts
 from pttt_ooc.structure.relabelling import rank_dtype, relabellings
 from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.structure.views import find_pairs
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"rows": 1, "columns": 11}, "a board of 1 x 11 squares; a game has 1 to 10"),
-        ({"rows": 0}, "a board of 0 x 3 squares; a game has 1 to 10"),
-        ({"rows": -2, "columns": -3}, "a board of -2 x -3 squares; a game has 1 to 10"),
+        ({"rows": 1, "columns": 17}, "a board of 1 x 17 squares; a game has 1 to 16"),
+        ({"rows": 0}, "a board of 0 x 3 squares; a game has 1 to 16"),
+        ({"rows": -2, "columns": -3}, "a board of -2 x -3 squares; a game has 1 to 16"),
         ({"turn_rule": "abrubt"}, "no turn rule is called 'abrubt'; choose from abrupt, classical"),
         ({"setup": ((6,), ())}, "the setup has a square that is not on the board"),
         ({"setup": ((-1,), ())}, "the setup has a square that is not on the board"),
@@ -44,8 +47,28 @@ def test_an_unknown_game_is_refused():
 
 
 def test_the_largest_board_has_one_digit_for_each_square():
-    assert isinstance(tic_tac_toe("wide", 2, 5, 3, "abrupt"), Game)
-    assert [len(str(square)) for square in range(MOST_SQUARES + 1)] == [1] * 10 + [2]
+    assert isinstance(tic_tac_toe("wide", 2, 8, 3, "abrupt"), Game)
+    assert len(set(DIGITS)) == len(DIGITS) == MOST_SQUARES
+
+
+def test_the_text_of_an_infoset_is_unambiguous_on_the_largest_board():
+    game = named_game("dark-hex-4x4-abrupt")
+    history = replay(game, [1, 10, 10, 1, 11, 0, 15])
+    assert history.infoset(0) == "|1*a.b*f*" and history.infoset(1) == "|a*1.0*"
+    assert attempts_of("|1*a.b*f*") == [(1, True), (10, False), (11, True), (15, True)]
+    assert attempts_at(game, 1, "|a*1.0*") == ((10, True), (1, False), (0, True))
+    assert attempts_at(game, 1, "|10*") is None and not is_infoset_text("|10*") and not is_infoset_text("|g*")
+
+
+def test_infosets_of_a_large_board_are_not_listed():
+    with pytest.raises(GameError, match=r"^Game pttt-3x4k3-abrupt: a board of 12 squares has too many infosets"):
+        find_pairs(named_game("pttt-3x4k3-abrupt"))
+
+
+def test_a_setup_on_squares_beyond_nine():
+    game = named_game("pttt-3x4k3-abrupt-after-11-0")
+    assert game.setup == ((11,), (0,)) and start(game).infoset(0) == "|b*"
+    assert tic_tac_toe_name(3, 4, 3, "abrupt", game.setup) == game.name
 
 
 def test_mirror_images_of_too_many_orders_are_refused(monkeypatch):

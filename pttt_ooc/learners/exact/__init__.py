@@ -3,5 +3,5 @@
 ``kernels``: the steps at infosets. ``fictitious``: fictitious play in extensive form. ``mirror``: magnetic mirror
 descent. ``regularised``: regularised Nash dynamics. ``oracle``: double oracle over pure strategies (PSRO), with
 ``metagame``: its meta-solvers. ``sequence_oracle``: double oracle over sequences, with regret matching, and
-``double_oracle``: with linear programs.
+``double_oracle``: the lazy one.
 """

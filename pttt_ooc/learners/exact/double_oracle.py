@@ -1,15 +1,8 @@
-"""Double oracle over sequences with linear programs: it finds an exact equilibrium, and detects it.
+"""The lazy double oracle: it finds an exact equilibrium, and detects it; see :mod:`pttt_ooc.double_oracle`.
 
-In a restricted game each player has some *allowed* actions at each infoset.  At the beginning, these are the best
-responses to uniform play.  In each iteration, a linear program finds an equilibrium of the restricted game, see
-:mod:`pttt_ooc.solving.restricted_game`.  At infosets that its plans do not reach, both play their first behaviour.
-The actions of the whole game's exact best responses to these strategies are then allowed where they are reached
-(Bosansky et al. 2014, section 4).  When nothing is new, the best responses gain nothing over the equilibrium, so it is
-an equilibrium of the whole game.
-
-In the paper, a player who leaves the opponent's restricted game gets a bound on the payoff there.  Here they meet the
-opponent's first behaviour.  So a program's value may be too high or too low for a while, and only the exact evaluation
-of the strategies proves anything.
+An iteration is a round: the restricted game is solved, and the actions of best responses in the whole game join it.
+The double oracle lists nothing; only for the loop's evaluation, which is that of all learners, are its strategies
+written at all infosets.
 """
 
 from __future__ import annotations
@@ -21,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from pttt_ooc.double_oracle import oracle
+from pttt_ooc.double_oracle.saved_state import as_bytes, from_bytes
+from pttt_ooc.double_oracle.whole_strategy import write_whole
 from pttt_ooc.extras import check_extra
-from pttt_ooc.learners.exact import kernels
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
-from pttt_ooc.solving.restricted_game import RestrictedGames
-from pttt_ooc.structure.strategy import Strategy
 
 
 class DoubleOracleSettings(LearnerSettings):
@@ -35,69 +27,55 @@ class DoubleOracleSettings(LearnerSettings):
 
     @model_validator(mode="after")
     def _has_its_library(self) -> Self:
-        check_extra("learners", "The learner double-oracle")
+        check_extra("exact", "The learner double-oracle")
         return self
 
 
 class DoubleOracle(Learner[DoubleOracleSettings]):
-    """Double oracle over sequences; its strategies are an equilibrium of the last restricted game."""
+    """Lazy double oracle over sequences, in double precision; its strategies are those of the last round."""
 
     settings_model = DoubleOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
     def start(self, game: LearningGame, settings: DoubleOracleSettings, seed: int) -> None:
-        """Allow the actions of best responses to uniform play at all infosets."""
-        self.game, self.games = game, RestrictedGames(game.index, restricted_walk(game.index))
-        uniform = [game.reach(p, game.uniform(p)) for p in (0, 1)]
-        self.otherwise = [game.best_response(p, uniform[1 - p])[1] for p in (0, 1)]
-        self.behaviours = [found.copy() for found in self.otherwise]
-        self.allowed = [found > 0 for found in self.otherwise]
-        self.news = np.ones(1, np.int64)  # number of actions that the last best responses added
+        """Begin with the pure rule."""
+        self.game = game
+        self.oracle = oracle.DoubleOracle(game.game, threads=game.engine.workers.count)
 
     @property
     def settled(self) -> bool:
-        """Whether the last best responses added no action."""
-        return not self.news[0]
+        """Whether the last best responses to an equilibrium of the restricted game had nothing new."""
+        return self.oracle.last is not None and self.oracle.last.settled
 
     def step(self, iterations: int) -> None:
-        """Solve the restricted game, then enlarge it."""
+        """Make rounds."""
         for _ in range(iterations):
             self.counts.iterations += 1
-            if self.settled:
-                continue
-            before = self.games.walked
-            _, plans = self.games.solve((self.allowed[0], self.allowed[1]))
-            for p in (0, 1):
-                self._behave(p, plans[p])
-            self.news[0] = sum(self._grow(p) for p in (0, 1))
-            self.counts.gradients += 2
-            self.counts.states += 2 * self.game.nodes + self.games.walked - before
-
-    def _behave(self, player: int, plan: Any) -> None:
-        def arguments(part: slice) -> tuple[Any, ...]:
-            return (part.start, plan[part], self.otherwise[player][part], self.behaviours[player][part])
-
-        self.game.run(player, kernels.behave, arguments)
-
-    def _grow(self, player: int) -> int:
-        """Allow the best response's actions where it has reach; return the number of new actions."""
-        opponent = self.game.reach(1 - player, self.behaviours[1 - player])
-        comes = self.game.reach(player, self.game.best_response(player, opponent)[1]).sequences > 0
-        news = int((comes & ~self.allowed[player]).sum())
-        self.allowed[player] |= comes
-        return news
+            if not self.settled:
+                last = self.oracle.round()
+                self.counts.states += sum(last.visited) + last.histories
 
     def strategy(self) -> Pair:
-        """The last equilibrium, in the precision of the game."""
-        first, second = (Strategy(self.game.index, p, self.behaviours[p]) for p in (0, 1))
+        """The plans of the last round, and the pure rule where they do not come."""
+        first, second = (
+            write_whole(
+                *(self.oracle.rules, plan, self.game.index, player, np.zeros(self.game.players[player].sequences)),
+                always=True,
+                threads=self.game.engine.workers.count,
+            )
+            for player, plan in enumerate(self.oracle.plans)
+        )
         return first, second
 
+    def facts(self) -> dict[str, float]:
+        """The interval that is proven to contain the value of the game."""
+        last = self.oracle.last
+        return {"value_lower": last.best_lower, "value_upper": last.best_upper} if last else {}
+
     def state(self) -> Arrays:
-        """The restricted game and its equilibrium."""
-        named: dict[str, list[NDArray[Any]]] = {"allowed": self.allowed, "behaviours": self.behaviours}
-        return {"news": self.news, **{f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}}
+        """The state of the double oracle, as bytes of a file."""
+        return {"oracle": np.frombuffer(as_bytes(self.oracle.state()), np.uint8)}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore them."""
-        for name, array in self.state().items():
-            array[:] = state[name]
+        """Restore it."""
+        self.oracle.restore(from_bytes(state["oracle"].tobytes()))

@@ -14,7 +14,6 @@ import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 
-ROUNDED = 1e-12  # a linear program's reach below this counts as zero
 TINY = 1e-30  # visits below this count as none: nothing is learned there
 
 
@@ -245,24 +244,3 @@ def restricted_regrets(first_view, last_view, tree, part, allowed, regrets, poli
                     policy[at] = zero
                 else:
                     policy[at] = regrets[at] / total if total > 0 else one / some
-
-
-@kernel
-def behave(first_view, last_view, tree, first_sequence, plan, otherwise, behaviour):
-    """Write the behaviour of a realization plan, and another behaviour where the plan has no reach.
-
-    Parameters
-    ----------
-    plan, otherwise, behaviour
-        For each of the slice's sequences, from `first_sequence` on: reach, the other behaviour, and the result.
-    """
-    for view in range(first_view, last_view):
-        orders, actions, start = _shape(tree, view)
-        for r in range(orders if actions else 0):
-            first = start - first_sequence + r
-            total = plan[first]
-            for a in range(1, actions):
-                total += plan[first + a * orders]
-            for a in range(actions):
-                at = first + a * orders
-                behaviour[at] = plan[at] / total if total > ROUNDED else otherwise[at]

@@ -1,0 +1,87 @@
+"""The memory budget of the double oracle: it holds, it changes no bit, and what does not fit gets a sentence."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pttt_ooc.double_oracle.clairvoyance import new_bounds, resized
+from pttt_ooc.double_oracle.memory_budget import needs_of
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.double_oracle.saved_state import SavedState
+from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.rules.catalogue import named_game
+from tests.double_oracle.test_saved_state import assert_same, finished
+
+pytest.importorskip("highspy")
+
+NAME = "mini-2x3k3-abrupt"
+
+
+def test_tables_that_change_their_size_change_no_bit():
+    """Bounds that are dropped are computed again, and those that are kept are found again."""
+    whole, oracle = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME))
+    while not (oracle.last and oracle.last.settled):
+        for responder in oracle._responders:
+            responder.limit([0.001, 0.3, 4.0][oracle.last.number % 3 if oracle.last else 0])
+        oracle.round()
+    assert_same(oracle, whole)
+
+
+def test_smaller_tables_keep_what_was_used_last():
+    large, chance = new_bounds(6, 2.0), np.random.default_rng(1)
+    entries = chance.permutation(len(large.values))[: len(large.values) // 2]
+    large.value_keys[entries, 0], large.value_keys[entries, 1] = chance.integers(1, 2**60, (2, len(entries)))
+    large.values[entries], large.value_ages[entries] = np.arange(len(entries)), 1 + np.arange(len(entries)) % 2
+    small = resized(large, 0.4)
+    assert 1024 < len(small.values) < len(entries) / 2 and resized(small, 0.4) is small
+    kept = np.flatnonzero(small.value_keys[:, 1])
+    known = dict(zip(map(tuple, large.value_keys[entries].tolist()), large.values[entries].tolist(), strict=True))
+    assert all(known[tuple(small.value_keys[k].tolist())] == small.values[k] for k in kept)
+    assert len(kept) > 0.9 * len(small.values) and (small.value_ages[kept] == 2).mean() > 0.8
+    again = resized(small, 2.0)
+    assert len(again.values) == len(large.values) and (again.value_keys[:, 1] > 0).sum() > 0.95 * len(kept)
+
+
+def test_a_run_that_no_longer_fits_goes_on_with_more_memory(tmp_path):
+    whole, tight = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME), memory_mb=1000)
+    with SavedState(tmp_path, tight) as saved:
+        for _ in range(5):
+            tight.round()
+        tight._memory._megabytes = 236
+        with pytest.raises(
+            MemoryBudgetError, match=r"^The next round of mini-2x3k3-abrupt takes \d+ MB of memory \("
+        ) as end:
+            tight.round()
+        assert str(end.value).endswith(", but the budget is 236 MB; give a larger one.")
+        saved.save()
+    oracle = DoubleOracle(named_game(NAME), memory_mb=1000)
+    with SavedState(tmp_path, oracle):
+        assert oracle.last.number == 5
+        assert_same(finished(oracle), whole)
+
+
+def test_a_program_needs_more_than_regret_matching():
+    oracle = DoubleOracle(named_game(NAME))
+    needs = [sum(needs_of(oracle.plans, 10**6, exact).values()) for exact in (False, True)]
+    assert needs[0] > 10**6 * 16 and needs[1] > needs[0] + 10**6 * 300
+
+
+def exact(*arguments):
+    command = [sys.executable, "-m", "pttt_ooc.cli", "exact", *map(str, arguments), "--json"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_a_budget_below_the_interpreter_gets_a_sentence():
+    done = exact("--game", NAME, "--memory-mb", 100)
+    assert done.returncode == 1 and not done.stdout and "Traceback" not in done.stderr
+    assert "but the budget is 100 MB; give a larger one." in done.stderr
+
+
+@pytest.mark.slow
+def test_the_peak_of_a_game_of_ten_squares_stays_below_a_small_budget():
+    assert exact("--game", NAME, "--max-minutes", 0).returncode == 0  # compiles, which takes more memory
+    found = json.loads(exact("--game", "pttt-2x5k3-abrupt", "--memory-mb", 350).stdout)
+    assert found["exact"] and found["peak_mb"] < 350
