@@ -58,6 +58,7 @@ CONTENTS = {
         "commands",
         "library",
         "exact",
+        "equilibria",
         "proof",
         "learners",
         "scale",

@@ -13,8 +13,8 @@ import typer
 
 from pttt_ooc.aliases import Interval
 from pttt_ooc.cli.console import say
-from pttt_ooc.disk.outputs import check_output_directory
-from pttt_ooc.errors import MemoryBudgetError, StoreError
+from pttt_ooc.disk.outputs import check_output, check_output_directory
+from pttt_ooc.errors import MemoryBudgetError, PtttError, StoreError
 from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
 from pttt_ooc.show.rounds import round_line
 
@@ -51,6 +51,12 @@ def exact(
     state: Annotated[
         Path | None, typer.Option("--state", metavar="DIR", help="Save the run there, and go on from what is saved.")
     ] = None,
+    mps: Annotated[
+        Path | None, typer.Option(metavar="FILE.mps", help="Write the last linear program for other solvers.")
+    ] = None,
+    efg: Annotated[
+        Path | None, typer.Option(metavar="FILE.efg", help="Write the whole game for Gambit; small boards only.")
+    ] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
     data: DataOption = DATA,
@@ -69,7 +75,12 @@ def exact(
     from pttt_ooc.extras import check_extra
 
     rules = _checked(game, solution, output)
+    for file, suffix in ((mps, ".mps"), (efg, ".efg")):
+        if file:
+            check_output(file, suffix=suffix)
     check_extra("exact", "The command `pttt exact`")
+    if efg:
+        _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
     oracle = DoubleOracle(rules, math.inf, threads or cores(), memory_mb or MEMORY_MB)
     played = _played(oracle, solution, data) if solution else None
@@ -98,6 +109,8 @@ def exact(
     if output:
         _write(oracle, played, output, data)
     low, high = _interval(last)
+    if mps:
+        _write_program(oracle, mps)
     if as_json:
         record = {
             "game": rules.name,
@@ -179,6 +192,23 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
 def _interval(last: Round) -> Interval:
     """Where the value is; at an equilibrium, rounding may exchange the best bounds."""
     return min(last.best_lower, last.best_upper), max(last.best_lower, last.best_upper)
+
+
+def _write_tree(rules: Game, file: Path) -> None:
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.products.gambit import efg_lines
+
+    atomic_write_text(file, "".join(efg_lines(rules)))
+    say(f"The game is in {file}.")
+
+
+def _write_program(oracle: DoubleOracle, file: Path) -> None:
+    from pttt_ooc.double_oracle.program_file import write_program
+
+    if oracle.checked_program is None:
+        raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")
+    write_program(oracle.checked_program, oracle.game, oracle.plans, file)
+    say(f"The linear program is in {file}.")
 
 
 def _show(last: Round, game: str, seconds: float) -> None:

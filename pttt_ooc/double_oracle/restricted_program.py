@@ -221,7 +221,7 @@ def _solved(
     """The checked solution by one method; or None and what is wrong."""
     import highspy
 
-    solver = _solver(program, options)
+    solver = solver_of(program, options)
     kinds = list(highspy.HighsBasisStatus.__members__.values())
     if basis:
         start = highspy.HighsBasis()
@@ -246,7 +246,7 @@ def _solved(
     return CheckedProgram(program, columns, rows, reach), ""
 
 
-def _solver(program: Program, options: dict[str, Any]) -> Any:
+def solver_of(program: Program, options: dict[str, Any]) -> Any:
     """A solver with the program."""
     import highspy
 

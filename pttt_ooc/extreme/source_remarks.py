@@ -18,34 +18,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-ERROR, MOVES, LOST = "error", "moves", "lost"
-"""Kinds of differences: Python 3 raises an error; it may play other moves; the conversion does not keep it either."""
+MOVES, LOST = "moves", "lost"
+"""Kinds of differences: Python 3 may play other moves; the conversion does not keep it either."""
 MOST = 50
 """Remarks of one kind about a file."""
 
-_LISTS = {"map", "filter", "zip", "range"}
-_VIEWS = {"keys", "values", "items"}
-_CONSUMERS = {
-    "list",
-    "tuple",
-    "set",
-    "frozenset",
-    "sorted",
-    "sum",
-    "min",
-    "max",
-    "any",
-    "all",
-    "len",
-    "dict",
-    "enumerate",
-}
-_CONSUMERS |= {"map", "filter", "zip", "reversed", "iter", "join", "extend", "update"}
 _UNORDERED = {"keys", "values", "items", "iterkeys", "itervalues", "iteritems", "popitem"}
 _ORDERLESS = {"sorted", "sum", "set", "frozenset", "any", "all", "len", "dict"}
 _OLD_METHODS = {"__cmp__", "__nonzero__", "__div__", "__rdiv__", "__idiv__", "__getslice__", "__setslice__", "next"}
-_OLD_ATTRIBUTES = {"message", "decode", "encode", "has_key"}
-_OLD_FUNCTIONS = {"input", "round", "exec", "eval", "hash", "apply", "coerce", "intern", "reload", "buffer"}
+
 LIBRARIES = ("numpy", "pandas", "sklearn")
 """Libraries that the course's document allows, by the names that bots import."""
 
@@ -76,27 +57,10 @@ def _differences(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[Dif
     line = getattr(node, "lineno", 0)
     if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and not _is_real(node):
         yield line, MOVES, "/ between whole numbers rounds down in Python 2"
-    elif isinstance(node, ast.Compare):
-        ordered = any(isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops)
-        if ordered and not all(map(_is_number, (node.left, *node.comparators))):
-            yield line, ERROR, "values of different types, such as None and numbers, can be ordered in Python 2 only"
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        for name in names:
-            if name.partition(".")[0] not in sys.stdlib_module_names.union(LIBRARIES):
-                yield line, ERROR, f"Python 3 has no module {name}"
     elif isinstance(node, ast.ClassDef):
         own = {one.name: one.lineno for one in node.body if isinstance(one, ast.FunctionDef)}
         for name in sorted(_OLD_METHODS & set(own)):
             yield own[name], MOVES, f"only Python 2 calls the method {name} by itself"
-        if "__eq__" in own and "__hash__" not in own:
-            yield (
-                own["__eq__"],
-                ERROR,
-                "objects of a class with __eq__ but without __hash__ have a hash in Python 2 only",
-            )
-    elif isinstance(node, ast.Attribute) and node.attr in _OLD_ATTRIBUTES:
-        yield line, ERROR, f".{node.attr} is something else in Python 2, or exists there only"
     elif isinstance(node, ast.Call):
         yield from _differences_of_call(node, line, parents)
 
@@ -105,33 +69,22 @@ def _differences_of_call(node: ast.Call, line: int, parents: dict[ast.AST, ast.A
     parent = parents.get(node)
     consumer = parent.func if isinstance(parent, ast.Call) else None
     by = getattr(consumer, "id", getattr(consumer, "attr", ""))
-    looped = isinstance(parent, ast.For | ast.comprehension | ast.Starred)
     if isinstance(node.func, ast.Name):
         name = node.func.id
-        if name in _LISTS and not looped and by not in _CONSUMERS:
-            yield line, ERROR, f"{name}() is a list in Python 2 only"
-        if name in ("sorted", "cmp") and (len(node.args) > 1 or any(one.arg == "cmp" for one in node.keywords)):
-            yield line, ERROR, "a function that compares two values can order a list in Python 2 only"
         if name in ("exec", "eval"):
             yield line, LOST, f"what {name} runs is not converted from the syntax of Python 2"
         elif name == "hash":
             yield line, LOST, "hash() has other values in Python 2, except for numbers"
         elif name == "round":
             yield line, MOVES, "round() gives a float, and rounds halves away from zero, in Python 2"
-        elif name in _OLD_FUNCTIONS:
-            yield line, ERROR, f"{name}() is something else in Python 2"
         if name in ("set", "frozenset") and (
             isinstance(parent, ast.For | ast.comprehension) or by in ("list", "tuple")
         ):
             yield line, LOST, "the order of a set is another in Python 2"
     elif isinstance(node.func, ast.Attribute):
         name = node.func.attr
-        if name in _VIEWS and not node.args and not looped and by not in _CONSUMERS:
-            yield line, ERROR, f".{name}() is a list in Python 2 only"
         if name in _UNORDERED and not node.args and by not in _ORDERLESS:
             yield line, LOST, "the order of a dictionary is another in Python 2"
-        if name == "sort" and (node.args or any(one.arg == "cmp" for one in node.keywords)):
-            yield line, ERROR, "a function that compares two values can order a list in Python 2 only"
         owner = getattr(node.func.value, "id", "")
         if (owner, name) in (("math", "floor"), ("math", "ceil")):
             yield line, MOVES, f"math.{name}() gives a float in Python 2"
@@ -147,13 +100,6 @@ def _is_real(node: ast.BinOp | ast.AugAssign) -> bool:
         if getattr(called, "id", "") == "float" or (isinstance(one, ast.Constant) and isinstance(one.value, float)):
             return True
     return False
-
-
-def _is_number(node: ast.expr) -> bool:
-    """Whether a value is surely a number."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int | float)
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("len", "int", "float", "abs")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
 from pttt_ooc.double_oracle.saved_state import SavedState
 from pttt_ooc.double_oracle.warm_start import allow_played
+from pttt_ooc.equilibria.choice import needed_bytes
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.extras import check_extra
 from pttt_ooc.jit import version
@@ -32,6 +33,7 @@ from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.rounds import round_line
+from pttt_ooc.stages import choice
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.product_check import timeless
@@ -47,9 +49,17 @@ _MEMO_MB, _GAMES_MB = 32, 80  # for bounds of best responses; for restricted gam
 _LINE_SECONDS = 2.0  # between two lines of progress
 
 
-def needs(layout: Layout | None) -> MemoryNeeds[tuple[Floats, ...]]:
-    """The stage's memory needs; without a layout, those of a game that is not listed."""
+def needs(layout: Layout | None, choosing: bool = False) -> MemoryNeeds[tuple[Floats, ...]]:
+    """The stage's memory needs; without a layout, those of a game that is not listed.
+
+    Parameters
+    ----------
+    choosing
+        Whether a choice among equilibria is made: key ``finish: against``.
+    """
     fixed = {**process_needs(), "restricted games": _GAMES_MB * MB, "bounds of best responses": _MEMO_MB * MB}
+    if layout and choosing:
+        fixed["choice of the equilibrium"] = needed_bytes(layout)
     arrays = () if layout is None else strategy_arrays(layout, np.float64)
     return MemoryNeeds(fixed, arrays, thread_needs())
 
@@ -63,6 +73,7 @@ def run(
     threads: int = 1,
     log: Path | None = None,
     memory_mb: float = math.inf,
+    reader: choice.Reader | None = None,
 ) -> None:
     """Make ``equilibrium.zarr`` and ``rounds.jsonl``; without an equilibrium, the latter is empty.
 
@@ -74,6 +85,8 @@ def run(
         Method and limits.
     listed
         Whether there are an index and a solution; otherwise the equilibrium is stored as plans only.
+    reader
+        Reads the strategy that ``finish: against`` names.
 
     Raises
     ------
@@ -85,7 +98,7 @@ def run(
     with stage("finish", directory, products) as facts:
         before = inputs(directory, "enumerate", "index", "solve") if listed else {}
         facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
-        facts["made_from"] = digests(before)
+        facts["made_from"] = {**digests(before), **(choice.opponent_digests(settings.against) if listed else {})}
         index = index_of(directory, game, symmetry) if listed else None
         wanted, rows = needs(index), list[Facts]()
         reason, why = _obstacle(settings, wanted, memory_mb if listed else math.inf)
@@ -93,6 +106,8 @@ def run(
             allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
         else:
             check_extra("exact", "An exact equilibrium (finish: exact)")
+            asked = choice.asked(settings.against, index, needs(index, choosing=True), memory_mb)
+            wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
             own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
             state = _state_of(directory, before)
@@ -107,9 +122,16 @@ def run(
                 reason, why = "memory_mb", str(error).removesuffix(".")
         if reason == "equilibrium" or (rows and not listed):
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
+            chosen = None
+            if average:
+                average, chosen = choice.made(asked, oracle, average, directory, reader, threads, EXACT, log)
+                facts["result"]["choice"] = chosen
             with fresh_store(directory / EQUILIBRIUM) as store:
                 told = {"algorithm": "double-oracle", **timeless(facts["result"])}
-                write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads=threads)
+                complete = bool(chosen and chosen["made"])
+                write_equilibrium(
+                    store, oracle.game, oracle.plans, told, symmetry, average, threads=threads, complete=complete
+                )
             products.append(EQUILIBRIUM)
             if reason == "equilibrium":
                 _forget(state)

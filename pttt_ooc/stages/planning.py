@@ -165,7 +165,7 @@ def planned(config: Config, threads: int) -> Plan:
         "enumerate": enumerate.needs(game),
         "index": index.needs(symmetry, count),
         "solve": solve.needs(folded, config.solve, thread),
-        "finish": finish.needs(folded) if finishes else _PROCESS_ONLY,
+        "finish": _finish_needs(config, folded) if finishes else _PROCESS_ONLY,
         "evaluate": evaluate.needs(folded, thread, dtype),
         "export": export.needs(folded, whole, dtype) if exports else _PROCESS_ONLY,
         "report": report.needs(folded, dtype),
@@ -185,6 +185,12 @@ def planned(config: Config, threads: int) -> Plan:
         _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
         0 if finishes else exact_from,
     )
+
+
+def _finish_needs(config: Config, layout: Layout) -> MemoryNeeds[Any]:
+    """The needs of the stage "finish", with a choice among equilibria if it fits."""
+    whole = finish.needs(layout, config.finish.against != "none" and config.symmetry == "full")
+    return whole if whole.smallest_mb <= config.memory_mb else finish.needs(layout)
 
 
 def _unlisted(config: Config, threads: int) -> Plan:

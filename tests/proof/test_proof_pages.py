@@ -255,6 +255,22 @@ def test_numbers_are_drawn_evenly(opened):
     assert all(abs(count - 4000 / 3) < 6 * 30 for count in thirds) and abs(odd - 2000) < 6 * 32
 
 
+REDRAWN = """() => {
+  const asked = [], largest = 2 ** 32 - 1;
+  crypto.getRandomValues = (words) => {
+    asked.push(words.length);
+    return words.fill(asked.length === 1 ? largest : 0);
+  };
+  return [String(random(3n)), asked];
+}"""
+
+
+@in_browser
+def test_a_number_that_would_favour_some_is_drawn_again(opened):
+    """There are 3 k + 1 numbers of 64 bits: the last one is left out."""
+    assert opened("perfect.html").evaluate(REDRAWN) == ["0", [2, 2]]
+
+
 GAMES = """async ([name, human, squares]) => {
   document.getElementById("choice").value = name;
   await start(human);

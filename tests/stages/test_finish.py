@@ -15,7 +15,8 @@ from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.memory_budget import RunMemory
 from pttt_ooc.double_oracle.rule_tables import rule_tables
-from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.errors import MemoryBudgetError, StrategyFileError
+from pttt_ooc.library.strategy_reader import read_opponent
 from pttt_ooc.products.equilibrium import read_plans
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import named_game
@@ -87,7 +88,9 @@ def test_what_is_stored_is_an_equilibrium_by_brute_force(tmp_path, name):
     assert manifest(directory, "evaluate")["uniform"]["nashconv"] > 1e-3
 
 
-def test_where_own_actions_never_lead_the_average_stays(done):
+def test_where_own_actions_never_lead_the_average_stays(tmp_path):
+    done = made(tmp_path, settings=FinishConfig(against="none"))
+    assert manifest(done)["result"]["choice"] == {"against": "none", "made": False}
     index = index_of(done, GAME, "full")
     average, found = (read_solution(done / store, index) for store in (SOLUTION, EQUILIBRIUM))
     game, rows = named_game(GAME), tables(done, GAME, "full")
@@ -328,3 +331,83 @@ def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_p
         first = pttt_ooc.Strategy.read(directory / name, 0, game)
         second = pttt_ooc.Strategy.read(directory / name.replace("pl0", "pl1"), 1, game)
         assert pttt_ooc.evaluate(first, second).nashconv < 1e-12
+
+
+# ---------------------------------------------------------------------------------------------
+# The choice among equilibria
+
+
+def payoff(directory, player):
+    """The payoff of a stored strategy against uniform play, by brute force; it is of a game with symmetry."""
+    game, index = named_game(WIDE), index_of(directory, WIDE, "full")
+    strategy = read_solution(directory / EQUILIBRIUM, index)[player]
+    rows = {}
+    for (text, square), chance in zip(sequence_texts(index, player), strategy.probabilities.tolist(), strict=True):
+        for g in game.symmetries:
+            rows.setdefault(naive.image(game, text, g), [0.0] * game.squares)[g[square]] = chance
+    errs = naive.uniform(game, 1 - player)
+    worst = -naive.best_response_value(game, 1 - player, rows)
+    return naive.value(game, *((rows, errs) if player == 0 else (errs, rows))) * (-1) ** player, worst
+
+
+WIDE = "dark-hex-2x3-abrupt"
+"""A game with many equilibria."""
+
+
+def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, capsys):
+    plain = made(tmp_path / "plain", WIDE, settings=FinishConfig(against="none"))
+    directory = made(tmp_path / "chosen", WIDE)
+    chosen = manifest(directory)["result"]["choice"]
+    assert chosen["made"] and chosen["against"] == "uniform" and chosen["loss"] < 1e-12
+    gains = []
+    for player in (0, 1):
+        (value, worst), (before, _) = payoff(directory, player), payoff(plain, player)
+        assert value == pytest.approx(chosen["payoffs"][player], abs=1e-12)
+        assert worst == pytest.approx(9 / 11 * (-1) ** player, abs=1e-12)
+        gains.append(value - before)
+    assert min(gains) > -1e-12 and max(gains) > 1e-3
+    evaluate.run(WIDE, "full", directory)
+    assert 0 <= manifest(directory, "evaluate")["solution"]["nashconv"] < 1e-12
+
+    capsys.readouterr()
+    with_choice = manifest(directory)["memory"]["smallest_mb"]
+    finish.run(WIDE, "full", EXACT, directory, memory_mb=with_choice - 1)
+    assert f"finish: against: uniform takes a memory_mb of {with_choice}; the pure rule" in capsys.readouterr().err
+    assert manifest(directory)["result"]["choice"]["made"] is False
+    assert payoff(directory, 0) == payoff(plain, 0)
+
+    def stale(memory_mb):
+        return reasons(directory, requested_stages(Config(game=WIDE, solve=SETTINGS, memory_mb=memory_mb), directory))[
+            "finish"
+        ]
+
+    assert stale(with_choice - 1) == "" and stale(with_choice) == f"had too little memory, but now has {with_choice} MB"
+
+
+def test_without_symmetry_a_sentence_says_that_there_is_no_choice(tmp_path, capsys):
+    directory = made(tmp_path, "mini-2x2k2-abrupt", "none")
+    assert "against: uniform needs symmetry: full, but this run has symmetry: none" in capsys.readouterr().err
+    assert manifest(directory)["result"]["choice"] == {"against": "uniform", "made": False}
+
+
+def test_the_choice_against_a_named_strategy(tmp_path, done):
+    directory = shutil.copytree(done, tmp_path / GAME / "full")
+    named = shutil.copytree(done / SOLUTION, tmp_path / "named")
+    settings = FinishConfig(against=str(named))
+    finish.run(GAME, "full", settings, directory, reader=read_opponent)
+    found = manifest(directory)["result"]["choice"]
+    assert found["made"] and found["against"] == str(named)
+    other = manifest(done)["result"]["choice"]
+    assert other["payoffs"] != found["payoffs"]
+
+    def stale():
+        config = Config(game=GAME, solve=SETTINGS, finish=settings.model_dump())
+        return reasons(directory, requested_stages(config, directory))["finish"]
+
+    assert stale() == ""
+    shutil.rmtree(named)
+    shutil.copytree(done / EQUILIBRIUM, named)
+    assert stale() == "was made from another against"
+    with pytest.raises(StrategyFileError, match="is a solution of"):
+        wrong = made(tmp_path / "wrong", "mini-2x2k2-abrupt")
+        finish.run(GAME, "full", FinishConfig(against=str(wrong)), directory, reader=read_opponent)
