@@ -68,6 +68,7 @@ CHANGES = [
     Change("solve.snapshots_mb", 10, SOLVE, GOES_ON, (("solve.snapshot_every", 2),)),
     Change("finish.method", "none", FINISH),
     Change("finish.max_minutes", 5, FINISH),
+    Change("finish.against", "none", FINISH),
     Change("export.dtype", "float32", EXPORT),
     Change("export.compression_level", 9, EXPORT),
     Change("export.infosets_0", "rows0.txt", EXPORT),
