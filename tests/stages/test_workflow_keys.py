@@ -122,6 +122,7 @@ WING_CHANGES = {
         "marks": [3, 2, 1],
         "time_limit": 1,
         "load_limit": 1,
+        "libraries": ["numpy"],
         "memory_mb": 100,
         "python": "3",
         "sandbox": False,
