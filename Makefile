@@ -21,7 +21,7 @@ PROFILE := profiles/default
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve serve test test-all check docs bench mutate format lock clean
+.PHONY: help env solve serve test test-all check docs bench certificates mutate format lock clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
@@ -53,6 +53,10 @@ docs: $(DOCS) ## build the documentation as a website in build/docs, and check i
 
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
+
+certificates: $(DEV) ## make all certificates of docs/proof.md anew in build/proof, verify them, and add the pages that use them
+	$(BIN)/python -m benchmarks.certificates build/proof
+	$(BIN)/python docs/make_pages.py build/proof
 
 mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a test fails each time (MUTATE="..." adds options)
 	$(BIN)/python -m benchmarks.mutation $(MUTATE)

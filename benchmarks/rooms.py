@@ -27,12 +27,13 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
 
 
 def imports(package: Path = PACKAGE) -> Graph:
-    """The modules that each module imports, at its top or in a function; without the package's ``__init__``."""
+    """The modules that each module imports, at its top or in a function.  Without the package's own
+    ``__init__`` and ``__main__``."""
     known = modules(package)
     return {
         name: frozenset(_imported(ast.parse(file.read_text(encoding="utf-8")), known) - {name})
         for name, file in known.items()
-        if name != "__init__"
+        if name not in ("__init__", "__main__")
     }
 
 
@@ -106,7 +107,7 @@ def lines() -> Counter[str]:
     """Lines of Python of each room."""
     count: Counter[str] = Counter()
     for name, file in modules().items():
-        if name != "__init__":
+        if name not in ("__init__", "__main__"):
             count[name.partition(".")[0]] += len(file.read_text(encoding="utf-8").splitlines())
     return count
 

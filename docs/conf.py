@@ -7,6 +7,7 @@ import html.parser
 import inspect
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -57,6 +58,7 @@ CONTENTS = {
         "commands",
         "library",
         "exact",
+        "equilibria",
         "proof",
         "learners",
         "scale",
@@ -119,6 +121,13 @@ def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, g
     return tuple(text and array.sub("~numpy.ndarray", text) for text in (given, returned))
 
 
+def make_pages(app: Sphinx, failure: Exception | None) -> None:
+    """Add the pages that also work from a file, `pages/` of the website."""
+    if failure is None and app.builder.name == "html":
+        sys.path.insert(0, str(Path(__file__).parent))
+        import_module("make_pages").make(Path(app.outdir) / "pages")
+
+
 class Links(html.parser.HTMLParser):
     """The links of a page of the website, and the places in it that a link can name."""
 
@@ -160,4 +169,5 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", add_contents)
     app.connect("source-read", add_names)
     app.connect("autodoc-process-signature", shorten)
+    app.connect("build-finished", make_pages)
     app.connect("build-finished", check_links)

@@ -202,6 +202,12 @@ class FinishConfig(Section):
         le=1e9,
         description="If the equilibrium is not found in this many minutes, the solver's strategies are the result.",
     )
+    against: str = Field(
+        default="uniform",
+        min_length=1,
+        description="Of all equilibria, the one that wins most against uniform play, or against the strategy of this "
+        "name: a .zip, .npy or .h5 file, or the directory of a solution. none: any equilibrium.",
+    )
 
 
 def _finish(value: Any) -> Any:
@@ -347,6 +353,12 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
         file = getattr(config.export, key)
         if file is not None and not os.path.isfile(file):  # also false where the name is impossible
             raise ConfigError(f"{source}: export.{key} is {shown(str(file))}, but there is no such file.")
+    against = config.finish.against
+    if against not in ("uniform", "none") and not os.path.exists(against):
+        raise ConfigError(
+            f"{source}: finish.against is {shown(against)}, but there is no such file or directory; it may also be "
+            "uniform or none."
+        )
     if config.listed is False:
         listing = [key for key in ("course", "bundle") if getattr(config.export, key)]
         listing = [f"export.{key} is true" for key in listing] + ["finish is none"] * (config.finish.method == "none")

@@ -31,7 +31,7 @@ def upward(package=PACKAGE):
 def test_every_folder_is_a_room_of_the_list():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders == set(ROOMS)
-    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", *TOP}
+    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", "__main__", *TOP}
 
 
 def test_every_room_says_what_its_modules_are():

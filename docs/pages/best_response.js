@@ -1,105 +1,111 @@
 "use strict";
-// The best response to a plan, in integers: the most that the responder can get, over the plan's denominator.
+// The best response to a plan.  Amounts are weights of the plan: whole numbers, over its denominator.
+//
+// The responder knows only their own attempts.  Beside these goes a group: the infosets of the plan at which the other
+// player may be meanwhile.  What a response wins is the weight of what it beats, minus the weight of what beats it.
 
-function bestResponse(certificate, player, tell = () => {}) {
-  const { full, squares, classical } = certificate;
-  const wins = certificate.won[player], loses = certificate.won[1 - player];
-  const bits = Array.from({ length: squares }, (_, square) => 1 << square);
-  const seen = new Map();
-  let visited = 0;
-
-  // What an attempt brings.  `later(infosets, own, tried)` is what comes when the responder moves next.
-  function attempt(infosets, own, tried, bit, later) {
-    const failed = [], free = [];
-    for (const infoset of infosets) (infoset.own & bit ? failed : free).push(infoset);
-    let value = classical ? later(failed, own, tried | bit) : reply(failed, own, tried | bit, later);
-    if (!wins[own | bit]) return value + reply(free, own | bit, tried, later);
-    for (const infoset of free) value += infoset.weight;
-    return value;
+class BestResponse {
+  constructor(certificate, responder, tell = () => {}) {
+    this.rules = certificate;
+    this.responder = responder;
+    this.root = certificate.plans[1 - responder];
+    this.tell = tell;
+    this.visited = 0;
+    this.ceilings = new Map(); // for each infoset of the plan, by the responder's squares
   }
 
-  // The opponent moves at infosets of their plan.
-  function reply(infosets, own, tried, later) {
-    const reached = [], todo = [...infosets];
-    let value = 0n;
-    for (let k = 0; k < todo.length; k++) {
-      const infoset = todo[k];
-      if ((own | infoset.own) === full) continue; // a draw
-      for (const action of infoset.actions) {
-        if (own & action.bit) (classical ? todo : reached).push(action.failed);
-        else if (loses[infoset.own | action.bit]) value -= action.weight;
-        else if ((own | infoset.own | action.bit) !== full) reached.push(action.placed);
+  // The most that the responder can get.
+  amount() {
+    if (this.responder === 0) return this.search({ group: [this.root], marks: 0, misses: 0 });
+    const { decided, group } = this.afterReply([this.root], 0);
+    return decided + this.search({ group, marks: 0, misses: 0 });
+  }
+
+  // What follows when the plan moves at each infoset of a group: what is decided, and where the plan is then.
+  afterReply(group, marks) {
+    const { full, classical, won } = this.rules;
+    const moving = group.slice(), reached = [];
+    let decided = 0n;
+    while (moving.length) {
+      const infoset = moving.pop();
+      if ((marks | infoset.own) === full) continue; // nobody has won on the full board
+      for (const { bit, weight, failed, placed } of infoset.actions) {
+        if (marks & bit) (classical ? moving : reached).push(failed); // a classical failure keeps the turn
+        else if (won[1 - this.responder][infoset.own | bit]) decided -= weight;
+        else if ((marks | infoset.own | bit) !== full) reached.push(placed);
       }
     }
-    return value + later(reached, own, tried);
+    return { decided, group: reached };
   }
 
-  // A responder who sees the opponent's infosets from here on gets the best of each.
-  function see(infosets, own, tried) {
-    let value = 0n;
-    for (const infoset of infosets) {
-      const key = (infoset.number * 1024 + own) * 1024 + tried;
-      let best = seen.get(key);
-      if (best === undefined) {
-        for (const bit of bits) {
-          if ((own | tried) & bit) continue;
-          const found = attempt([infoset], own, tried, bit, see);
-          if (best === undefined || found > best) best = found;
-        }
-        seen.set(key, best);
-      }
-      value += best;
+  // What follows an attempt: what is decided until the responder moves again, and the two positions of that time.
+  afterAttempt({ group, marks, misses }, bit) {
+    const { classical, won } = this.rules;
+    const taken = group.filter((infoset) => infoset.own & bit), empty = group.filter((infoset) => !(infoset.own & bit));
+    const failure = classical ? { decided: 0n, group: taken } : this.afterReply(taken, marks);
+    let success = { decided: 0n, group: [] };
+    if (won[this.responder][marks | bit]) for (const infoset of empty) success.decided += infoset.weight;
+    else success = this.afterReply(empty, marks | bit);
+    return {
+      decided: failure.decided + success.decided,
+      later: [
+        { group: failure.group, marks, misses: misses | bit },
+        { group: success.group, marks: marks | bit, misses },
+      ],
+    };
+  }
+
+  attempts({ marks, misses }) {
+    const bits = [];
+    for (let bit = 1; bit <= this.rules.full; bit <<= 1) if (!((marks | misses) & bit)) bits.push(bit);
+    return bits;
+  }
+
+  // No response gets more than this.  From here on the responder may see where the plan is, and so choose for each
+  // infoset of the group alone; not looking is one of their choices.
+  ceiling(position) {
+    let sum = 0n;
+    for (const infoset of position.group) sum += this.ceilingAt(infoset, position.marks, position.misses);
+    return sum;
+  }
+
+  ceilingAt(infoset, marks, misses) {
+    let known = this.ceilings.get(infoset);
+    if (!known) this.ceilings.set(infoset, (known = new Map()));
+    const key = (marks << 10) | misses;
+    if (!known.has(key)) {
+      const alone = { group: [infoset], marks, misses };
+      const amounts = this.attempts(alone).map((bit) => {
+        const { decided, later } = this.afterAttempt(alone, bit);
+        return later.reduce((sum, position) => sum + this.ceiling(position), decided);
+      });
+      known.set(key, largest(amounts));
     }
-    return value;
+    return known.get(key);
   }
 
-  // A responder who sees nothing needs one attempt for all infosets.  Who sees more can do the same, so no attempt
-  // brings more than its bound; once a bound is not above the best, no later attempt is better.
-  function respond(infosets, own, tried) {
-    if (!infosets.length) return 0n;
-    visited += 1;
-    if (visited % 500 === 0) tell(visited);
-    const bounded = bits.filter((bit) => !((own | tried) & bit)).map((bit) => ({
-      bit,
-      bound: attempt(infosets, own, tried, bit, see),
-    }));
-    bounded.sort((one, other) => (one.bound < other.bound ? 1 : one.bound > other.bound ? -1 : 0));
-    let best;
-    for (const { bit, bound } of bounded) {
-      if (best !== undefined && bound <= best) break;
-      const value = attempt(infosets, own, tried, bit, respond);
-      if (best === undefined || value > best) best = value;
-    }
-    return best;
-  }
-
-  const start = [certificate.plans[1 - player]];
-  return { value: player === 0 ? respond(start, 0, 0) : reply(start, 0, 0, respond), visited };
-}
-
-function fraction(above, below) {
-  let [a, b] = [above < 0n ? -above : above, below];
-  while (b) [a, b] = [b, a % b];
-  return below === a ? `${above / a}` : `${above / a}/${below / a}`;
-}
-
-// Everything: the last message is {proven} or {refused}.
-async function check(bytes, tell) {
-  try {
-    const certificate = new Certificate(await unzipped(bytes), (line, lines) => tell({ stage: "read", line, lines }));
-    tell({ rules: certificate.lines.slice(1, 5) });
+  // Depth first.  The attempts with the highest ceilings come first, and the rest is left out once a ceiling is not
+  // above what has been found.
+  search(position) {
+    if (!position.group.length) return 0n;
+    this.visited += 1;
+    if (this.visited % 500 === 0) this.tell(this.visited);
+    const choices = this.attempts(position).map((bit) => {
+      const { decided, later } = this.afterAttempt(position, bit);
+      return { decided, later, top: later.reduce((sum, next) => sum + this.ceiling(next), decided) };
+    });
+    choices.sort((one, other) => Number(one.top < other.top) - Number(one.top > other.top));
     const found = [];
-    for (const player of [1, 0]) {
-      found[player] = bestResponse(certificate, player, (visited) => tell({ stage: `respond ${player}`, visited }));
-      tell({ stage: `done ${player}`, visited: found[player].visited });
+    let most = null;
+    for (const { decided, later, top } of choices) {
+      if (most !== null && top <= most) break;
+      found.push(later.reduce((sum, next) => sum + this.search(next), decided));
+      most = largest(found);
     }
-    const lower = fraction(-found[1].value, certificate.plans[0].weight);
-    const upper = fraction(found[0].value, certificate.plans[1].weight);
-    const proven = `${lower} <= value <= ${upper}`;
-    if (proven !== certificate.claim) throw new Refused(`line 6: the plans prove ${proven}, not this claim`);
-    tell({ proven });
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    tell({ refused: error.message });
+    return most;
   }
+}
+
+function largest(amounts) {
+  return amounts.reduce((one, other) => (other > one ? other : one));
 }

@@ -1,10 +1,10 @@
 "use strict";
 const part = (id) => document.getElementById(id);
 const TITLES = {
-  "pttt-abrupt": "Phantom Tic-Tac-Toe: a failed attempt passes the turn",
-  "pttt-classical": "Phantom Tic-Tac-Toe: a failed attempt keeps the turn",
-  "dark-hex-3x3-abrupt": "Dark Hex: a failed attempt passes the turn",
-  "dark-hex-3x3-classical": "Dark Hex: a failed attempt keeps the turn",
+  "pttt-abrupt": "Phantom Tic-Tac-Toe, abrupt",
+  "pttt-classical": "Phantom Tic-Tac-Toe, classical",
+  "dark-hex-3x3-abrupt": "Dark Hex 3x3, abrupt",
+  "dark-hex-3x3-classical": "Dark Hex 3x3, classical",
 };
 const loaded = {}, scores = {};
 let game = null;
@@ -136,20 +136,30 @@ function review() {
   const heading = part("review").appendChild(document.createElement("h2"));
   heading.textContent = "What the computer knew";
   const table = part("review").appendChild(document.createElement("table"));
+  table.className = "review";
+  const head = table.createTHead().insertRow();
+  for (const title of ["Before", "Probabilities", "Attempt"]) {
+    head.appendChild(document.createElement("th")).textContent = title;
+  }
+  const body = table.createTBody();
   for (const { infoset, square, result } of game.thoughts) {
-    const row = table.insertRow();
+    const row = body.insertRow();
     row.insertCell().textContent = infoset.text === "|" ? "nothing" : infoset.text.slice(1);
     row.insertCell().textContent = infoset.actions
-      .map((action) => `${action.square}: ${(Number((action.weight * 10000n) / infoset.weight) / 100).toFixed(2)}%`)
-      .join("  ");
+      .map((action) => `${action.square}:\u00a0${(Number((action.weight * 10000n) / infoset.weight) / 100).toFixed(2)}%`)
+      .join(", ");
     row.insertCell().textContent = `${square} ${result}`;
   }
 }
 
 function showAim() {
-  part("aim").textContent = isHex(part("choice").value)
-    ? "Player 0 connects top and bottom, player 1 left and right. Each square touches the two beside it, and two in each row next to it."
+  const name = part("choice").value;
+  const turn = name.endsWith("abrupt") ? "A failed attempt passes the turn." : "After a failed attempt you attempt again.";
+  const aim = isHex(name)
+    ? "Player 0 connects top and bottom, player 1 left and right. Neighbours of a square are those beside it, and two in " +
+      "each row next to it."
     : "Three in a row win: across, down or diagonal.";
+  part("aim").textContent = `${turn} ${aim}`;
 }
 
 for (const [name, title] of Object.entries(TITLES)) if (CERTIFICATES[name]) part("choice").add(new Option(title, name));

@@ -12,6 +12,16 @@ function say(text, kind = "") {
   part("said").className = `said ${kind}`;
 }
 
+// A value that is proven, with 15 digits.
+function decimals(claim) {
+  const [lower, upper] = claim.split(" <= value <= ");
+  if (lower !== upper) return "";
+  const [above, below = "1"] = lower.split("/").map(BigInt);
+  const digits = ((above < 0n ? -above : above) * 10n ** 15n) / BigInt(below);
+  const text = digits.toString().padStart(16, "0");
+  return `; the value begins with ${above < 0n ? "-" : ""}${text.slice(0, -15)}.${text.slice(-15)}`;
+}
+
 function run(name, bytes) {
   worker?.terminate();
   worker = new Worker(program);
@@ -28,15 +38,14 @@ function run(name, bytes) {
   };
   worker.onmessage = ({ data }) => {
     if (data.rules) part("rules").textContent = `The rules that it is for: ${data.rules.join("; ")}.`;
-    else if (data.proven) end(`proven: ${data.proven}\n(${name}, ${seconds()} seconds)`, "proven");
+    else if (data.proven) end(`proven: ${data.proven}\n(${name}, ${seconds()} seconds${decimals(data.proven)})`, "proven");
     else if (data.refused) end(`refused: ${data.refused}`, "refused");
     else if (data.stage === "read") {
       part("progress").value = data.line / data.lines;
       say(`${name}: line ${data.line} of ${data.lines}`);
     } else {
-      const [stage, player] = data.stage.split(" ");
-      part("progress").value = (player === "1" ? 1 : 2) + (stage === "done" ? 1 : 1 - 1 / (1 + data.visited / 20000));
-      say(`${name}: best response of player ${player}, ${data.visited.toLocaleString("en")} infosets visited`);
+      part("progress").value = 1 + data.player + data.visited / (data.visited + 20000);
+      say(`${name}: best response of player ${data.player}, ${data.visited.toLocaleString("en")} infosets visited`);
     }
   };
   worker.onerror = (event) => end(`The checker stopped: ${event.message}`, "refused");

@@ -12,14 +12,28 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.cli import exact, games, inspection, plan, play, proof, servers, solutions, strategies
+from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
-GROUPS = (games, plan, strategies, inspection, solutions, exact, proof, servers, play, course, *_WINGS, league)
+GROUPS = (
+    games,
+    plan,
+    strategies,
+    inspection,
+    solutions,
+    exact,
+    equilibria,
+    proof,
+    servers,
+    play,
+    course,
+    *_WINGS,
+    league,
+)
 """The groups, in the order of `pttt --help`."""
 
 app = typer.Typer(

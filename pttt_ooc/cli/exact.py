@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output, check_output_directory
 from pttt_ooc.errors import MemoryBudgetError, PtttError, StoreError
@@ -108,14 +109,15 @@ def exact(
         seconds = time.monotonic() - begin
     if output:
         _write(oracle, played, output, data)
+    low, high = _interval(last)
     if mps:
         _write_program(oracle, mps)
     if as_json:
         record = {
             "game": rules.name,
-            "lower": last.best_lower,
-            "upper": last.best_upper,
-            "nashconv": last.nashconv,
+            "lower": low,
+            "upper": high,
+            "nashconv": max(last.nashconv, 0.0),
             "exact": last.nashconv <= _EXACT,
             "rounds": last.number,
             "seconds": round(seconds, 3),
@@ -178,7 +180,7 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
     if whole is None and Config(game=oracle.game.name).is_listed:
         index = open_index(data, oracle.game.name, "full")
         whole = uniform_strategy(index, 0, "float64"), uniform_strategy(index, 1, "float64")
-    low, high = sorted((last.best_lower, last.best_upper))
+    low, high = _interval(last)
     told = {"algorithm": "double-oracle", "iteration": last.number, "nashconv": max(last.nashconv, 0.0)}
     output.mkdir(parents=True, exist_ok=True)
     with fresh_store(output / EQUILIBRIUM) as store:
@@ -186,6 +188,11 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
         symmetry = whole[0].index.symmetry if whole else "full"
         write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, whole, always=played is None)
     say(f"The strategies are in {output / EQUILIBRIUM}.")
+
+
+def _interval(last: Round) -> Interval:
+    """Where the value is; at an equilibrium, rounding may exchange the best bounds."""
+    return min(last.best_lower, last.best_upper), max(last.best_lower, last.best_upper)
 
 
 def _write_tree(rules: Game, file: Path) -> None:
@@ -208,8 +215,8 @@ def _write_program(oracle: DoubleOracle, file: Path) -> None:
 def _show(last: Round, game: str, seconds: float) -> None:
     lines = {
         "game": game,
-        "value for player 0": f"{last.best_lower:.15f} .. {last.best_upper:.15f}",
-        "NashConv of the last pair": f"{last.nashconv:.1e}",
+        "value for player 0": "{:.15f} .. {:.15f}".format(*_interval(last)),
+        "NashConv of the last pair": f"{max(last.nashconv, 0.0):.1e}",
         "rounds": f"{last.number}, in {seconds:.1f} s",
         "sequences": f"{last.sequences[0]:,} and {last.sequences[1]:,}",
         "of them played": f"{last.support[0]:,} and {last.support[1]:,}",

@@ -28,6 +28,7 @@ from pttt_ooc.options import (
 if TYPE_CHECKING:
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.strategy_names import NamedStrategy
+    from pttt_ooc.products.equilibrium import Support
     from pttt_ooc.rules.game import Game
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
@@ -62,7 +63,7 @@ def show(
     """Show what a strategy does at an infoset.
 
     The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
-    all other squares the probability of an attempt.
+    all other squares the probability of an attempt.  After `pttt equilibria`, a star marks what some equilibrium does.
     """
     check_game(game)
     from pttt_ooc.questions.infoset_parser import checked
@@ -74,15 +75,32 @@ def show(
     infoset = checked(rules, whose, infoset)
     read = _read(named, rules, data)[0]
     probabilities, attempts = read[infoset].tolist(), attempts_of(infoset)
+    support = _support(named[0], rules, data)
+    played = support.played(whose, tuple(attempts)[setup:]) if support else None
     if as_json:
+        known = {"met": played is not None, "squares": played or []} if support else None
         steps = [{"square": s, "placed": placed} for s, placed in attempts]
         record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": steps}
-        print(json.dumps({**record, "probabilities": probabilities}))
+        print(json.dumps({**record, "probabilities": probabilities, "equilibria": known}))
         return
     print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")
     print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
     print()
-    print(board_text(rules, whose, infoset, probabilities))
+    print(board_text(rules, whose, infoset, probabilities, played or ()))
+    if support:
+        print()
+        print("*: some equilibrium attempts it." if played else "No pair of equilibrium strategies brings a game here.")
+
+
+def _support(named: NamedStrategy, game: Game, data: Path) -> Support | None:
+    """What some equilibrium plays, if `pttt equilibria` has found it, beside the strategy's index or in `data`."""
+    from pttt_ooc.products.equilibrium import stored_support
+    from pttt_ooc.stages.directories import results_of, structure_of
+
+    places = [results_of(data, game.name, "full")]
+    if named.kind == "solution":
+        places.insert(0, structure_of(named.path.parent))
+    return next((found for place in places if (found := stored_support(place, game))), None)
 
 
 def best_response(

@@ -98,7 +98,8 @@ def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
     facts = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
-    return {**facts, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
+    facts |= {"sequences": plan.sequences, "stages": stages, "exact_from_mb": plan.exact_from_mb, **disk}
+    return {**facts, "times": asdict(times) if times else None}
 
 
 def _show(plan: Plan, times: PlanTimes | None) -> None:
@@ -126,6 +127,11 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
             print(
                 "What does not fit into the budget comes from files: where the disk is slow, it takes longer than that."
             )
+    if plan.exact_from_mb:
+        print(
+            f"An exact equilibrium takes a memory_mb of {plan.exact_from_mb}: "
+            "the solver's strategies will be the result."
+        )
     too_small = max(each.smallest_mb for each in plan.stages.values())
     if too_small > plan.budget_mb:
         print(f"This budget is refused: {too_small} MB is the smallest that will do.")

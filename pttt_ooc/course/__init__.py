@@ -11,6 +11,7 @@ Modules: ``settings``, ``models``, ``database_rows``, ``database`` and ``storage
 holds what has no verdict, ``worker_process`` is the loop of a worker. ``names``, ``teams`` and ``sessions`` are about
 teams. ``app`` plugs pages into the shell, with ``handlers``, ``context``, ``accounts``, ``health``, ``metrics``.
 For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, ``pages``, ``figures``, ``caching``,
-``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit. ``serve`` starts ``webserver`` and
+``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit; ``certificates`` and
+``certificate_pages``: what a team's best strategies are proven to guarantee. ``serve`` starts ``webserver`` and
 the workers. ``backup``, ``commands``.
 """

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from fastapi import FastAPI
 from sqlalchemy.exc import DBAPIError
 
-from pttt_ooc.course import api, figures, handout_pages, health, pages
+from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.limits import SubmissionError
@@ -63,7 +63,14 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
     return Part(
         name="grader",
         directory=Path(__file__).parent,
-        routers=(api.router, pages.router, handout_pages.router, health.router),
+        routers=(
+            api.router,
+            pages.router,
+            certificate_pages.router,
+            certificate_pages.programs,
+            handout_pages.router,
+            health.router,
+        ),
         links=LINKS,
         state=grader,
         filters={

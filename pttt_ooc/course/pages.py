@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course import figures, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
+from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, renewed
 from pttt_ooc.course.limits import Quota
@@ -310,7 +311,7 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
     charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
     played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played}
-    facts["value"] = grader.game_value()
+    facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}
     return render(request, "team.html", team, shown=found, **facts)
 
 

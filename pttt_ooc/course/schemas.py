@@ -6,6 +6,7 @@ import datetime
 
 from pydantic import BaseModel, Field
 
+from pttt_ooc.course.certificates import PairCertificate
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.standings import TIE, Matrix, Standing, shown
 from pttt_ooc.web.schemas import moment
@@ -130,3 +131,31 @@ class ImprovementOut(BaseModel):
     finished_at: datetime.datetime | None
     exploitability: float
     before: float | None
+
+
+class CertificateOut(BaseModel):
+    """The certificate of a team's two best strategies."""
+
+    submissions: tuple[int, int] = Field(description="Player 0's and player 1's.")
+    state: str = Field(description="none: nobody has asked for it; waiting, made, or refused.")
+    note: str = Field(description="Why it was refused.")
+    lower: str | None = Field(description="What player 0's strategy guarantees, as a fraction.")
+    upper: str | None = Field(description="What player 1's strategy keeps player 0 at, as a fraction.")
+    nashconv: str | None = Field(description="Their difference: what both can lose together.")
+    infosets: tuple[int, int] | None = Field(description="How many the plan of each player reaches.")
+    bytes: int
+
+    @classmethod
+    def of(cls, found: PairCertificate) -> CertificateOut:
+        """From what is known of a pair."""
+        lower, upper, nashconv = (None if x is None else str(x) for x in (found.lower, found.upper, found.nashconv))
+        return cls(
+            submissions=found.pair,
+            state=found.state,
+            note=found.note,
+            lower=lower,
+            upper=upper,
+            nashconv=nashconv,
+            infosets=found.infosets,
+            bytes=found.size,
+        )

@@ -98,6 +98,12 @@ class CourseSettings(BaseModel):
         "directory or with its whole path; null: the default order.",
     )
     infosets_1: Annotated[str | None, BeforeValidator(_file)] = Field(default=None, description="The same of player 1.")
+    certificate_infosets: Whole | None = Field(
+        default=1_000_000,
+        ge=1,
+        le=5_000_000,
+        description="Most infosets that a strategy may reach for a certificate; null: no certificates.",
+    )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 
     @cached_property

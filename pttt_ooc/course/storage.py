@@ -60,17 +60,22 @@ class Storage:
 
     Attributes
     ----------
-    uploads, incoming, gradients, index
-        Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game.
+    uploads, incoming, gradients, index, certificates
+        Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game,
+        what teams have asked to be proven.
     """
 
     def __init__(self, data: Path) -> None:
         self.data = data
         self.uploads, self.incoming = data / "uploads", data / "incoming"
-        self.gradients, self.index = data / "gradients", data / "index"
+        self.gradients, self.index, self.certificates = (data / name for name in ("gradients", "index", "certificates"))
         with explained(f"make directories in {data}"):
-            for directory in (self.uploads, self.incoming, self.gradients, self.index):
+            for directory in self._directories:
                 directory.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def _directories(self) -> tuple[Path, ...]:
+        return self.uploads, self.incoming, self.gradients, self.index, self.certificates
 
     @property
     def kit(self) -> Path:
@@ -87,7 +92,7 @@ class Storage:
         yield self.data.resolve()
         for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock", f"{KIT}*"):
             yield from self.data.glob(name)
-        for directory in (self.uploads, self.incoming, self.gradients, self.index):
+        for directory in self._directories:
             yield directory
             yield from directory.rglob("*")
 

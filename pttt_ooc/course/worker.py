@@ -13,6 +13,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import open_assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
+from pttt_ooc.course.kinds.strategies.certifier import Certifier
 from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
@@ -72,7 +73,13 @@ def run(data: Path, stopping: threading.Event) -> None:
                 storage.sweep(session.scalars(select(Submission.file)))
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
-            Work(pulse, stopping, _FAILURE_SECONDS).repeat(judge.judge_next)
+            with closing(Certifier(database, storage, settings)) as certifier:
+
+                def step() -> bool:
+                    certifier.look_after()
+                    return judge.judge_next()
+
+                Work(pulse, stopping, _FAILURE_SECONDS).repeat(step)
 
 
 if __name__ == "__main__":

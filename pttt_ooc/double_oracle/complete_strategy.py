@@ -34,6 +34,19 @@ class CompleteStrategy:
 
         At an infoset of the plan that the plan itself never reaches, the pure rule holds.
         """
+        at = self._follow(attempts)
+        return self._spread(self._chances(*at), *at)
+
+    def allowed(self, attempts: Attempts) -> list[int] | None:
+        """The squares that the plan allows at an infoset; None if it allows none there."""
+        infoset, *rest = self._follow(attempts)
+        if infoset < 0 or not self._plan.choices[infoset]:
+            return None
+        marked = (self._plan.actions[infoset] >= 0).astype(np.float64)
+        return [int(square) for square in np.flatnonzero(self._spread(marked, infoset, *rest))]
+
+    def _follow(self, attempts: Attempts) -> tuple[int, int, int, int, int]:
+        """The infoset in the plan or -1, its orientation, marks, failed squares and stabiliser."""
         rules, plan = self._rules, self._plan
         infoset, g, stabiliser = 0, 0, rules.everything
         marks, fails = int(rules.setup[self._player]), 0
@@ -45,7 +58,13 @@ class CompleteStrategy:
             infoset = int(plan.children[infoset, 2 * least + placed]) if infoset >= 0 else -1
             marks |= placed << square
             fails |= (not placed) << square
-        chances = self._chances(infoset, g, marks, fails, stabiliser)
+        return infoset, g, marks, fails, stabiliser
+
+    def _spread(
+        self, chances: NDArray[np.float64], infoset: int, g: int, marks: int, fails: int, stabiliser: int
+    ) -> NDArray[np.float64]:
+        """Numbers of the least squares of orbits, on all squares of the board."""
+        rules = self._rules
         found = np.zeros(rules.squares)
         for least in map(int, np.flatnonzero(chances)):
             for h in range(len(rules.images)):

@@ -3,8 +3,8 @@
 A depth-first search through the responder's own sequences.  At each infoset there is the list of the opponent's
 positions that fit and have reach.  Each attempt has an upper bound, see :mod:`pttt_ooc.double_oracle.clairvoyance`;
 attempts are searched in the order of their bounds, and those that cannot beat the best so far are dropped
-(Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of the attempts that
-mirror images make of each other one is searched.
+(Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of attempts that are
+mirror images of each other only one is searched.
 
 A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
 responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.

@@ -6,7 +6,7 @@ with the peak of a process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import numpy as np
 
 from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.disk.resources import MB
@@ -38,8 +38,8 @@ class RunMemory:
 
     def __init__(self, name: str, rules: RuleTables, megabytes: float) -> None:
         self._name, self._megabytes = name, megabytes
-        tables = [*rules.winning_sets, *(part for part in rules if hasattr(part, "nbytes"))]
-        self._fixed = {**process_needs(), "tables of the rules": sum(one.nbytes for one in tables)}
+        tables = [*rules.winning_sets, *(part for part in rules if isinstance(part, np.ndarray))]
+        self._fixed: dict[str, float] = {**process_needs(), "tables of the rules": sum(one.nbytes for one in tables)}
 
     def for_bounds(self, plans: Plans, histories: int, exact: bool) -> float:
         """The megabytes that are left for tables of bounds.
@@ -69,7 +69,7 @@ class RunMemory:
         return left / MB
 
 
-def needs_of(plans: Plans, histories: int, exact: bool) -> Mapping[str, float]:
+def needs_of(plans: Plans, histories: int, exact: bool) -> dict[str, float]:
     """Bytes that a round needs, by purpose, without tables of bounds."""
     sequences = sum(int(plan.counts[1]) for plan in plans)
     kept = sum(part.nbytes for plan in plans for part in plan)

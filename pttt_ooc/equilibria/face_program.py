@@ -62,9 +62,11 @@ class FaceProgram:
 
         own, other = plans[self._player], plans[1 - self._player]
         shape = Shape(own, other)
-        model = highspy.Highs()  # type: ignore[no-untyped-call]
+        base: Any = highspy.Highs.__base__  # without the banner that its Python class prints
+        model = base()
         for name, setting in (
             ("output_flag", False),
+            ("threads", 1),
             ("primal_feasibility_tolerance", _TOLERANCE),
             ("dual_feasibility_tolerance", _TOLERANCE),
         ):

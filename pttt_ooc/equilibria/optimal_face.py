@@ -37,7 +37,9 @@ WEIGHT = 1e4
 
 _HEAVIEST = 1e6
 _LOSS = 1e-11  # what an equilibrium strategy may lose by rounding
-_GAP = 1e-9  # of the objective, what ends the rounds
+GAP = 1e-9
+"""The width of the interval of the objective at which the rounds end."""
+
 _LEAST = 1e-13  # reach that counts as none
 _TIE = 1e-14  # a choice has to be better by this much, for a weight of 1
 _MOST_ROUNDS = 2000
@@ -106,6 +108,8 @@ class OptimalFace:
 
     Attributes
     ----------
+    exact
+        The double oracle.
     value
         The value of the game for player 0.
     responses
@@ -126,7 +130,7 @@ class OptimalFace:
         self.value = (exact.last.lower + exact.last.upper) / 2
         self.responses = Responses(engine)
         self.rule = tuple(rule_choices(engine, self.rules, player) for player in (0, 1))
-        self._exact = exact
+        self.exact = exact
         self._symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
 
     def extreme(
@@ -135,6 +139,7 @@ class OptimalFace:
         payoffs: Floats,
         otherwise: Choices | None = None,
         on_round: Callable[[FaceRound], None] = lambda last: None,
+        gap: float = GAP,
     ) -> Extreme:
         """The equilibrium strategy with the largest sum of reach times payoff.
 
@@ -149,13 +154,16 @@ class OptimalFace:
             default: those of the pure rule.
         on_round
             Called after each round.
+        gap
+            The width of the interval at which the rounds end.
 
         Raises
         ------
         PtttError
             If a linear program cannot be solved.
         """
-        search = _Search(self, self._exact, player, payoffs, self.rule[player] if otherwise is None else otherwise)
+        otherwise = self.rule[player] if otherwise is None else otherwise
+        search = _Search(self, self.exact, player, payoffs, otherwise, gap)
         while True:
             last = search.round()
             on_round(last)
@@ -167,7 +175,7 @@ class OptimalFace:
     def exact_strategy(self, player: int) -> Strategy:
         """The strategy of the exact equilibrium, with the pure rule where its plan does not come."""
         found = self.pure_strategy(player, self.rule[player])
-        PlanPlaces(self.rules, self.responses.index, player).write(self._exact.plans[player], found)
+        PlanPlaces(self.rules, self.responses.index, player).write(self.exact.plans[player], found)
         return Strategy(self.responses.index, player, found)
 
     def pure_strategy(self, player: int, choices: Choices) -> Floats:
@@ -183,8 +191,9 @@ class _Search:
     """The rounds for one objective."""
 
     def __init__(
-        self, face: OptimalFace, exact: DoubleOracle, player: int, payoffs: Floats, otherwise: Choices
+        self, face: OptimalFace, exact: DoubleOracle, player: int, payoffs: Floats, otherwise: Choices, gap: float
     ) -> None:
+        self._gap = gap
         self._face, self._player, self._payoffs, self._weight = face, player, payoffs, WEIGHT
         self._responses, self._rules = face.responses, face.rules
         self._value = face.value if player == 0 else -face.value
@@ -193,14 +202,13 @@ class _Search:
         self._histories, self._program = Histories(face.rules), FaceProgram(player)
         _, mine, self._values = self._responses.best(player, payoffs, otherwise)
         self._defaults = (mine, face.rule[1]) if player == 0 else (face.rule[0], mine)
-        self._elsewhere = [face.pure_strategy(p, self._defaults[p]) for p in (0, 1)]
-        self._strategy, self._last, self._news = self._elsewhere[player], FaceRound(0, 0, 0, 0, (0, 0)), 1
+        self._last, self._news = FaceRound(0, 0, 0, 0, (0, 0)), 1
 
     @property
     def settled(self) -> bool:
         """Whether nothing more is to be done."""
         last = self._last
-        if last.loss <= _LOSS and last.bound - last.value <= _GAP:
+        if last.loss <= _LOSS and last.bound - last.value <= self._gap:
             return last.number > 0
         return not self._news and (last.loss <= _LOSS or self._weight >= _HEAVIEST)
 
@@ -208,38 +216,52 @@ class _Search:
         """Solve the restricted game, respond in the whole game, and allow the responses' actions."""
         if not self._news:
             self._weight *= 10
-        player, responses = self._player, self._responses
-        won = self._won()
+        player, won = self._player, self._won()
         own = self._plans[player]
         costs = self._payoffs[self._places[player].sequences(own)]
         costs += self._places[player].values_beyond(own, self._values)
         reach = self._program.solve(self._plans, won, costs, self._weight)
         for p in (0, 1):
             behave(self._plans[p], reach[p], _LEAST)
-        strategies = [self._written(p) for p in (0, 1)]
-        self._strategy = strategies[player]
-        # The player's response to the other's plan and the objective together; the other's to the player's.
-        constant, gradient = responses.gradient(player, responses.reach(1 - player, strategies[1 - player]))
-        gradient *= self._weight
-        gradient += self._payoffs
-        tie = _TIE * self._weight
-        best, mine, _ = responses.best(player, gradient, self._defaults[player], tie)
-        ended, gradient = responses.gradient(1 - player, responses.reach(player, self._strategy))
-        reply, theirs, _ = responses.best(1 - player, gradient, self._defaults[1 - player], _TIE)
+        bound, mine = self._response()
+        value, reply, theirs = self._reply()
         self._news = self._allow(player, mine) + self._allow(1 - player, theirs)
         self._last = FaceRound(
             number=self._last.number + 1,
-            value=responses.value(player, self._payoffs, self._strategy),
-            bound=best + self._weight * (constant - self._value),
-            loss=self._value + reply + ended,
+            value=value,
+            bound=bound,
+            loss=self._value + reply,
             sequences=(int(self._plans[0].counts[1]), int(self._plans[1].counts[1])),
         )
         return self._last
 
+    def _response(self) -> tuple[float, Choices]:
+        """The player's best response to the other's plan and the objective together: the upper bound, and choices."""
+        player, responses = self._player, self._responses
+        reach = responses.reach(1 - player, self._written(1 - player))  # large arrays are let go as soon as they can be
+        constant, gradient = responses.gradient(player, reach)
+        del reach
+        gradient *= self._weight
+        gradient += self._payoffs
+        best, choices, _ = responses.best(player, gradient, self._defaults[player], _TIE * self._weight)
+        return best + self._weight * (constant - self._value), choices
+
+    def _reply(self) -> tuple[float, float, Choices]:
+        """The player's objective, and the other's best response to the strategy: what it gets, and choices."""
+        other, responses = 1 - self._player, self._responses
+        strategy = self._written(self._player)
+        value = responses.value(self._player, self._payoffs, strategy)
+        reach = responses.reach(self._player, strategy)
+        del strategy
+        constant, gradient = responses.gradient(other, reach)
+        del reach
+        reply, choices, _ = responses.best(other, gradient, self._defaults[other], _TIE)
+        return value, reply + constant, choices
+
     def result(self) -> Extreme:
         """The strategy of the last round."""
         last, index = self._last, self._responses.index
-        strategy = Strategy(index, self._player, self._strategy)
+        strategy = Strategy(index, self._player, self._written(self._player))
         return Extreme(strategy, last.value, last.bound, last.loss, self._plans[self._player], last.number)
 
     def _won(self) -> WonHistories:
@@ -262,7 +284,7 @@ class _Search:
         self._plans = (plan, self._plans[1]) if player == 0 else (self._plans[0], plan)
 
     def _written(self, player: int) -> Floats:
-        found = self._elsewhere[player].copy()
+        found = self._face.pure_strategy(player, self._defaults[player])
         self._places[player].write(self._plans[player], found)
         return found
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pttt_ooc.explore.json_values import beliefs_record, numbers_record, plain
 from pttt_ooc.explore.profiles import Profiles
@@ -19,9 +20,13 @@ from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.stages.compilation import ensure_compiled
+
+if TYPE_CHECKING:
+    from pttt_ooc.products.equilibrium import Support
 
 BUDGET = 8_000_000_000
 """Most bytes of all profiles on disk."""
@@ -45,6 +50,8 @@ class StrategyAnswers(AnswersByKind):
     def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
         self.game = named_game(game)
         self.profiles = Profiles(directory, game, indices, budget)
+        self._structure = indices / game / "full"
+        self._support: Support | None = None
         known: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": self._facts,
@@ -66,7 +73,20 @@ class StrategyAnswers(AnswersByKind):
         if not isinstance(pair, PreparedProfile):
             return {"infoset": infoset, "preparing": pair}
         known = _merged if question.get("merged") else _alone
-        return {"infoset": infoset, "facts": _facts(pair), **known(pair, player, infoset, question["square"])}
+        facts = {"facts": _facts(pair), "equilibria": self._equilibria(player, infoset)}
+        return {"infoset": infoset, **facts, **known(pair, player, infoset, question["square"])}
+
+    def _equilibria(self, player: int, infoset: str) -> Message | None:
+        """What some equilibrium plays at an infoset; None if it is not known: `pttt equilibria` finds it."""
+        if self._support is None and (self._structure / "supports.zarr").is_dir():
+            from pttt_ooc.products.equilibrium import stored_support  # most games have none, and Zarr is slow to import
+
+            self._support = stored_support(self._structure, self.game)
+        if self._support is None:
+            return None
+        attempts = tuple(attempts_of(infoset))[len(self.game.setup[player]) :]
+        squares = self._support.played(player, attempts)
+        return {"met": squares is not None, "squares": squares or []}
 
     def _facts(self, question: Message) -> Message:
         """Value and best responses of a ``pair``."""

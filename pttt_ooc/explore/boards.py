@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pttt_ooc.rules.game import Game, Squares
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
@@ -33,6 +33,8 @@ class BoardSquare:
         Whether the large number is about 0.
     spoken
         All of this in words.
+    played
+        Whether some equilibrium attempts it.
     """
 
     square: int
@@ -45,6 +47,7 @@ class BoardSquare:
     small: str = ""
     faint: bool = False
     spoken: str = ""
+    played: bool = False
 
 
 def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
@@ -60,6 +63,7 @@ def strategy_board(
     shown: Sequence[float | None],
     values: Sequence[float | None],
     classes: Sequence[Sequence[int]] = (),
+    played: Sequence[int] = (),
 ) -> list[BoardSquare]:
     """What a strategy does at an infoset, with the value of each attempt.
 
@@ -69,6 +73,8 @@ def strategy_board(
         For each square; None where it may not be attempted, or has no value.
     classes
         Squares that mirror each other: the first shows the probability of all, the others name the first.
+    played
+        The squares that some equilibrium attempts.
     """
     marks = known_marks(game, player, infoset)
     alike = {square: one for one in classes for square in one}
@@ -90,7 +96,11 @@ def strategy_board(
             small = "" if value is None else _signed(value)
             squares = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
             cells.append(_cell(game, square, p, most, small, f"{squares}: {spoken}"))
-    return cells
+    return [_played(cell) if cell.square in played else cell for cell in cells]
+
+
+def _played(cell: BoardSquare) -> BoardSquare:
+    return replace(cell, played=True, spoken=f"{cell.spoken}, attempted by some equilibrium")
 
 
 def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:

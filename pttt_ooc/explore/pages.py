@@ -87,7 +87,8 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
     return {
         "numbers": facts,
         "facts": _facts(address, answers[0]["facts"]),
-        "drawn": [_strategy(game, address, answer["numbers"], classes) for answer in answers],
+        "drawn": [_strategy(game, address, answer, classes) for answer in answers],
+        "equilibria": answers[0]["equilibria"],
         "rows": [_row(answers, one) for one in classes],
         "choices": {square: address.to(square=first[square]) for square in facts["legal"]},
         "square": first.get(address.square) if address.square is not None else None,
@@ -102,11 +103,12 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
 
 
 def _strategy(
-    game: Game, address: Address, facts: Message, classes: Sequence[Sequence[int]]
+    game: Game, address: Address, answer: Message, classes: Sequence[Sequence[int]]
 ) -> list[boards.BoardSquare]:
     """The board of one strategy."""
-    probabilities, values = facts["probabilities"], facts["action_values"]
-    return boards.strategy_board(game, address.player, address.at, probabilities, values, classes)
+    facts, played = answer["numbers"], (answer["equilibria"] or {}).get("squares", ())
+    shown = facts["probabilities"], facts["action_values"]
+    return boards.strategy_board(game, address.player, address.at, *shown, classes, played)
 
 
 def _facts(address: Address, facts: Message) -> Shown:

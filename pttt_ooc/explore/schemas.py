@@ -114,6 +114,13 @@ class OutcomeOut(BaseModel):
     loses: float | None
 
 
+class EquilibriaOut(BaseModel):
+    """What some equilibrium plays at the infoset."""
+
+    met: bool = Field(description="Whether some pair of equilibrium strategies brings a game there.")
+    squares: list[int] = Field(description="The squares that some equilibrium strategy attempts there.")
+
+
 class ExploreOut(BaseModel):
     """An infoset: what the page Explore shows at the same address."""
 
@@ -133,6 +140,7 @@ class ExploreOut(BaseModel):
     beliefs: BeliefsOut
     outcomes: list[OutcomeOut] = Field(description="Of the square that was chosen.")
     offered: list[StrategyOut] = Field(description="All strategies that you may look at.")
+    equilibria: EquilibriaOut | None = Field(description="null if it is not known: `pttt equilibria` finds it.")
 
     @classmethod
     def of(cls, game: str, view: Look) -> ExploreOut:
@@ -155,6 +163,7 @@ class ExploreOut(BaseModel):
             beliefs=_beliefs(answer["beliefs"]),
             outcomes=[OutcomeOut(**way) for way in answer["ways"]],
             offered=[StrategyOut.of(source) for source in view.offered],
+            equilibria=answer["equilibria"],
         )
 
 

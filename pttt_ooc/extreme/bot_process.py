@@ -7,6 +7,7 @@ Between questions the process is frozen.  It is asked once for each move; time t
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ class Conditions:
         The processor on which both bots of a match run, in turn; None: any.
     python
         The version of Python that files are taken to be written in: ``2``, ``3`` or ``guess``.
+    libraries
+        Libraries that bots may import, besides those of the course's document.
     """
 
     time_limit: float = 24.0
@@ -50,6 +53,7 @@ class Conditions:
     walls: bool = True
     core: int | None = None
     python: str = GUESS
+    libraries: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import hashlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -94,7 +95,7 @@ class BotProgram:
         return [one for one in (python2(), python3() if self.text is not None else None) if one]
 
 
-def read_program(path: Path, walls: bool = True, python: str = GUESS) -> BotProgram:
+def read_program(path: Path, walls: bool = True, python: str = GUESS, libraries: Iterable[str] = ()) -> BotProgram:
     """A bot from its file, or one of the package's own by name; raises what :func:`program` raises."""
     if str(path) in NAMES and not path.exists():
         path = OWN / f"{path}_bot.py"
@@ -106,10 +107,12 @@ def read_program(path: Path, walls: bool = True, python: str = GUESS) -> BotProg
         raise ExtremeError(
             f"The bot {path} cannot be read: {error.strerror}; name a file, or one of our own bots, {ours}."
         ) from error
-    return program(path.name, content, walls, python)
+    return program(path.name, content, walls, python, libraries)
 
 
-def program(name: str, content: bytes, walls: bool = True, python: str = GUESS) -> BotProgram:
+def program(
+    name: str, content: bytes, walls: bool = True, python: str = GUESS, libraries: Iterable[str] = ()
+) -> BotProgram:
     """A bot from the content of its file.
 
     Parameters
@@ -119,6 +122,8 @@ def program(name: str, content: bytes, walls: bool = True, python: str = GUESS) 
     python
         The version that files are taken to be written in: ``2``, ``3`` or ``guess``.  The package's own bots are
         Python 3.
+    libraries
+        What the course allows besides the libraries of its document, for the formal rules.
 
     Raises
     ------
@@ -133,7 +138,7 @@ def program(name: str, content: bytes, walls: bool = True, python: str = GUESS) 
         raise ProgramError(f"{name} has more than {BIGGEST >> 20} MB; a bot is one file of less.")
     trusted = hashlib.sha256(content).digest() in _own_digests()
     try:
-        found = read(content, walls, "3" if trusted else python, name)
+        found = read(content, walls, "3" if trusted else python, name, tuple(libraries))
     except ProgramError as error:
         raise ProgramError(f"{name} is {error}") from None
     return BotProgram(name, **vars(found), trusted=trusted)

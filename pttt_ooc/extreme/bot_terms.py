@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
@@ -19,6 +21,21 @@ Marks = Annotated[tuple[Mark, ...], Field(min_length=1, max_length=len(COURSE))]
 
 Memory = Annotated[int, Field(ge=64, le=10**6), BeforeValidator(number)]
 Version = Annotated[Literal["2", "3", "guess"], BeforeValidator(lambda value: str(value) if value in (2, 3) else value)]
+_LIBRARY = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+
+
+def library(value: Any) -> Any:
+    """The name of a library that a course can allow; a ValueError says what it must be."""
+    if not isinstance(value, str) or not re.fullmatch(_LIBRARY[1:-1], value):
+        raise ValueError("the name by which programs import the library, such as networkx")
+    if value in sys.stdlib_module_names:
+        raise ValueError(
+            "a library that is not Python's own: those need no permission, and what is prohibited stays so"
+        )
+    return value
+
+
+Library = Annotated[str, BeforeValidator(library), Field(json_schema_extra={"pattern": _LIBRARY})]
 
 
 class Terms(Section):
@@ -42,6 +59,11 @@ class Terms(Section):
         default="guess",
         description="Version of Python that bots are written in: 2, 3, or guess, which tries both by whole games.",
     )
+    libraries: tuple[Library, ...] = Field(
+        default=(),
+        description="Libraries that bots may import besides Python's own, numpy, pandas and sklearn, by the names that "
+        "they are imported by. They must be installed where bots run.",
+    )
     sandbox: bool = Field(default=True, description="false: bots run without walls; only for files that you trust.")
 
     @field_validator("pools")
@@ -63,7 +85,8 @@ class Terms(Section):
         """How bots are run."""
         from pttt_ooc.extreme.bot_process import Conditions
 
-        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox, python=self.python)
+        told = (self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
+        return Conditions(*told, python=self.python, libraries=self.libraries)
 
     @property
     def tournament(self) -> TournamentSettings:

@@ -16,6 +16,15 @@ import typer
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
 from pttt_ooc.extras import extra
+from pttt_ooc.extreme.bot_options import (
+    LibraryOption,
+    LoadOption,
+    MemoryOption,
+    PythonOption,
+    SandboxOption,
+    TimeOption,
+    conditions_of,
+)
 from pttt_ooc.extreme.wing import pages
 from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
 
@@ -26,17 +35,6 @@ if TYPE_CHECKING:
     from pttt_ooc.extreme.referee import Cell
 
 BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
-SandboxOption = Annotated[
-    bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
-]
-TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.")]
-PythonOption = Annotated[
-    str,
-    typer.Option(
-        metavar="VERSION", help="The version of Python that bots are written in: 2, 3, or guess, which tries both."
-    ),
-]
-MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
 extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
 
@@ -71,9 +69,10 @@ def match(
     first: Annotated[Path, BotArgument],
     second: Annotated[Path, BotArgument],
     time_limit: TimeOption = 24,
-    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    load_limit: LoadOption = 60,
     memory_mb: MemoryOption = 2048,
     python: PythonOption = "guess",
+    library: LibraryOption = None,
     sandbox: SandboxOption = True,
     moves: Annotated[
         str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
@@ -94,13 +93,12 @@ def match(
     message, points, plies and seconds.
     """
     from pttt_ooc.disk.files import atomic_write_text
-    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.bot_version import settled
     from pttt_ooc.extreme.league import coin_exchanges
     from pttt_ooc.extreme.match import check_walls, play_match
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
+    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     if log is not None:
         check_output(log, [first, second], force=force)
     opening = _opening(moves)
@@ -130,7 +128,7 @@ def play(
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
     time_limit: TimeOption = 24,
-    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    load_limit: LoadOption = 60,
     memory_mb: MemoryOption = 2048,
     python: PythonOption = "guess",
     sandbox: SandboxOption = True,
@@ -150,13 +148,12 @@ def play(
     """
     from dataclasses import asdict, replace
 
-    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.bot_version import settled
     from pttt_ooc.extreme.match import check_walls
     from pttt_ooc.extreme.walls import ExtremeError
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
+    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python)
     if side not in (None, "x", "o"):
         raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
     if not terminal and (side or log or force):
@@ -199,16 +196,6 @@ def _play_here(bot: BotProgram, side: int, conditions: Conditions, log: Path | N
     if match is not None and log is not None:
         atomic_write_text(log, json.dumps(match.as_json()) + "\n")
     return code
-
-
-def checked_version(text: str) -> str:
-    """The value of ``--python``; an ExtremeError if it is none."""
-    from pttt_ooc.extreme.source_client import PYTHONS
-    from pttt_ooc.extreme.walls import ExtremeError
-
-    if text not in PYTHONS:
-        raise ExtremeError(f"--python {text} is no version of Python that bots can have; say 2, 3 or guess.")
-    return text
 
 
 def _opening(text: str) -> list[Cell]:
@@ -261,9 +248,10 @@ def _complain(detail: str) -> None:
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file like team39.py.")],
     time_limit: TimeOption = 24,
-    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    load_limit: LoadOption = 60,
     memory_mb: MemoryOption = 2048,
     python: PythonOption = "guess",
+    library: LibraryOption = None,
     sandbox: SandboxOption = True,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a bot that breaks the formal rules.")] = False,
     former: Annotated[
@@ -282,15 +270,14 @@ def check(
     from dataclasses import asdict
 
     from pttt_ooc.extreme import bot_check
-    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.hard_positions import of_logs
     from pttt_ooc.extreme.match import check_walls
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
+    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     if sandbox:
         check_walls()
-    program = read_program(file, sandbox, python)
+    program = read_program(file, sandbox, python, conditions.libraries)
     found = bot_check.check(program, conditions, strict, of_logs(former or (), program.name, time_limit))
     if as_json:
         print(json.dumps(asdict(found)))
@@ -340,9 +327,10 @@ def tournament(
     qualify: Annotated[str, typer.Option(metavar="N,N,N", help="Teams of each pool that go on.")] = "3,3,3",
     marks: Annotated[str, typer.Option(metavar="M,M,M", help="Marks of the best of a pool, by stage.")] = "30,10,10",
     time_limit: TimeOption = 24,
-    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    load_limit: LoadOption = 60,
     memory_mb: MemoryOption = 2048,
     python: PythonOption = "guess",
+    library: LibraryOption = None,
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Matches at a time; default: cores.")] = None,
     sandbox: SandboxOption = True,
     as_json: JsonOption = False,
@@ -352,13 +340,12 @@ def tournament(
     After an interruption, the same command goes on: no match is played twice.
     """
     from pttt_ooc.extreme import display
-    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.cores import cores_with_memory, free_cores
     from pttt_ooc.extreme.match import check_walls
     from pttt_ooc.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
-    conditions = Conditions(time_limit, load_limit, memory_mb, sandbox, python=checked_version(python))
+    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     stages = display.read_stages(pools, qualify, marks)
     files = sorted(directory.glob("*.py")) if directory.is_dir() else []
     if not files:

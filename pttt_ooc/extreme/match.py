@@ -124,7 +124,7 @@ def play_match(
     while True:
         try:
             match = _play(programs, conditions, watch, opening, stopping)
-            _check_modules(match)
+            _check_modules(match, conditions.libraries)
         except MissingModuleError:
             raise
         except MachineError as error:
@@ -137,12 +137,12 @@ def play_match(
             return match
 
 
-def _check_modules(match: BotMatch) -> None:
+def _check_modules(match: BotMatch, libraries: Sequence[str]) -> None:
     """Raise a MissingModuleError if a bot has lost for a module that it may import, and that is missing here."""
     if match.message == "THREW AN EXCEPTION":
         loser = 1 - PLAYERS.index(match.winner)
         interpreter = python2() if match.pythons[loser].startswith("2") else python3()
-        check_modules(match.names[loser], match.detail, interpreter or python3())
+        check_modules(match.names[loser], match.detail, interpreter or python3(), libraries)
 
 
 def _play(

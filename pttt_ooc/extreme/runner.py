@@ -12,6 +12,7 @@ is this bot's answer, and checks it against a board of its own.
 from __future__ import print_function
 
 import binascii
+import codecs
 import json
 import linecache
 import os
@@ -137,9 +138,7 @@ def load(program):
     sys.modules[str(stem)] = module
     source = program["source"]
     if sys.version_info[0] == 2:
-        source = source.encode("utf-8")
-        if not re.search(b"coding[:=]", b"\n".join(source.split(b"\n", 2)[:2])):
-            source = b"# coding: utf-8\n" + source
+        source = encoded(source)
     lines = [line + "\n" for line in program["shown"].split("\n")]
     linecache.cache[name] = (len(source), None, lines, name)  # tracebacks show them
     if program["converted"]:
@@ -151,6 +150,12 @@ def load(program):
         code = compile(source, name, "exec", 0, True)
     exec(code, module.__dict__)
     return player_class(module, stem)()
+
+
+def encoded(source):
+    """Encode a text as it declares, so that Python 2 reads the same lines; UTF-8 with its mark where it does not."""
+    declared = re.match(r"(?:[ \t\f]*(?:#.*)?\n)?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", source)
+    return source.encode(declared.group(1)) if declared else codecs.BOM_UTF8 + source.encode("utf-8")
 
 
 def player_class(module, stem):

@@ -66,7 +66,9 @@ class Reading:
 
 
 @lru_cache(128)
-def read(content: bytes, walls: bool, python: str = GUESS, file: str = "team1.py") -> Reading:
+def read(
+    content: bytes, walls: bool, python: str = GUESS, file: str = "team1.py", libraries: tuple[str, ...] = ()
+) -> Reading:
     """Read a file.
 
     Parameters
@@ -75,6 +77,8 @@ def read(content: bytes, walls: bool, python: str = GUESS, file: str = "team1.py
         The version that files are taken to be written in: ``2``, ``3`` or ``guess``.
     file
         Its name, for the formal rules.
+    libraries
+        What the course allows besides the libraries of its document, for the formal rules.
     walls
         Whether the process that does it is shut in.
 
@@ -89,19 +93,20 @@ def read(content: bytes, walls: bool, python: str = GUESS, file: str = "team1.py
     """
     for left in reversed(range(TRIES)):
         try:
-            return _read(content, walls, python, file)
+            return _read(content, walls, python, file, libraries)
         except MachineError:
             if not left:
                 raise
     raise AssertionError
 
 
-def _read(content: bytes, walls: bool, python: str, file: str) -> Reading:
+def _read(content: bytes, walls: bool, python: str, file: str, libraries: tuple[str, ...]) -> Reading:
     interpreter = python3()
     asked = {
         "content": base64.b64encode(content).decode(),
         "python": python,
         "file": file,
+        "libraries": libraries,
         "paths": interpreter.paths,
         "filter": call_filter(listening=False) if walls else None,
     }

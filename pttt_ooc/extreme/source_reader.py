@@ -13,6 +13,7 @@ import base64
 import os
 import re
 import sys
+from collections.abc import Iterable
 from difflib import SequenceMatcher, unified_diff
 from functools import partial
 from typing import Any
@@ -169,11 +170,11 @@ def changes(source: str, text: str) -> str:
     return "\n".join(lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
 
 
-def remarks(source: str, text: str, file: str) -> dict[str, Any]:
+def remarks(source: str, text: str, file: str, libraries: Iterable[str] = ()) -> dict[str, Any]:
     """Where Python 2 and 3 differ in a program, and the formal rules that it breaks, by its own lines."""
     try:
         tree = ast.parse(text)
-        found: dict[str, Any] = {"differences": differences(tree), "breaches": breaches(tree, file)}
+        found: dict[str, Any] = {"differences": differences(tree), "breaches": breaches(tree, file, libraries)}
     except _REFUSED:
         return {"differences": [], "breaches": []}
     lines = _own_lines(source, text)
@@ -191,7 +192,7 @@ def _own_lines(source: str, text: str) -> dict[int, int]:
     return found
 
 
-def answers(content: bytes, python: str, file: str) -> Any:
+def answers(content: bytes, python: str, file: str, libraries: Iterable[str] = ()) -> Any:
     """The answers about a file.
 
     Parameters
@@ -200,6 +201,8 @@ def answers(content: bytes, python: str, file: str) -> Any:
         The version that files are taken to be written in: ``2``, ``3`` or ``guess``.
     file
         Its name.
+    libraries
+        What it may import besides what the course's document allows.
     """
     source = text_of(content)
     if "\0" in source:
@@ -227,7 +230,7 @@ def answers(content: bytes, python: str, file: str) -> Any:
             yield {"refused": str(error), "unconverted": isinstance(error, UnconvertedError)}
         else:
             yield {"text": text}
-    yield {"changes": changes(source, text), **remarks(source, text, file)}
+    yield {"changes": changes(source, text), **remarks(source, text, file, libraries)}
 
 
 def main() -> None:
@@ -241,7 +244,8 @@ def main() -> None:
     if asked["filter"]:
         runner.close_door(asked["filter"])
     try:
-        for answer in answers(base64.b64decode(asked["content"]), asked["python"], asked["file"]):
+        content = base64.b64decode(asked["content"])
+        for answer in answers(content, asked["python"], asked["file"], asked["libraries"]):
             runner.send(outgoing, answer)
     except (MemoryError, RecursionError):
         runner.send(outgoing, {"refused": "there is not enough memory to read it"})

@@ -16,37 +16,19 @@ else:  # behind walls, in the same directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-ERROR, MOVES, LOST = "error", "moves", "lost"
-"""Kinds of differences: Python 3 raises an error; it may play other moves; the conversion does not keep it either."""
+MOVES, LOST = "moves", "lost"
+"""Kinds of differences: Python 3 may play other moves; the conversion does not keep it either."""
 MOST = 50
 """Remarks of one kind about a file."""
 
-_LISTS = {"map", "filter", "zip", "range"}
-_VIEWS = {"keys", "values", "items"}
-_CONSUMERS = {
-    "list",
-    "tuple",
-    "set",
-    "frozenset",
-    "sorted",
-    "sum",
-    "min",
-    "max",
-    "any",
-    "all",
-    "len",
-    "dict",
-    "enumerate",
-}
-_CONSUMERS |= {"map", "filter", "zip", "reversed", "iter", "join", "extend", "update"}
 _UNORDERED = {"keys", "values", "items", "iterkeys", "itervalues", "iteritems", "popitem"}
 _ORDERLESS = {"sorted", "sum", "set", "frozenset", "any", "all", "len", "dict"}
 _OLD_METHODS = {"__cmp__", "__nonzero__", "__div__", "__rdiv__", "__idiv__", "__getslice__", "__setslice__", "next"}
-_OLD_ATTRIBUTES = {"message", "decode", "encode", "has_key"}
-_OLD_FUNCTIONS = {"input", "round", "exec", "eval", "hash", "apply", "coerce", "intern", "reload", "buffer"}
-_LIBRARIES = {"numpy", "pandas", "sklearn"}
+
+LIBRARIES = ("numpy", "pandas", "sklearn")
+"""Libraries that the course's document allows, by the names that bots import."""
 
 Difference = tuple[int, str, str]
 """The line, the kind, and the sentence."""
@@ -75,27 +57,10 @@ def _differences(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[Dif
     line = getattr(node, "lineno", 0)
     if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and not _is_real(node):
         yield line, MOVES, "/ between whole numbers rounds down in Python 2"
-    elif isinstance(node, ast.Compare):
-        ordered = any(isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops)
-        if ordered and not all(map(_is_number, (node.left, *node.comparators))):
-            yield line, ERROR, "values of different types, such as None and numbers, can be ordered in Python 2 only"
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        for name in names:
-            if name.partition(".")[0] not in sys.stdlib_module_names | _LIBRARIES:
-                yield line, ERROR, f"Python 3 has no module {name}"
     elif isinstance(node, ast.ClassDef):
         own = {one.name: one.lineno for one in node.body if isinstance(one, ast.FunctionDef)}
         for name in sorted(_OLD_METHODS & set(own)):
             yield own[name], MOVES, f"only Python 2 calls the method {name} by itself"
-        if "__eq__" in own and "__hash__" not in own:
-            yield (
-                own["__eq__"],
-                ERROR,
-                "objects of a class with __eq__ but without __hash__ have a hash in Python 2 only",
-            )
-    elif isinstance(node, ast.Attribute) and node.attr in _OLD_ATTRIBUTES:
-        yield line, ERROR, f".{node.attr} is something else in Python 2, or exists there only"
     elif isinstance(node, ast.Call):
         yield from _differences_of_call(node, line, parents)
 
@@ -104,33 +69,22 @@ def _differences_of_call(node: ast.Call, line: int, parents: dict[ast.AST, ast.A
     parent = parents.get(node)
     consumer = parent.func if isinstance(parent, ast.Call) else None
     by = getattr(consumer, "id", getattr(consumer, "attr", ""))
-    looped = isinstance(parent, ast.For | ast.comprehension | ast.Starred)
     if isinstance(node.func, ast.Name):
         name = node.func.id
-        if name in _LISTS and not looped and by not in _CONSUMERS:
-            yield line, ERROR, f"{name}() is a list in Python 2 only"
-        if name in ("sorted", "cmp") and (len(node.args) > 1 or any(one.arg == "cmp" for one in node.keywords)):
-            yield line, ERROR, "a function that compares two values can order a list in Python 2 only"
         if name in ("exec", "eval"):
             yield line, LOST, f"what {name} runs is not converted from the syntax of Python 2"
         elif name == "hash":
             yield line, LOST, "hash() has other values in Python 2, except for numbers"
         elif name == "round":
             yield line, MOVES, "round() gives a float, and rounds halves away from zero, in Python 2"
-        elif name in _OLD_FUNCTIONS:
-            yield line, ERROR, f"{name}() is something else in Python 2"
         if name in ("set", "frozenset") and (
             isinstance(parent, ast.For | ast.comprehension) or by in ("list", "tuple")
         ):
             yield line, LOST, "the order of a set is another in Python 2"
     elif isinstance(node.func, ast.Attribute):
         name = node.func.attr
-        if name in _VIEWS and not node.args and not looped and by not in _CONSUMERS:
-            yield line, ERROR, f".{name}() is a list in Python 2 only"
         if name in _UNORDERED and not node.args and by not in _ORDERLESS:
             yield line, LOST, "the order of a dictionary is another in Python 2"
-        if name == "sort" and (node.args or any(one.arg == "cmp" for one in node.keywords)):
-            yield line, ERROR, "a function that compares two values can order a list in Python 2 only"
         owner = getattr(node.func.value, "id", "")
         if (owner, name) in (("math", "floor"), ("math", "ceil")):
             yield line, MOVES, f"math.{name}() gives a float in Python 2"
@@ -146,13 +100,6 @@ def _is_real(node: ast.BinOp | ast.AugAssign) -> bool:
         if getattr(called, "id", "") == "float" or (isinstance(one, ast.Constant) and isinstance(one.value, float)):
             return True
     return False
-
-
-def _is_number(node: ast.expr) -> bool:
-    """Whether a value is surely a number."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int | float)
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("len", "int", "float", "abs")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -177,17 +124,26 @@ _FORBIDDEN = {
         ("multiprocessing", "subprocess", "commands", "socket", "ctypes", "popen2"), "system calls are prohibited"
     ),
 }
+_OTHER_PYTHONS = """
+BaseHTTPServer CGIHTTPServer ConfigParser Cookie HTMLParser Queue SimpleHTTPServer SocketServer StringIO
+Tkinter UserDict UserList UserString __builtin__ anydbm asynchat asyncore bsddb cPickle cStringIO cgi cgitb
+commands compiler copy_reg distutils dl dummy_thread dummy_threading exceptions future_builtins hotshot
+htmlentitydefs htmllib httplib imp imputil lib2to3 md5 mutex new pipes popen2 repr rexec robotparser sets sha
+sre stringold thread urllib2 urlparse user xmlrpclib
+"""
+"""Modules of Python's own library, some of which the version that runs this lacks."""
 _CALLS = re.compile(r"system|popen\w*|fork|forkpty|vfork|kill|killpg|spawn\w+|exec[lv]\w*|posix_spawnp?|startfile")
 
 Breach = tuple[int, str]
 """A line of the file, or 0 for its name, and the sentence."""
 
 
-def breaches(tree: ast.Module, file: str) -> list[Breach]:
+def breaches(tree: ast.Module, file: str, libraries: Iterable[str] = ()) -> list[Breach]:
     """Where a file breaks the formal rules of the course's document; by line.
 
     The rules: class ``TeamX`` in ``teamX.py``, the evaluator's parameters, nothing defined outside of the class,
-    nothing of the evaluator's code, no library ``signal``, no threads and no system calls.
+    nothing of the evaluator's code, no library ``signal``, no threads and no system calls, and no libraries but
+    Python's own, `LIBRARIES`, and those that the course allows, `libraries`.
     """
     found: list[Breach] = []
     number = re.fullmatch(r"team(\d+)\.py", file)
@@ -202,6 +158,7 @@ def breaches(tree: ast.Module, file: str) -> list[Breach]:
         found += _signatures(team)
     found += [breach for node in tree.body for breach in _outside(node, team)]
     found += [breach for node in ast.walk(tree) for breach in _prohibited(node)]
+    found += _strange(tree, (*LIBRARIES, *libraries), file[:-3])
     return sorted(set(found))
 
 
@@ -232,20 +189,37 @@ def _outside(node: ast.stmt, team: ast.ClassDef | None) -> Iterator[Breach]:
 def _prohibited(node: ast.AST) -> Iterator[Breach]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in _EVALUATOR:
         yield node.lineno, f"{node.name} is the evaluator's code, which may be called but not handed in"
-    names: list[str] = []
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        names = [node.module or ""]
-        if node.module == "os":
-            names += [f"os.{alias.name}" for alias in node.names]
+    names = _imported(node)
+    if isinstance(node, ast.ImportFrom) and node.module == "os":
+        names += [f"os.{alias.name}" for alias in node.names]
     elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "os":
         names = [f"os.{node.attr}"]
-    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "__import__" and node.args:
-        names = [str(getattr(node.args[0], "value", ""))]
     for name in names:
         top, _, rest = name.partition(".")
         if top in _FORBIDDEN:
             yield node.lineno, f"{name}: {_FORBIDDEN[top]}"  # type: ignore[attr-defined]
         elif top == "os" and _CALLS.fullmatch(rest):
             yield node.lineno, f"{name}: system calls are prohibited"  # type: ignore[attr-defined]
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """The modules that an import, or a call of ``__import__``, names."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "__import__" and node.args:
+        named = getattr(node.args[0], "value", None)
+        return [named] if isinstance(named, str) else []
+    return []
+
+
+def _strange(tree: ast.Module, allowed: Sequence[str], own: str) -> Iterator[Breach]:
+    """Imports of libraries that are not allowed; a file may import itself by its name, `own`."""
+    known = sys.stdlib_module_names.union(_OTHER_PYTHONS.split(), allowed, [own])
+    listed = f"{', '.join(allowed[:-1])} and {allowed[-1]}"
+    for node in ast.walk(tree):
+        for name in _imported(node):
+            top = name.partition(".")[0]
+            if top not in known and not getattr(node, "level", 0):
+                yield node.lineno, f"{top} is not allowed; allowed are Python's own libraries, {listed}"  # type: ignore[attr-defined]

@@ -136,7 +136,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
         "version": VERSION,
         "seed": settings.seed,
         "stages": [asdict(stage) for stage in settings.stages],
-        "conditions": {**asdict(settings.conditions), "core": None},
+        "conditions": {**asdict(settings.conditions), "core": None, "libraries": list(settings.conditions.libraries)},
         "teams": {
             entry.key: {
                 "name": entry.name,
@@ -150,6 +150,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
     file = directory / FACTS
     if file.exists():
         there = read_json(file)
+        there.get("conditions", {}).setdefault("libraries", [])  # an older release recorded none
         for key, value in described.items():
             if there.get(key) != value:
                 what = {"teams": "bots", "seed": "seed", "stages": "pools"}.get(key, key)

@@ -17,7 +17,7 @@ import numpy as np
 from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
-from pttt_ooc.library.strategy_names import NamedStrategy
+from pttt_ooc.library.strategy_names import NamedStrategy, game_of, named_strategy
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
 from pttt_ooc.products.solution import read_player
@@ -123,6 +123,13 @@ def load_strategy(
     if target.symmetry == "none":
         return unfold(strategy, target, arrays.probabilities)
     return fold(strategy, target, into=arrays.probabilities)
+
+
+def read_opponent(name: str, player: int, target: Index, data: Path) -> Strategy:
+    """A player's strategy by its name, on the index `target`; for errors see :func:`load_strategy` and `game_of`."""
+    named = named_strategy(name, player)
+    game_of([named], target.game.name)
+    return load_strategy(named, target, data)
 
 
 def common_symmetry(named: Sequence[NamedStrategy]) -> Symmetry:

@@ -25,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.aliases import Symmetry
+from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.store import read_array, write_array, write_attrs
+from pttt_ooc.double_oracle.complete_strategy import Attempts, CompleteStrategy
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan, allow, first_infoset, next_infoset, with_room
@@ -34,6 +36,9 @@ from pttt_ooc.double_oracle.whole_strategy import write_whole
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.solution import Strategies, write_solution
 from pttt_ooc.rules.game import Game
+
+SUPPORTS = "supports.zarr"
+"""The name of the group with what some equilibrium plays."""
 
 _NAMES = ("before", "placed", "infosets", "squares", "chances")
 
@@ -47,6 +52,7 @@ def write_equilibrium(
     otherwise: Strategies | None = None,
     always: bool = False,
     threads: int = 1,
+    complete: bool = False,
 ) -> None:
     """Store an equilibrium in the (new) Zarr group `root`.
 
@@ -61,6 +67,8 @@ def write_equilibrium(
         changed at the others, and stored.
     always
         Whether the pure rule replaces them there too.
+    complete
+        Whether these strategies are an equilibrium already, as they are; then the plans are another one.
 
     Raises
     ------
@@ -72,11 +80,13 @@ def write_equilibrium(
         own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
         write_attrs(root, dict(sorted({**attrs, **own}.items())))
         return
-    rules = rule_tables(game)
-    first, second = (
-        write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, always, threads) for s in otherwise
-    )
-    write_solution(root, (first, second), attrs, np.float64)
+    if not complete:
+        rules = rule_tables(game)
+        first, second = (
+            write_whole(rules, plans[s.player], s.index, s.player, s.probabilities, always, threads) for s in otherwise
+        )
+        otherwise = first, second
+    write_solution(root, otherwise, attrs, np.float64)
 
 
 def write_plans(root: Path, plans: Plans) -> None:
@@ -95,6 +105,59 @@ def _columns(plan: SparsePlan) -> tuple[NDArray[Any], ...]:
     at, step = np.nonzero(plan.children[:infosets] >= 0)
     placed[plan.children[at, step]] = step % 2 == 1
     return plan.before[:infosets], placed, plan.infosets[:sequences], squares, plan.chances[:sequences]
+
+
+def write_supports(directory: Path, game: Game, plans: Plans) -> Path:
+    """Store what some equilibrium plays beside a game's index, as plans; returns the Zarr group.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    with fresh_store(directory / SUPPORTS) as root:
+        write_plans(root, plans)
+        write_attrs(root, {"game": game.name, "format_version": FORMAT_VERSION})
+    return directory / SUPPORTS
+
+
+def read_supports(directory: Path, rules: RuleTables) -> Plans | None:
+    """What :func:`write_supports` stored; None if there is nothing.
+
+    Raises
+    ------
+    StoreError
+        If it is damaged.
+    """
+    return read_plans(directory / SUPPORTS, rules) if (directory / SUPPORTS).is_dir() else None
+
+
+def stored_support(directory: Path, game: Game) -> Support | None:
+    """What :func:`write_supports` stored, if anything; errors as :func:`read_supports`."""
+    plans = read_supports(directory, rule_tables(game))
+    return Support(game, plans) if plans else None
+
+
+class Support:
+    """What some equilibrium plays, by the attempts of a player."""
+
+    def __init__(self, game: Game, plans: Plans) -> None:
+        rules = rule_tables(game)
+        self._players = [CompleteStrategy(rules, player, plan) for player, plan in enumerate(plans)]
+
+    def played(self, player: int, attempts: Attempts) -> list[int] | None:
+        """The squares that some equilibrium strategy attempts at an infoset.
+
+        Parameters
+        ----------
+        attempts
+            Of the player after the setup.
+
+        Returns
+        -------
+        None if no pair of equilibrium strategies brings a game there.
+        """
+        return self._players[player].allowed(attempts)
 
 
 def read_plans(root: Path, rules: RuleTables) -> Plans:

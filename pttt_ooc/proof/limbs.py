@@ -20,7 +20,7 @@ Limbs = NDArray[np.int64]
 
 
 def limbs_needed(largest: int) -> int:
-    """The number of limbs for sums of numbers of which none is larger than `largest`, nor their sum."""
+    """The number of limbs for numbers up to `largest`, and for sums that do not exceed it."""
     return largest.bit_length() // _BITS + 2
 
 

@@ -12,7 +12,9 @@ MARKS = "xo"
 _WIDTH = 8  # characters of a square: "0.1234" and a blank on either side
 
 
-def board_text(game: Game, player: int, infoset: str, probabilities: Sequence[float]) -> str:
+def board_text(
+    game: Game, player: int, infoset: str, probabilities: Sequence[float], marked: Sequence[int] = ()
+) -> str:
     """The board at an infoset: on each square a mark that the player knows, or the probability of an attempt.
 
     Parameters
@@ -21,13 +23,16 @@ def board_text(game: Game, player: int, infoset: str, probabilities: Sequence[fl
         Its text, such as ``"|0*4."``.
     probabilities
         One for each square.
+    marked
+        Squares that get a star.
 
     Returns
     -------
     Lines, without a final newline.
     """
     marks = {square: MARKS[player if placed else 1 - player] for square, placed in attempts_of(infoset)}
-    cells = [marks.get(square, probability(probabilities[square])).center(_WIDTH) for square in range(game.squares)]
+    texts = [probability(p) + ("*" if square in marked else "") for square, p in enumerate(probabilities)]
+    cells = [marks.get(square, text).center(_WIDTH) for square, text in enumerate(texts)]
     lines = ["|".join(cells[r * game.columns : (r + 1) * game.columns]).rstrip() for r in range(game.rows)]
     return ("\n" + "+".join(["-" * _WIDTH] * game.columns) + "\n").join(lines)
 

@@ -189,9 +189,16 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     axes.tick_params(labelsize=9.5)
     axes.grid(True)
     if target:
-        axes.axhline(target, color=PALETTE["warm"], linewidth=1, linestyle=(0, (4, 3)))
-        across = axes.get_yaxis_transform()
-        axes.text(0.03, target * 1.15, f"target {target:g}", transform=across, fontsize=9, color=PALETTE["warm"])
+        axes.axhline(target, color=PALETTE["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        axes.annotate(
+            f"target {target:g}",
+            (0.03, target),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=9,
+            color=PALETTE["muted"],
+        )
     for i, (name, line) in enumerate(lines.items()):
         colour, style = PALETTE[_LINE_COLOURS[i % len(_LINE_COLOURS)]], _LINE_STYLES[i // len(_LINE_COLOURS) % 3]
         xs, ys = zip(*line, strict=True) if line else ((), ())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,12 +25,15 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
 from pttt_ooc.double_oracle.saved_state import SavedState
 from pttt_ooc.double_oracle.warm_start import allow_played
+from pttt_ooc.equilibria.choice import needed_bytes
+from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.extras import check_extra
 from pttt_ooc.jit import version
 from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.rounds import round_line
+from pttt_ooc.stages import choice
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.product_check import timeless
@@ -45,9 +49,17 @@ _MEMO_MB, _GAMES_MB = 32, 80  # for bounds of best responses; for restricted gam
 _LINE_SECONDS = 2.0  # between two lines of progress
 
 
-def needs(layout: Layout | None) -> MemoryNeeds[tuple[Floats, ...]]:
-    """The stage's memory needs; without a layout, those of a game that is not listed."""
+def needs(layout: Layout | None, choosing: bool = False) -> MemoryNeeds[tuple[Floats, ...]]:
+    """The stage's memory needs; without a layout, those of a game that is not listed.
+
+    Parameters
+    ----------
+    choosing
+        Whether a choice among equilibria is made: key ``finish: against``.
+    """
     fixed = {**process_needs(), "restricted games": _GAMES_MB * MB, "bounds of best responses": _MEMO_MB * MB}
+    if layout and choosing:
+        fixed["choice of the equilibrium"] = needed_bytes(layout)
     arrays = () if layout is None else strategy_arrays(layout, np.float64)
     return MemoryNeeds(fixed, arrays, thread_needs())
 
@@ -61,6 +73,7 @@ def run(
     threads: int = 1,
     log: Path | None = None,
     memory_mb: float = math.inf,
+    reader: choice.Reader | None = None,
 ) -> None:
     """Make ``equilibrium.zarr`` and ``rounds.jsonl``; without an equilibrium, the latter is empty.
 
@@ -72,6 +85,8 @@ def run(
         Method and limits.
     listed
         Whether there are an index and a solution; otherwise the equilibrium is stored as plans only.
+    reader
+        Reads the strategy that ``finish: against`` names.
 
     Raises
     ------
@@ -83,61 +98,78 @@ def run(
     with stage("finish", directory, products) as facts:
         before = inputs(directory, "enumerate", "index", "solve") if listed else {}
         facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
-        facts["made_from"] = digests(before)
-        with explained(f"delete {directory / EQUILIBRIUM}"):
-            remove(directory / EQUILIBRIUM)
+        facts["made_from"] = {**digests(before), **(choice.opponent_digests(settings.against) if listed else {})}
         index = index_of(directory, game, symmetry) if listed else None
         wanted, rows = needs(index), list[Facts]()
-        reason = _obstacle(settings, wanted, memory_mb if listed else math.inf)
+        reason, why = _obstacle(settings, wanted, memory_mb if listed else math.inf)
         if reason:
             allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
         else:
             check_extra("exact", "An exact equilibrium (finish: exact)")
+            asked = choice.asked(settings.against, index, needs(index, choosing=True), memory_mb)
+            wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
-            oracle, average = _begun(game, index, directory, workspace.allocate(), workspace.threads)
+            own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
             state = _state_of(directory, before)
-            rows += _rounds(oracle, state, 60 * settings.max_minutes, log)
-            reason = "equilibrium" if _is_exact(oracle) else "max_minutes"
-        if rows and (reason == "equilibrium" or not listed):
+            try:
+                oracle = DoubleOracle(named_game(game), _MEMO_MB, workspace.threads, own_mb)
+                average = _begin(oracle, index, directory, workspace.allocate())
+                _play(oracle, state, 60 * settings.max_minutes, rows, log)
+                reason, why = _end(oracle)
+            except MemoryBudgetError as error:
+                if not listed:
+                    raise
+                reason, why = "memory_mb", str(error).removesuffix(".")
+        if reason == "equilibrium" or (rows and not listed):
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
+            chosen = None
+            if average:
+                average, chosen = choice.made(asked, oracle, average, directory, reader, threads, EXACT, log)
+                facts["result"]["choice"] = chosen
             with fresh_store(directory / EQUILIBRIUM) as store:
                 told = {"algorithm": "double-oracle", **timeless(facts["result"])}
-                write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, average, threads=threads)
+                complete = bool(chosen and chosen["made"])
+                write_equilibrium(
+                    store, oracle.game, oracle.plans, told, symmetry, average, threads=threads, complete=complete
+                )
             products.append(EQUILIBRIUM)
             if reason == "equilibrium":
-                with explained(f"delete {state}"):
-                    remove(state)
+                _forget(state)
         else:
-            facts["result"] = {"method": "none", "stopped_by": reason, "smallest_mb": wanted.smallest_mb}
-            if settings.method != "none":
-                tell(_sentence(facts["result"], rows), log)
+            with explained(f"delete {directory / EQUILIBRIUM}"):
+                remove(directory / EQUILIBRIUM)
+            facts["result"] = {"method": "none", "stopped_by": reason}
+            if reason == "memory_mb":
+                facts["result"]["smallest_mb"] = max(wanted.smallest_mb, math.floor(memory_mb) + 1)
+            if why:
+                tell(f"{why}: the solver's strategies are the result.", log)
         atomic_write_text(directory / ROUNDS, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
 
 
-def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> str:
-    """Why the double oracle cannot begin; empty if it can."""
+def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> tuple[str, str]:
+    """Why the double oracle cannot begin, as a key and as the start of a sentence; empty if it can."""
     if settings.method == "none":
-        return "finish: none"
-    return "memory_mb" if wanted.smallest_mb > memory_mb else ""
+        return "finish: none", ""
+    if wanted.smallest_mb > memory_mb:
+        return "memory_mb", f"An exact equilibrium takes a memory_mb of {wanted.smallest_mb}"
+    return "", ""
 
 
-def _sentence(result: Facts, rows: list[Facts]) -> str:
-    """Why there is no equilibrium."""
-    what = f"The double oracle ended at a gap of {rows[-1]['nashconv']:.1e} ({result['stopped_by']})" if rows else ""
-    what = what or f"An exact equilibrium takes a memory_mb of {result['smallest_mb']}"
-    return f"{what}: the solver's strategies are the result."
+def _end(oracle: DoubleOracle) -> tuple[str, str]:
+    """Why the rounds ended, as a key, and as the start of a sentence if it is without an equilibrium."""
+    if _is_exact(oracle):
+        return "equilibrium", ""
+    assert oracle.last
+    return "max_minutes", f"The double oracle ended at a gap of {oracle.last.nashconv:.1e} (max_minutes)"
 
 
-def _begun(
-    game: str, index: Index | None, directory: Path, arrays: tuple[Floats, ...], threads: int
-) -> tuple[DoubleOracle, Strategies | None]:
-    """The double oracle before its first round, and the solver's strategies, if there are any."""
-    oracle = DoubleOracle(named_game(game), _MEMO_MB, threads)
+def _begin(oracle: DoubleOracle, index: Index | None, directory: Path, arrays: tuple[Floats, ...]) -> Strategies | None:
+    """Allow what the solver's strategies play, and return them, if there are any."""
     if index is None:
-        return oracle, None
+        return None
     average = read_solution(directory / SOLUTION, index, (arrays[0], arrays[1]))
     oracle.plans = allow_played(oracle.rules, oracle.plans, average)
-    return oracle, average
+    return average
 
 
 def _state_of(directory: Path, before: Mapping[str, Facts]) -> Path:
@@ -147,24 +179,35 @@ def _state_of(directory: Path, before: Mapping[str, Facts]) -> Path:
     return directory / "work" / f"finish-{name}"
 
 
-def _rounds(oracle: DoubleOracle, state: Path, most_seconds: float, log: Path | None) -> list[Facts]:
-    """Play rounds until the equilibrium is found or the time is over; a row for each, those of earlier runs too."""
+def _forget(state: Path) -> None:
+    """Delete what the rounds have saved, also those of other solutions and versions."""
+    with explained(f"delete {state}"):
+        for each in state.parent.glob("finish-*"):
+            remove(each)
+
+
+def _play(oracle: DoubleOracle, state: Path, most_seconds: float, rows: list[Facts], log: Path | None) -> None:
+    """Play rounds until the equilibrium is found or the time is over, and add a row for each, of earlier runs too."""
     with SavedState(state, oracle) as saved, explained(f"write to {state}"):
-        rows = _earlier(state / ROUNDS, oracle)
+        rows += _earlier(state / ROUNDS, oracle)
         before, begun = (rows[-1]["seconds"] if rows else 0.0), time.monotonic()
         spoken = begun
         with open(state / ROUNDS, "w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
             while not _is_exact(oracle) and (not rows or rows[-1]["seconds"] < most_seconds):
-                last = oracle.round()
+                try:
+                    last = oracle.round()
+                except MemoryBudgetError:
+                    saved.save()
+                    raise
                 rows.append(_row(last, before + time.monotonic() - begun))
                 file.write(f"{json.dumps(rows[-1])}\n")
-                file.flush()  # before the state, which comes after its rows
+                file.flush()
+                os.fsync(file.fileno())  # a saved state never has more rounds than there are rows
                 saved.save(_is_exact(oracle) or rows[-1]["seconds"] >= most_seconds)
                 if _is_exact(oracle) or time.monotonic() - spoken > _LINE_SECONDS:
                     spoken = time.monotonic()
                     tell(round_line(last, rows[-1]["seconds"]), log)
-    return rows
 
 
 def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:

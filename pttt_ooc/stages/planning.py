@@ -30,20 +30,23 @@ from pttt_ooc.structure.symmetry import KEPT_BYTES
 from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import needs_of_cells
 
-_OWN = {"enumerate": 60, "index": 92, "solve": 98, "finish": 200, "evaluate": 92, "export": 91, "report": 120}
+_OWN = {"enumerate": 60, "index": 92, "solve": 98, "finish": 107, "evaluate": 92, "export": 91, "report": 120}
 """MB of a stage's anonymous memory besides its data: Python, libraries, compiled code; measured."""
 
 # Bytes of anonymous memory, measured: for each pair of views, and for each row of an export up to a maximum.
 _SEARCH_PER_PAIR, _INDEX_PER_PAIR = 155, {"full": 170, "none": 330}
 _PER_ROW, _ROWS_AT_WORK = 5, 34 * MB
 _NO_WORK = 62 * MB  # bytes of a stage without work
+# Restricted games are not known before: a multiple of the strategies' bytes, up to a maximum, or that of ten squares.
+_RESTRICTED, _MOST_RESTRICTED = 4, 45 * MB
+_UNLISTED = {"finish": 75 * MB, "evaluate": 30 * MB}
 _SEARCHED = 2  # bytes of views.zarr for each pair of views, compressed, measured
 _ZIPPED, _BUNDLED = 0.08, 0.07  # compressed size as a part of the tensor's bytes, and of the bundle's
 _SOLUTION = 0.03  # the same for the solution's probabilities
 _ARRAY = 700  # bytes of an array's description
 _PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), (), thread_needs())
 _MOST_THREADS = {"enumerate": 1, "index": 1, "export": MOST_THREADS, "report": 1}  # of the others: all
-_PLANS = 500_000  # bytes of both plans
+_PLANS = 80_000  # bytes of both plans
 _REPORT = 160_000  # bytes of the report and its pictures
 
 HEADINGS = ("stage", "threads", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs")
@@ -98,6 +101,8 @@ class Plan:
         Approximate number of additions for one gradient of both players; its time is proportional to it.
     stages
         By name.
+    exact_from_mb
+        The budget of memory that an exact equilibrium would take, if this one is too small for it; else 0.
     """
 
     game: str
@@ -108,6 +113,7 @@ class Plan:
     order_tables: int
     work: int
     stages: Mapping[str, StagePlan]
+    exact_from_mb: int = 0
 
     @property
     def disk_mb(self) -> float:
@@ -152,13 +158,14 @@ def planned(config: Config, threads: int) -> Plan:
     del pairs
     thread = needs_of_cells(cells, cells)
     exports = any(config.export.files(config.game))
-    finishes = config.finish.method == "exact" and finish.needs(folded).smallest_mb <= config.memory_mb
+    exact_from = finish.needs(folded).smallest_mb if config.finish.method == "exact" else 0
+    finishes = 0 < exact_from <= config.memory_mb
     dtype = np.dtype(np.float64 if finishes else np.float32)
     needs: dict[str, MemoryNeeds[Any]] = {
         "enumerate": enumerate.needs(game),
         "index": index.needs(symmetry, count),
         "solve": solve.needs(folded, config.solve, thread),
-        "finish": finish.needs(folded) if finishes else _PROCESS_ONLY,
+        "finish": _finish_needs(config, folded) if finishes else _PROCESS_ONLY,
         "evaluate": evaluate.needs(folded, thread, dtype),
         "export": export.needs(folded, whole, dtype) if exports else _PROCESS_ONLY,
         "report": report.needs(folded, dtype),
@@ -168,6 +175,7 @@ def planned(config: Config, threads: int) -> Plan:
         "enumerate": _SEARCH_PER_PAIR * count,
         "index": _INDEX_PER_PAIR[symmetry] * count,
         "solve": min(2 * KEPT_BYTES, sequences),  # tables of mirror images
+        "finish": min(_MOST_RESTRICTED, _RESTRICTED * 8 * sequences),
         "export": min(_ROWS_AT_WORK, _PER_ROW * rows),
     }
     return Plan(
@@ -175,14 +183,21 @@ def planned(config: Config, threads: int) -> Plan:
         sum(each.narrow_orders + each.wide_orders for each in sizes),
         sum(each.work for each in sizes),
         _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
+        0 if finishes else exact_from,
     )
+
+
+def _finish_needs(config: Config, layout: Layout) -> MemoryNeeds[Any]:
+    """The needs of the stage "finish", with a choice among equilibria if it fits."""
+    whole = finish.needs(layout, config.finish.against != "none" and config.symmetry == "full")
+    return whole if whole.smallest_mb <= config.memory_mb else finish.needs(layout)
 
 
 def _unlisted(config: Config, threads: int) -> Plan:
     """The plan of a game whose infosets are not listed."""
     needs = {"finish": finish.needs(None), "evaluate": finish.needs(None), "report": _PROCESS_ONLY}
     disk = {"finish": (_PLANS, 0.0), "evaluate": (2_000, 0.0), "report": (_REPORT, 0.0)}
-    stages = _stages(config, threads, needs, {}, disk)
+    stages = _stages(config, threads, needs, _UNLISTED, disk)
     return Plan(config.game, config.symmetry, config.memory_mb, {}, 0, 0, 0, stages)
 
 
@@ -236,7 +251,7 @@ def _disk(
         "index": (index_bytes + 100 * _ARRAY, 0),
         # A saved state stays; while running there are also the work arrays and, for a moment, a second saved state.
         "solve": (work + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * work),
-        "finish": (_PLANS + _SOLUTION * 2 * probabilities if dtype == np.float64 else 0, 0),
+        "finish": (_PLANS + _SOLUTION * probabilities if dtype == np.float64 else 0, 0),
         "evaluate": (2_000, 0),
         "export": (has_course * (lists + _ZIPPED * tensor) + has_bundle * _BUNDLED * (tensor + texts), 0),
         "report": (_REPORT, 0),

@@ -16,6 +16,7 @@ from pttt_ooc.config import Config
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.stages import STAGES, UNLISTED_STAGES, product_check
+from pttt_ooc.stages.choice import opponent_digests
 from pttt_ooc.stages.comparison import compared_digests
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
@@ -82,7 +83,10 @@ def requested_stages(config: Config, directory: Path, stages: Sequence[str] | No
         "report": {**listed, "settings": config.report.model_dump(mode="json")},
     }
     memory = {"finish": config.memory_mb}
-    others = {"report": compared_digests(directory, config.report.compare)}
+    others = {
+        "report": compared_digests(directory, config.report.compare),
+        "finish": opponent_digests(config.finish.against) if config.is_listed else {},
+    }
     return {
         stage: StageRequest(
             *(facts[stage], source_digest(stage), order[: order.index(stage)]),
@@ -155,8 +159,9 @@ def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) 
                 return "was made with other files of infosets"
             return f"was made with {key.removeprefix('settings.')} {_text(there.get(key))}, not {_text(value)}"
     result = manifest.get("result", {})
-    if one.memory_mb and result.get("stopped_by") == "memory_mb" and one.memory_mb >= result["smallest_mb"]:
-        return f"had too little memory, but now has {one.memory_mb:g} MB"
+    for part in (result, result.get("choice") or {}):
+        if one.memory_mb and part.get("stopped_by") == "memory_mb" and one.memory_mb >= part["smallest_mb"]:
+            return f"had too little memory, but now has {one.memory_mb:g} MB"
     if manifest["sources"] != one.sources:
         return "was made by another version of this program"
     used = manifest.get("made_from", {})

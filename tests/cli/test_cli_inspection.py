@@ -158,7 +158,7 @@ def test_mistakes_are_told(run, made):
     worst = found["infosets"][0]
     assert mine[worst["infoset"]].tolist() == worst["probabilities"]
     text = run.ok("mistakes", path, "--top", 3).out
-    assert f"exploitability{found['exploitability']:+.9f}" in text.replace(" ", "")
+    assert f"exploitability{found['exploitability']:.9f}" in text.replace(" ", "")
     assert worst["infoset"] in text and f"{worst['loss']:.6f}" in text
     named = run("mistakes", path, "--equilibrium", "uniform", "--game-value", "0.5", "--json").json
     assert (named["equilibrium"], named["game_value"]) == ("uniform", [0.5, 0.5])

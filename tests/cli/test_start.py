@@ -1,4 +1,4 @@
-"""How the command begins: an interrupt while it starts."""
+"""How the command begins: its names, and an interrupt while it starts."""
 
 import os
 import signal
@@ -10,6 +10,7 @@ import pytest
 
 from pttt_ooc.cli import __main__, commands
 
+ROOT = Path(__file__).parents[2]
 INTERRUPTED = """
 import os, signal, sys
 
@@ -29,7 +30,7 @@ main()
 def test_an_interrupt_while_modules_are_imported_shows_no_traceback(ignored):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
     try:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run([sys.executable, "-c", INTERRUPTED], env=environment, capture_output=True, text=True)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -43,3 +44,14 @@ def test_afterwards_an_interrupt_is_reported(monkeypatch):
     before = signal.getsignal(signal.SIGINT)
     __main__.main()
     assert handlers == [before] and signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("module", ["pttt_ooc", "pttt_ooc.cli"])
+def test_python_runs_the_package_as_the_command(tmp_path, module):
+    def run(*arguments):
+        command, environment = [sys.executable, "-m", module, *arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+
+    assert run("--help").stdout.startswith("Usage: pttt ")
+    failed = run("show", "missing.zip", "|")
+    assert failed.returncode == 1 and "missing.zip" in failed.stderr and "Traceback" not in failed.stderr

@@ -103,7 +103,8 @@ class Lab:
         self.grader.cache = Cache(0, 0)
         self.storage, self.database = self.grader.storage, self.grader.database
         self.stopping = threading.Event()
-        self.assessor = Assessor(small_engine(GAME), self.storage, VALUE, self.settings.orders(data))
+        value = self.settings.game_value or VALUE
+        self.assessor = Assessor(small_engine(GAME), self.storage, value, self.settings.orders(data))
         self.judge = Judge(self.database, self.storage, self.assessor, self.stopping)
         self.client = TestClient(create_app(self.grader), base_url="http://grader", raise_server_exceptions=False)
         self.tokens = {}

@@ -9,12 +9,16 @@ from sqlalchemy import select
 from pttt_ooc.course import jobs, queue
 from pttt_ooc.course.jobs import GAVE_UP, judge_again
 from pttt_ooc.course.kinds.strategies import assessor
-from pttt_ooc.course.models import Entry, Submission
+from pttt_ooc.course.models import Entry, Fact, Submission
 from pttt_ooc.course.worker_process import Stopped, Work
+from pttt_ooc.products.infosets import default_rows
+from pttt_ooc.products.tensors import tensor_from_strategy
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.service.pulse import Pulse, read_sign
 from pttt_ooc.solving.evaluation import evaluate
-from tests.course.grader_kit import GAME, VALUE, as_strategy, random_tensor, strategy_zip, zip_bytes
-from tests.kits.helpers import small_engine
+from pttt_ooc.structure.strategy import uniform_strategy
+from tests.course.grader_kit import GAME, VALUE, Lab, as_strategy, random_tensor, strategy_zip, zip_bytes
+from tests.kits.helpers import full_index, small_engine
 
 
 def truth(first, second):
@@ -22,6 +26,27 @@ def truth(first, second):
     engine = small_engine(GAME)
     strategies = [as_strategy(player, t, index=engine.index) for player, t in enumerate((first, second))]
     return evaluate(*strategies, engine, VALUE)
+
+
+def exact_tensor(player):
+    """A tensor of an equilibrium."""
+    from pttt_ooc.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.double_oracle.whole_strategy import write_whole
+
+    oracle = DoubleOracle(named_game(GAME), memo_mb=4)
+    while not oracle.round().settled:
+        pass
+    index = full_index(GAME)
+    into = uniform_strategy(index, player, np.float64).probabilities
+    whole = write_whole(oracle.rules, oracle.plans[player], index, player, into)
+    rows = default_rows(index, player)
+    return np.concatenate(list(tensor_from_strategy(index, player, whole.probabilities, rows, np.float64)))
+
+
+def with_value(lab):
+    """The value of the game as the instructors have set it."""
+    with lab.database.writing() as session:
+        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
 
 
 def row(lab, number):
@@ -79,6 +104,42 @@ def test_the_opening_is_the_tensors_first_row(lab):
     for player in (0, 1):
         told = lab.verdict(token, player, strategy_zip(player, 4))
         assert told["opening"] == pytest.approx(random_tensor(player, 4)[0].tolist())
+
+
+def test_exact_strategies_tie_and_have_the_digits_that_they_need(tmp_path):
+    """Noise ranks nobody, and no figure is negative: on pages, in verdicts, and for programs."""
+    pytest.importorskip("highspy")
+    lab = Lab(tmp_path / "g", game_value=(13 / 17, 13 / 17))
+    with_value(lab)
+    lab.baseline()
+    exact = [exact_tensor(player) for player in (0, 1)]
+    uniform = [random_tensor(player, 0, 0) for player in (0, 1)]
+    teams = {
+        "Double": exact,
+        "Single": [tensor.astype(np.float32) for tensor in exact],
+        "Nearly": [(1 - 3e-8) * one + 3e-8 * other for one, other in zip(exact, uniform, strict=True)],
+        "Worse": [(1 - 1e-5) * one + 1e-5 * other for one, other in zip(exact, uniform, strict=True)],
+    }
+    for name, tensors in teams.items():
+        token = lab.team(name)
+        told = [lab.verdict(token, player, zip_bytes(tensor)) for player, tensor in enumerate(tensors)]
+        page = lab.client.get(f"/submissions/{told[0]['id']}").text
+        assert "Figures that differ by at most 1e-7 share a rank." in page
+        assert {"Double": "&lt;1e-12", "Nearly": "e-8"}.get(name, "") in page and "−0.0" not in page
+    board = lab.client.get("/api/leaderboard").json()
+    assert {row["team"]: row["rank"] for row in board} == {
+        "Double": 1,
+        "Single": 1,
+        "Nearly": 1,
+        "Worse": 4,
+        "Uniform": 5,
+    }
+    totals = {row["team"]: row["total"] for row in board}
+    assert 0 <= totals["Double"] < 1e-12 < totals["Nearly"] < 1e-7 and 0 <= totals["Single"] < 1e-7 < totals["Worse"]
+    assert all(figure >= 0 for row in board for figure in row["exploitability"])
+    page = lab.client.get("/").text
+    assert "Teams whose figures differ by at most 1e-7 share a rank" in page and "&lt;1e-12" in page
+    lab.close()
 
 
 def test_only_a_teams_best_stands(lab):

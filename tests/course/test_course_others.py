@@ -29,6 +29,9 @@ OWN = {
     "GET /submissions/{number}/file": ("1", None),
     "POST /submissions/{number}/play": ("1", {"open": "1"}),
     "GET /submissions/{number}/mistakes": ("1", None),
+    "POST /teams/{number}/certificate": ("2", {}),
+    "GET /parts/teams/{number}/certificate": ("2", None),
+    "GET /teams/{number}/certificate.txt.gz": ("2", None),
     "GET /api/submissions/{number}/file": ("1", None),
     "GET /api/submissions/{number}/mistakes": ("1", None),
     "GET /play/{id}": (GAME, None),
@@ -117,8 +120,11 @@ OPEN = {
     "GET /api/extreme/teams/{key}": "/api/extreme/teams/team1",
 }
 
-# These name nothing that is there: they make something new, which belongs to whoever asks.
+# These name nothing that is there: they make or read something that belongs to whoever asks.
 NEW = {
+    "GET /api/certificate",
+    "POST /api/certificate",
+    "GET /api/certificate/file",
     "POST /sign-in",
     "POST /sign-out",
     "POST /submissions",

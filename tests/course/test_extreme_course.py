@@ -132,6 +132,24 @@ def test_the_formal_rules_warn_or_refuse(course):
     assert course.hand_in("Team B", GOOD)["status"] == "Accepted"
 
 
+def test_a_course_allows_libraries(course):
+    text = b"import scipy, random\n" + GOOD
+    told = course.hand_in("Team A", text)
+    assert (told["status"], told["breaches"].partition(";")[0]) == ("Accepted", "Line 1: scipy is not allowed")
+    assert "Python’s own, numpy, pandas, sklearn." in course.browser("Team A").get("/extreme/hand-in").text
+    course.restarted(strict=True, libraries=("networkx", "scipy"))
+    page = course.browser("Team A").get("/extreme/hand-in").text
+    assert "sklearn, networkx, scipy." in page
+    assert " --library networkx --library scipy --strict</code> makes the same check" in page
+    told = course.hand_in("Team A", text + b"#")
+    assert (told["status"], told["breaches"]) == ("Accepted", "")
+    told = course.hand_in("Team B", text.replace(b"scipy", b"zarr"))
+    assert told["message"] == "BREAKS THE FORMAL RULES"
+    assert told["detail"].endswith(
+        "zarr is not allowed; allowed are Python's own libraries, numpy, pandas, sklearn, networkx and scipy."
+    )
+
+
 def test_the_version_of_the_verdict_is_that_of_the_tournament(course, monkeypatch):
     """It is not guessed anew."""
     course.hand_in("Team A", GOOD)
@@ -495,6 +513,7 @@ def test_a_damaged_tournament_is_not_begun_again(course):
         ("time_limit: 0", "greater than or equal to"),
         ("timelimit: 3", "did you mean time_limit?"),
         ("largest_kb: 2000", "less than or equal to 1024"),
+        ("libraries: [scipy, scikit-learn]", "the name by which programs import the library, such as networkx"),
     ],
 )
 def test_wrong_settings_are_a_sentence(course, text, sentence):
@@ -513,8 +532,9 @@ def test_a_league_is_opened_once_and_read_as_written(course):
     done = pttt("extreme", "open", "--data", course.lab.data)
     assert done.returncode == 1 and "is there already" in done.stderr
     (course.lab.data / "extreme.yaml").unlink()
-    assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9", "--python", "2").returncode == 0
-    assert league.read_settings(course.lab.data) == LeagueSettings(seed=9, python="2")
+    scipy = ("--library", "scipy")
+    assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9", "--python", "2", *scipy).returncode == 0
+    assert league.read_settings(course.lab.data) == LeagueSettings(seed=9, python="2", libraries=["scipy"])
 
 
 def test_opening_a_league_makes_the_grader_that_is_missing(tmp_path):

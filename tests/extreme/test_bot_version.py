@@ -13,6 +13,7 @@ from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_version import settled
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.source_client import ProgramError
+from pttt_ooc.extreme.source_remarks import LOST, MOST
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 from tests.extreme.bot_kit import FIRST, bot, bot_text, read
@@ -167,6 +168,12 @@ def test_what_the_conversion_loses_is_told_with_its_line(no_python2):
 def test_lines_are_the_files_own_where_the_conversion_has_more():
     one = read(bot_text("def f((a, b)): return a\nprint hash('x')\n" + FIRST))
     assert [line for line, *_ in one.differences] == [7]
+
+
+def test_what_changes_no_move_hides_no_difference():
+    lines = "\n".join(f"if self.a[{n}] < self.b[{n}]: x = map(str, self.a)" for n in range(2 * MOST))
+    one = read(bot_text(f"import cPickle\n{lines}\nprint hash('x')\n{FIRST}"))
+    assert [(line, kind) for line, kind, _ in one.differences] == [(7 + 2 * MOST, LOST)]
 
 
 def test_a_program_that_only_python_2_can_run_needs_one(monkeypatch):

@@ -22,7 +22,7 @@ from pttt_ooc.extreme import bot_programs, source_client, source_reader, walls
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.extreme.match import check_walls, play_match
 from pttt_ooc.extreme.referee import FLAGS, Referee
-from pttt_ooc.extreme.runner import BigBoard
+from pttt_ooc.extreme.runner import BigBoard, encoded
 from pttt_ooc.extreme.source_reader import dialect, text_of
 from pttt_ooc.extreme.walls import ExtremeError
 from tests.extreme.bot_kit import FIRST, bot, bot_text, need_walls, read
@@ -343,6 +343,37 @@ def test_what_is_no_program_is_a_sentence(text):
 def test_a_file_in_any_encoding_has_a_text(coding, text):
     found = text_of(f"# coding: {coding}\n{text}\n".encode("latin-1"))
     assert found.encode() and "x = " in found
+
+
+@pytest.mark.parametrize(
+    ("head", "coding"),
+    [
+        ("", "utf-8-sig"),
+        ("#!/usr/bin/python2\n", "utf-8-sig"),
+        ("# coding: latin-1\n", "latin-1"),
+        ("#!/usr/bin/python2\n# -*- coding: latin-1 -*-\n", "latin-1"),
+        ("\n# vim: set fileencoding=utf-8 :\n", "utf-8"),
+        ("encoding='x'\n# coding: latin-1\n", "utf-8-sig"),
+        ("\n\n# coding: latin-1\n", "utf-8-sig"),
+    ],
+)
+def test_python_2_gets_the_encoding_that_a_file_declares(head, coding):
+    """By the rules of PEP 263, which hold for both versions; no line is added, because errors name lines."""
+    text = head + "x = u'\xe9'\n"
+    assert encoded(text) == text.encode(coding)
+    found = {}
+    exec(compile(encoded(text), "team1.py", "exec"), found)
+    assert found["x"] == "\xe9"
+
+
+@pytest.mark.skipif(not runs_python2(), reason="no Python 2.7 is installed")
+@pytest.mark.parametrize("head", ["", "#!/usr/bin/python2\n", "# coding: latin-1\n"])
+def test_an_error_in_python_2_names_its_line(head):
+    text = head + bot_text("print repr(u'\xe9')\nraise ValueError('no')")
+    match = play(read(text.encode("latin-1" if head.startswith("# coding") else "utf-8")), bot(file="team2.py"))
+    line = 1 + text.splitlines().index("        raise ValueError('no')")
+    assert match.pythons[0] == "2.7" and match.printed[0] == "u'\\xe9'\n"
+    assert f'File "team1.py", line {line}, in move\n    raise ValueError' in match.detail
 
 
 @pytest.mark.parametrize("name", ["team1.txt", "../team1.py", "team 1.py", ".py"])

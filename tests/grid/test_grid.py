@@ -126,7 +126,7 @@ def test_a_run_of_the_same_game_shares_views_and_index_with_the_sweep(swept, tmp
     workflow = swept.copy(tmp_path)
     text = (workflow.directory / "config.yaml").read_text()
     (workflow.directory / "config.yaml").write_text(text.replace("mini-2x3k2-abrupt", GAME))
-    assert workflow.stale() == ["solve", "evaluate", "export", "report"] and jobs(workflow) == {}
+    assert workflow.stale() == ["solve", "finish", "evaluate", "export", "report"] and jobs(workflow) == {}
 
 
 @pytest.mark.slow

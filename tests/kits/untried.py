@@ -17,6 +17,8 @@ NEEDS = {
     "PettingZoo": ("of environments", "", "make env"),
     "scipy": ("of linear programs", "", "make env"),
     "highspy": ("of exact equilibria", "", "make env"),
+    "flint": ("of exact equilibria", "", "make env"),
+    "swiglpk": ("of exact equilibria", "", "make env"),
     "sqlalchemy": ("of the grader", "", "make env"),
     "other version of Python": ("with other versions of Python", "", "pyenv install 3.12 3.13"),
     "Slurm": ("with Slurm", "slurm-wlm munge", ""),

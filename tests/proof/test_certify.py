@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from benchmarks import certificates
 from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
 from tests.kits.cli_runner import Done, main, rounded, tensor_of, write_zip
@@ -94,3 +95,14 @@ def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
 def test_the_largest_certificate_is_verified(pttt):
     found = pttt("verify", PROOF / "pttt-2x5k3-abrupt.txt.gz", "--json").out
     assert json.loads(found)["lower"] == str(EXACT_VALUES["pttt-2x5k3-abrupt"])
+
+
+@pytest.mark.slow
+def test_certificates_are_made_anew_and_verified(tmp_path, capsys):
+    certificates.main([str(tmp_path), "mini-2x2k2-abrupt"])
+    *_, row = capsys.readouterr().out.splitlines()
+    assert row.startswith("| `mini-2x2k2-abrupt` | 2/3 | 1 | ")
+    assert verify(tmp_path / "mini-2x2k2-abrupt.txt.gz")[-1] == "proven: 2/3 <= value <= 2/3"
+    with pytest.raises(SystemExit):
+        certificates.main([str(tmp_path), "no-such-game"])
+    assert "no-such-game" in capsys.readouterr().err

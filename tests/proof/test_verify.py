@@ -1,26 +1,22 @@
 """proof/verify.py: it proves the committed certificates, and refuses damaged ones, each with line and reason."""
 
-import gzip
+import os
 import random
 import re
-import resource
 import subprocess
 import sys
-import zlib
-from fractions import Fraction
-from functools import cache
+import tempfile
 
 import pytest
 
 from pttt_ooc.errors import CertificateError
-from pttt_ooc.proof.certificate import Certificate
-from pttt_ooc.proof.integer_plan import integer_plan
 from pttt_ooc.proof.verification import verified
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES
+from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, zips
+from tests.kits.pythons import python_of
 from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
-NAME = "mini-2x3k2-abrupt"
 LARGE = {"pttt-abrupt": pytest.mark.slow, "pttt-2x5k3-abrupt": pytest.mark.full}
 
 
@@ -56,120 +52,14 @@ def test_without_bounds_the_program_proves_the_same(name):
     assert verify(path) == verify(path, "--every-attempt")
 
 
+def test_a_board_of_one_square(tmp_path):
+    path = zipped(SMALLEST, tmp_path / "smallest.txt.gz")
+    assert verify(path)[-1] == verify(path, "--every-attempt")[-1] == "proven: 1 <= value <= 1"
+    assert verified(path)[0].exact
+
+
 # ---------------------------------------------------------------------------------------------
 # Damage
-
-
-LINES = text_of(NAME).split("\n")
-
-
-def at(pattern, begin=1):
-    """The number of the first line from a number on that fits."""
-    return next(number for number, line in enumerate(LINES, 1) if number >= begin and re.search(pattern, line))
-
-
-def edited(number, *now):
-    """The certificate with other lines in the place of one line."""
-    return "\n".join([*LINES[: number - 1], *now, *LINES[number:]])
-
-
-def replaced(number, old, new):
-    assert old in LINES[number - 1]
-    return edited(number, LINES[number - 1].replace(old, new, 1))
-
-
-CLAIM, PLAN0, PLAN1, END = at("^claim"), at("^plan 0"), at("^plan 1"), at("^end")
-HEADER, FIRST, SECOND = LINES[: PLAN0 - 1], LINES[PLAN0 - 1 : PLAN1 - 1], LINES[PLAN1 - 1 : END - 1]
-ROOT, MIXED = PLAN0 + 1, at(r"^\|\S+ \d=\d+ \d=\d+")
-LEAF = at(r"^\|(\d\D){2} \d=\d+$")
-SQUARE, WEIGHT = re.search(r" (\d)=(\d+)", LINES[MIXED - 1]).groups()
-ACTION = f"{SQUARE}={WEIGHT}"
-TEXT = LINES[MIXED - 1].split(" ")[0]
-LEAF_TEXT, LEAF_WEIGHT = re.fullmatch(r"(\S+) \d=(\d+)", LINES[LEAF - 1]).groups()
-DENOMINATOR = LINES[PLAN0 - 1].split(" ")[-1]
-
-
-class FirstSquare:
-    """The first square that was not attempted; its weights are right, but it is no equilibrium."""
-
-    denominator = 68
-
-    def start(self):
-        return 0
-
-    def actions(self, tried, text, weight):
-        return [(next(square for square in range(6) if not tried >> square & 1), weight)]
-
-    def after(self, tried, square, placed):
-        return tried | 1 << square
-
-
-def losing():
-    """Plans that are whole, but do not guarantee what is claimed."""
-    plans = tuple(integer_plan(GAMES[NAME], player, FirstSquare()) for player in (0, 1))
-    return "".join(Certificate(GAMES[NAME], Fraction(13, 17), Fraction(13, 17), plans).text())
-
-
-DAMAGED = {
-    "a weight": (replaced(MIXED, ACTION, f"{SQUARE}=1{WEIGHT}"), MIXED, "add up"),
-    "a sign": (replaced(MIXED, ACTION, f"{SQUARE}=-{WEIGHT}"), MIXED, "action"),
-    "a plus sign": (replaced(MIXED, ACTION, f"{SQUARE}=+{WEIGHT}"), MIXED, "action"),
-    "a leading zero": (replaced(MIXED, ACTION, f"{SQUARE}=0{WEIGHT}"), MIXED, "action"),
-    "an underscore": (replaced(ROOT, "18", "1_8"), ROOT, "action"),
-    "digits of another script": (replaced(ROOT, "18", "1\u0668"), None, "ascii|action"),
-    "a weight of 0": (replaced(LEAF, " ", " 0=0 "), LEAF, "action|attempted"),
-    "a fraction as a weight": (replaced(MIXED, ACTION, f"{ACTION}/1"), MIXED, "action|invalid"),
-    "a huge weight": (replaced(MIXED, ACTION, f"{SQUARE}={'9' * 5000}"), MIXED, "action|digits|limit|add up"),
-    "a huge line": (
-        replaced(MIXED, ACTION, f"{SQUARE}={'9' * 2_000_000}"),
-        None,
-        "must come|times|one whole|characters",
-    ),
-    "a huge square": (replaced(MIXED, ACTION, f"{'9' * 4000}={WEIGHT}"), MIXED, "action"),
-    "a huge denominator": (replaced(PLAN0, DENOMINATOR, DENOMINATOR + "0"), ROOT, "add up"),
-    "a missing infoset": (edited(MIXED), MIXED, "must come here|add up"),
-    "a doubled infoset": (edited(MIXED, LINES[MIXED - 1], LINES[MIXED - 1]), MIXED + 1, "must come here"),
-    "infosets in another order": (edited(MIXED, LINES[MIXED], LINES[MIXED - 1]), MIXED, "must come here"),
-    "an infoset that cannot be reached": (edited(ROOT, LINES[ROOT - 1], "|0. 1=8"), ROOT + 1, "must come here"),
-    "an infoset after a win": (edited(LEAF, LINES[LEAF - 1], f"{LEAF_TEXT}5* 2=1"), None, "must come here"),
-    "an infoset without actions": (edited(LEAF, LEAF_TEXT), LEAF, "action|must come here|int"),
-    "an action twice": (replaced(ROOT, "0=8", "0=4 0=4"), ROOT, "action|rise"),
-    "actions in another order": (replaced(ROOT, "0=8 1=18", "1=18 0=8"), ROOT, "action|rise"),
-    "a square that was tried": (edited(MIXED, f"{TEXT} {TEXT[1]}=8"), MIXED, "action|attempted"),
-    "a square beyond the board": (edited(LEAF, f"{LEAF_TEXT} 6={LEAF_WEIGHT}"), LEAF, "action|attempted"),
-    "a square of two digits": (replaced(ROOT, "5=8", "10=8"), ROOT, "action"),
-    "two spaces": (replaced(ROOT, " 1=", "  1="), ROOT, "action|int|sequence"),
-    "a tabulator": (replaced(ROOT, " 1=", "\t1="), ROOT, "action|int|invalid|must"),
-    "lines that end as on Windows": (text_of(NAME).replace("\n", "\r\n"), 1, "must come here|version"),
-    "a wrong value": (replaced(CLAIM, "13/17", "12/17"), None, "13/17"),
-    "a better value on one side": (edited(CLAIM, "claim 13/17 <= value <= 12/17"), None, "13/17"),
-    "a value not in lowest terms": (edited(CLAIM, "claim 26/34 <= value <= 26/34"), None, "lowest terms|13/17"),
-    "a value as a decimal": (edited(CLAIM, "claim 0.5 <= value <= 0.9"), None, "claim|13/17"),
-    "a division by zero": (edited(CLAIM, "claim 1/0 <= value <= 1/0"), None, "claim|13/17"),
-    "no claim": (edited(CLAIM), CLAIM, "claim"),
-    "another turn rule": (replaced(3, "abrupt", "classical"), None, "must come here|13/17|add up"),
-    "a turn rule that nobody knows": (replaced(3, "abrupt", "sudden"), 3, "sudden|turns"),
-    "winning sets of another game": (edited(4, "wins 0 012 345"), None, "must come here|add up"),
-    "a winning set less": (replaced(4, " 01", ""), None, "must come here"),
-    "a winning set more": (replaced(4, "wins 0", "wins 0 0"), None, "must come here"),
-    "another board": (edited(2, "squares 4"), None, "must come here|attempted|actions|not on the board"),
-    "a board without squares": (edited(2, "squares 0"), None, "squares|list"),
-    "a board that is too large": (edited(2, "squares 11"), None, "squares|list"),
-    "a huge board": (edited(2, "squares 99999999999999999999"), None, "squares|list"),
-    "another version": (replaced(1, "1", "2"), 1, "must come here|version"),
-    "wrong numbers of infosets": (replaced(PLAN0, "33", "34"), None, "33"),
-    "too few infosets": (replaced(PLAN0, "33", "32"), None, "33|more"),
-    "wrong numbers of actions": (replaced(PLAN0, "56", "57"), None, "56"),
-    "a number less": (replaced(PLAN0, " 56", ""), None, "plan 0"),
-    "plans that change places": ("\n".join([*HEADER, *SECOND, *FIRST, "end", ""]), PLAN0, "plan 0"),
-    "one plan": ("\n".join([*HEADER, *FIRST, "end", ""]), PLAN1, "plan 1"),
-    "no end": ("\n".join([*LINES[: END - 1], ""]), None, "end"),
-    "no end of the last line": (text_of(NAME)[:-1], None, "end|last line"),
-    "a line after the end": (text_of(NAME) + "|0* 1=2\n", None, "end"),
-    "a second certificate": (text_of(NAME) * 2, None, "end"),
-    "nothing": ("", None, "phantom|ends|cut|version"),
-    "a plan that loses": (losing(), None, "value"),
-}
 
 
 def refusals(path):
@@ -188,30 +78,6 @@ def test_a_damaged_certificate_is_refused_with_line_and_reason(damage, tmp_path)
     for sentence in (said, by_the_package):
         assert re.search(reason, sentence), sentence
         assert len(sentence) < 300 and (number is None or f"line {number}:" in sentence), sentence
-
-
-@cache
-def zips():
-    whole = (PROOF / f"{NAME}.txt.gz").read_bytes()
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 4
-    return {
-        "no gzip file": b"a certificate",
-        "the text alone": gzip.decompress(whole),
-        "an empty file": b"",
-        "zipped twice": gzip.compress(whole),
-        "another format of zlib": zlib.compress(gzip.decompress(whole)),
-        "a byte after the end": whole + b"\n",
-        "a second gzip file after the end": whole + whole,
-        "an empty gzip file after the end": whole + gzip.compress(b""),
-        "a bit": bytes(flipped),
-        "the checksum": whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:],
-        "the length": whole[:-1] + b"\1",
-        "a bomb of zeros": gzip.compress(bytes(50_000_000)),
-        "a bomb of lines": gzip.compress(b"phantom certificate 1\n" * 2_000_000),
-        "a bomb behind a header": gzip.compress("\n".join(LINES[:PLAN0]).encode() + b"\n" + b"|" * 50_000_000),
-        **{f"cut after {size} bytes": whole[:size] for size in (1, 9, 10, 60, len(whole) // 2, len(whole) - 1)},
-    }
 
 
 @pytest.mark.parametrize("damage", zips())
@@ -239,27 +105,42 @@ def test_damage_at_any_place_is_refused(tmp_path):
                 verified(path)
 
 
-BOMBS = {
-    "zeros": lambda: gzip.compress(bytes(2_000_000_000 // 10)),
-    "huge integers": lambda: gzip.compress(
-        "\n".join([*LINES[: PLAN0 - 1], f"plan 0 33 56 {'7' * 99_000}"] * 3).encode()
-    ),
-    "many lines": lambda: gzip.compress(b"\n" * 200_000_000),
-}
+def measured(command):
+    """What a program prints, and its processor seconds and largest memory in bytes."""
+    with tempfile.TemporaryFile() as told:
+        child = subprocess.Popen([*map(str, command)], stdout=told, stderr=told)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        told.seek(0)
+        return child.returncode, told.read().decode(), usage.ru_utime, usage.ru_maxrss * 1024
 
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("bomb", BOMBS)
-@pytest.mark.parametrize(
-    "program", [[str(PROGRAM)], ["-m", "pttt_ooc.cli", "verify"]], ids=["verify.py", "pttt verify"]
-)
+@pytest.mark.parametrize("program", [[PROGRAM], ["-m", "pttt_ooc.cli", "verify"]], ids=["verify.py", "pttt verify"])
 def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):
+    """Text has at most 100 bytes for a byte of the file, and lines take at most 10 bytes of memory for one of text."""
     path = tmp_path / "bomb.txt.gz"
     path.write_bytes(BOMBS[bomb]())
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([sys.executable, *program, str(path)], capture_output=True, text=True)
-    assert done.returncode == 1 and "line" in done.stderr
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 20
+    _, _, seconds_before, memory_before = measured([sys.executable, *program, PROOF / f"{NAME}.txt.gz"])
+    code, told, seconds, memory = measured([sys.executable, *program, path])
+    assert code == 1 and "line" in told
+    assert seconds < seconds_before + 10
+    assert memory < memory_before + 100 * 11 * path.stat().st_size + 30_000_000
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_any_python_verifies_a_certificate_and_refuses_damage(version, tmp_path):
+    python = python_of(version)
+    if python is None:
+        pytest.skip(f"there is no other version of Python: {version}")
+    value = EXACT_VALUES["dark-hex-3x3-abrupt"]
+    code, told, *_ = measured([python, PROGRAM, PROOF / "dark-hex-3x3-abrupt.txt.gz"])
+    assert code == 0 and told.splitlines()[-1] == f"proven: {value} <= value <= {value}"
+    for damage in ("a weight", "a wrong value", "a missing infoset", "digits of another script", "a huge weight"):
+        code, told, *_ = measured([python, PROGRAM, zipped(DAMAGED[damage][0], tmp_path / "damaged.txt.gz")])
+        assert code == 1 and re.match(r"refused: line \d+: .*\S", told), (damage, told)
 
 
 def test_what_is_said_before_anything_is_read(tmp_path):

@@ -255,3 +255,20 @@ def test_points_of_a_round_add_up(merged):
 def test_bad_settings_get_a_sentence(wrong):
     with pytest.raises(ConfigError, match=r"\.$"):
         SolveSettings(**wrong)
+
+
+@pytest.mark.parametrize(
+    "least",
+    [
+        {"winning_score": 1},
+        {"winning_score": 9},
+        {"maximum_subgame_exploitability": 0.0},
+        {"check_exploitability_every": 1},
+        {"max_iterations": 1},
+        {"horizon": 1},
+        {"small_move_epsilon_decay": 0},
+        {"small_move_epsilon_decay": 1},
+    ],
+)
+def test_settings_reach_their_bounds(least):
+    assert all(getattr(SolveSettings(**least), name) == value for name, value in least.items())

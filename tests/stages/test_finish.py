@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -14,8 +13,10 @@ from pttt_ooc.config import Config, FinishConfig, SolveConfig
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.double_oracle.memory_budget import RunMemory
 from pttt_ooc.double_oracle.rule_tables import rule_tables
-from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.errors import MemoryBudgetError, StrategyFileError
+from pttt_ooc.library.strategy_reader import read_opponent
 from pttt_ooc.products.equilibrium import read_plans
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import named_game
@@ -87,7 +88,9 @@ def test_what_is_stored_is_an_equilibrium_by_brute_force(tmp_path, name):
     assert manifest(directory, "evaluate")["uniform"]["nashconv"] > 1e-3
 
 
-def test_where_own_actions_never_lead_the_average_stays(done):
+def test_where_own_actions_never_lead_the_average_stays(tmp_path):
+    done = made(tmp_path, settings=FinishConfig(against="none"))
+    assert manifest(done)["result"]["choice"] == {"against": "none", "made": False}
     index = index_of(done, GAME, "full")
     average, found = (read_solution(done / store, index) for store in (SOLUTION, EQUILIBRIUM))
     game, rows = named_game(GAME), tables(done, GAME, "full")
@@ -176,6 +179,31 @@ def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
     assert stale(needed - 1) == "" and stale(needed) == f"had too little memory, but now has {needed} MB"
 
 
+def test_rounds_that_outgrow_the_memory_go_on_with_more(done, tmp_path, capsys, monkeypatch):
+    """The needs of a round are known when it comes; what was played before is saved."""
+    directory, before = shutil.copytree(done, tmp_path / "full"), digest(done / EQUILIBRIUM)
+    limit = RunMemory.for_bounds
+
+    def outgrown(self, plans, histories, exact):
+        if exact:
+            raise MemoryBudgetError("The next round takes 401 MB of memory, but the budget is 400 MB.")
+        return limit(self, plans, histories, exact)
+
+    monkeypatch.setattr(RunMemory, "for_bounds", outgrown)
+    finish.run(GAME, "full", EXACT, directory, memory_mb=400)
+    assert "but the budget is 400 MB: the solver's strategies are the result." in capsys.readouterr().err
+    assert without(directory) == {"method": "none", "stopped_by": "memory_mb", "smallest_mb": 401}
+    unlisted = tmp_path / "unlisted" / "full"
+    finish.run(GAME, "full", FinishConfig(max_minutes=1e-9), unlisted, listed=False)
+    kept = digest(unlisted / EQUILIBRIUM)
+    with pytest.raises(MemoryBudgetError, match="takes 401 MB"):
+        finish.run(GAME, "full", EXACT, unlisted, listed=False, memory_mb=400)
+    assert digest(unlisted / EQUILIBRIUM) == kept and manifest(unlisted)["result"]["stopped_by"] == "max_minutes"
+    monkeypatch.undo()
+    finish.run(GAME, "full", EXACT, directory, memory_mb=401)
+    assert "Going on after round" in capsys.readouterr().err and digest(directory / EQUILIBRIUM) == before
+
+
 def test_a_run_without_an_equilibrium_has_no_stage_for_it(tmp_path):
     none = Config(game=GAME, finish={"method": "none"})
     assert "finish" not in stages_of(none, tmp_path) and "finish" in stages_of(Config(game=GAME), tmp_path)
@@ -226,43 +254,72 @@ def test_a_game_that_is_not_listed_needs_no_index(tmp_path, capsys):
 # Kills
 
 KILLED = """
-import os, signal, sys
+import json, os, signal, sys, traceback
 from pathlib import Path
+from shutil import copytree
 from pttt_ooc.config import FinishConfig
-from pttt_ooc.double_oracle import oracle
-from pttt_ooc.products import equilibrium
+from pttt_ooc.double_oracle import saved_state
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import finish
-number, played, write = int(sys.argv[2]), oracle.DoubleOracle.round, equilibrium.write_solution
-def round(self):
-    last = played(self)
-    if last.number == number:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return last
-def write_solution(*arguments):
-    write(*arguments)
-    os.kill(os.getpid(), signal.SIGKILL)
-oracle.DoubleOracle.round = round
-if number == 0:
-    equilibrium.write_solution = write_solution
-finish.run(sys.argv[3], "full", FinishConfig(), Path(sys.argv[1]))
+start, game, instants = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+saved_state._SHARE = 0  # each round is saved
+DoubleOracle(named_game(game)).round()  # loads compiled code, which forked processes have then
+def forked(directory, kill=0, threads=1):
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    steps = []
+    def hook(event, arguments):
+        path = str(arguments[0]) if event in ("open", "os.rename", "os.remove") else ""
+        if path.startswith(str(directory)) and "partial" not in path:  # the number of those varies: Zarr's threads
+            steps.append(path)
+            if len(steps) == kill:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    try:
+        finish.run(game, "full", FinishConfig(), directory, threads=threads)
+        directory.with_suffix(".steps").write_text(json.dumps(steps))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+whole = copytree(start, start.parent / "whole")
+assert forked(whole) == 0
+steps, killed = json.loads(whole.with_suffix(".steps").read_text()), []
+saving = [n for n, path in enumerate(steps, 1) if "/work/finish-" in path]
+others = [n for n in range(1, len(steps)) if n not in saving]  # not the last, which is after the manifest
+chosen = [part[(i + 1) * (len(part) - 1) // (instants // 2)] for part in (saving, others) for i in range(instants // 2)]
+for i, kill in enumerate(sorted(chosen)):
+    place = copytree(start, start.parent / f"killed{i}")
+    assert forked(place, kill) == signal.SIGKILL
+    rows = [(file.parent / "rounds.jsonl").read_text().count("}") for file in place.glob("work/finish-*/state.npz")]
+    killed.append([sum(rows), (place / "equilibrium.zarr").exists(), (place / "finish.json").exists()])
+    assert forked(place, threads=1 + i % 2) == 0
+print(json.dumps(killed))
 """
 
 
-@pytest.mark.slow_but_one
-@pytest.mark.parametrize("number", [1, 2, 4, 0])
-def test_a_killed_stage_goes_on_with_the_same_bits(done, tmp_path, number, capfd):
-    directory = shutil.copytree(done, tmp_path / "full")
-    before, rows = digest(directory / EQUILIBRIUM), manifest(directory)["products"][finish.ROUNDS]["content"]
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(directory), str(number), GAME], capture_output=True, timeout=5 * PATIENCE
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    assert not manifest_of(directory, "finish").exists() and strategies_of(directory) == directory / SOLUTION
-    finish.run(GAME, "full", EXACT, directory, threads=2)
-    assert "Going on after round" in capfd.readouterr().err or number == 1  # nothing is saved yet
-    assert digest(directory / EQUILIBRIUM) == before and strategies_of(directory) == directory / EQUILIBRIUM
-    assert manifest(directory)["products"][finish.ROUNDS]["content"] == rows
-    assert not list((directory / "work").glob("finish-*"))
+def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
+    start = shutil.copytree(done, tmp_path / "start", ignore=shutil.ignore_patterns(EQUILIBRIUM, "finish.json"))
+    (start / finish.ROUNDS).unlink()
+    command = [sys.executable, "-c", KILLED, str(start), GAME, "10"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=5 * PATIENCE)
+    assert ended.returncode == 0, ended.stderr
+    killed = json.loads(ended.stdout)
+    assert len(killed) == 10, killed
+    rounds = len((done / finish.ROUNDS).read_text().splitlines())
+    saved = [rows for rows, *_ in killed]
+    assert len(set(saved)) > 3 and max(saved) == rounds, killed
+    assert {tuple(there) for _, *there in killed} == {(False, False), (True, False)}, killed
+    assert ended.stderr.count("Going on after round") >= 5
+    for place in [done, *(tmp_path / f"killed{i}" for i in range(10))]:
+        assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
+        assert (
+            manifest(place)["products"][finish.ROUNDS]["content"]
+            == (manifest(done)["products"][finish.ROUNDS]["content"])
+        )
+        assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
 
 
 def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_path):
@@ -274,3 +331,83 @@ def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_p
         first = pttt_ooc.Strategy.read(directory / name, 0, game)
         second = pttt_ooc.Strategy.read(directory / name.replace("pl0", "pl1"), 1, game)
         assert pttt_ooc.evaluate(first, second).nashconv < 1e-12
+
+
+# ---------------------------------------------------------------------------------------------
+# The choice among equilibria
+
+
+def payoff(directory, player):
+    """The payoff of a stored strategy against uniform play, by brute force; it is of a game with symmetry."""
+    game, index = named_game(WIDE), index_of(directory, WIDE, "full")
+    strategy = read_solution(directory / EQUILIBRIUM, index)[player]
+    rows = {}
+    for (text, square), chance in zip(sequence_texts(index, player), strategy.probabilities.tolist(), strict=True):
+        for g in game.symmetries:
+            rows.setdefault(naive.image(game, text, g), [0.0] * game.squares)[g[square]] = chance
+    errs = naive.uniform(game, 1 - player)
+    worst = -naive.best_response_value(game, 1 - player, rows)
+    return naive.value(game, *((rows, errs) if player == 0 else (errs, rows))) * (-1) ** player, worst
+
+
+WIDE = "dark-hex-2x3-abrupt"
+"""A game with many equilibria."""
+
+
+def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, capsys):
+    plain = made(tmp_path / "plain", WIDE, settings=FinishConfig(against="none"))
+    directory = made(tmp_path / "chosen", WIDE)
+    chosen = manifest(directory)["result"]["choice"]
+    assert chosen["made"] and chosen["against"] == "uniform" and chosen["loss"] < 1e-12
+    gains = []
+    for player in (0, 1):
+        (value, worst), (before, _) = payoff(directory, player), payoff(plain, player)
+        assert value == pytest.approx(chosen["payoffs"][player], abs=1e-12)
+        assert worst == pytest.approx(9 / 11 * (-1) ** player, abs=1e-12)
+        gains.append(value - before)
+    assert min(gains) > -1e-12 and max(gains) > 1e-3
+    evaluate.run(WIDE, "full", directory)
+    assert 0 <= manifest(directory, "evaluate")["solution"]["nashconv"] < 1e-12
+
+    capsys.readouterr()
+    with_choice = manifest(directory)["memory"]["smallest_mb"]
+    finish.run(WIDE, "full", EXACT, directory, memory_mb=with_choice - 1)
+    assert f"finish: against: uniform takes a memory_mb of {with_choice}; the pure rule" in capsys.readouterr().err
+    assert manifest(directory)["result"]["choice"]["made"] is False
+    assert payoff(directory, 0) == payoff(plain, 0)
+
+    def stale(memory_mb):
+        return reasons(directory, requested_stages(Config(game=WIDE, solve=SETTINGS, memory_mb=memory_mb), directory))[
+            "finish"
+        ]
+
+    assert stale(with_choice - 1) == "" and stale(with_choice) == f"had too little memory, but now has {with_choice} MB"
+
+
+def test_without_symmetry_a_sentence_says_that_there_is_no_choice(tmp_path, capsys):
+    directory = made(tmp_path, "mini-2x2k2-abrupt", "none")
+    assert "against: uniform needs symmetry: full, but this run has symmetry: none" in capsys.readouterr().err
+    assert manifest(directory)["result"]["choice"] == {"against": "uniform", "made": False}
+
+
+def test_the_choice_against_a_named_strategy(tmp_path, done):
+    directory = shutil.copytree(done, tmp_path / GAME / "full")
+    named = shutil.copytree(done / SOLUTION, tmp_path / "named")
+    settings = FinishConfig(against=str(named))
+    finish.run(GAME, "full", settings, directory, reader=read_opponent)
+    found = manifest(directory)["result"]["choice"]
+    assert found["made"] and found["against"] == str(named)
+    other = manifest(done)["result"]["choice"]
+    assert other["payoffs"] != found["payoffs"]
+
+    def stale():
+        config = Config(game=GAME, solve=SETTINGS, finish=settings.model_dump())
+        return reasons(directory, requested_stages(config, directory))["finish"]
+
+    assert stale() == ""
+    shutil.rmtree(named)
+    shutil.copytree(done / EQUILIBRIUM, named)
+    assert stale() == "was made from another against"
+    with pytest.raises(StrategyFileError, match="is a solution of"):
+        wrong = made(tmp_path / "wrong", "mini-2x2k2-abrupt")
+        finish.run(GAME, "full", FinishConfig(against=str(wrong)), directory, reader=read_opponent)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from pttt_ooc.config import check_config
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.rules.catalogue import GAMES, named_game
-from pttt_ooc.stages import STAGES, budgets, planning, rates
+from pttt_ooc.stages import STAGES, UNLISTED_STAGES, budgets, planning, rates
 from pttt_ooc.stages.planning import check_budget, planned
 from pttt_ooc.structure.building import build_timing, most_cells, timing_sizes
 from pttt_ooc.structure.cells import Cells, CutOrders
@@ -46,6 +47,9 @@ elif stage == "index":
 elif stage == "solve":
     from pttt_ooc.stages import solve as stage
     stage.run(*game, solve, place, 2, **rest)
+elif stage == "finish":
+    from pttt_ooc.stages import finish
+    finish.run(*game, config.finish, place, threads=2, **rest)
 elif stage == "evaluate":
     from pttt_ooc.stages import evaluate
     evaluate.run(*game, place, 2, **rest)
@@ -171,6 +175,19 @@ def test_a_plan_is_within_a_fifth_of_what_a_run_uses(tmp_path, name):
     assert plan.disk_mb * 1e6 == pytest.approx(on_disk(place), rel=0.2, abs=250_000)
 
 
+def test_a_plan_tells_from_which_budget_on_there_is_an_exact_equilibrium():
+    name = "mini-2x3k2-abrupt"
+    plan = plan_of(name)
+    needed = plan.stages["finish"].smallest_mb
+    assert plan.exact_from_mb == 0 < needed
+    assert plan_of(name, memory_mb=needed).stages["finish"].smallest_mb == needed
+    less = plan_of(name, memory_mb=needed - 1)
+    assert less.exact_from_mb == needed and less.stages["finish"].smallest_mb < needed
+    assert plan_of(name, memory_mb=needed - 1, finish="none").exact_from_mb == 0
+    unlisted = plan_of("pttt-2x5k3-abrupt")
+    assert list(unlisted.stages) == list(UNLISTED_STAGES) and unlisted.exact_from_mb == 0
+
+
 def test_the_plan_of_the_largest_game():
     """Ten squares: no lists of hundreds of millions of infosets unless requested."""
     assert check_config({"game": "pttt-2x5k3-abrupt"}).export.files("pttt-2x5k3-abrupt") == (False, False)
@@ -247,6 +264,7 @@ def test_the_command(tmp_path):
     }
     shown = subprocess.run([*command, "--memory-mb", "100"], check=True, **run).stdout
     assert "This budget is refused: 319 MB is the smallest that will do." in shown and "enumerate" in shown
+    assert re.search(r"An exact equilibrium takes a memory_mb of \d+: the solver's strategies will be", shown)
     assert list(Path(tmp_path).iterdir()) == []
 
 

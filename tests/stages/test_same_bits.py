@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.stages.stage_context import inputs
 from pttt_ooc.stages.verification import content_of, run_digest
 from tests.kits.patience import PATIENCE
+from tests.kits.pythons import python_of
 
 GAME = "mini-2x3k2-abrupt"
 SETTINGS = SolveConfig(target_nashconv=0, max_iterations=6, snapshot_every=2)
@@ -155,8 +155,7 @@ def run_with(version, tmp_path):
     Kernels are left to Python, as compiling them takes minutes for each.
     """
     uv, root = Path(sys.executable).with_name("uv"), Path(__file__).parents[2]
-    pyenv = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*/bin/python"))
-    other, environment = [*pyenv, shutil.which(f"python{version}")][0], tmp_path / version
+    other, environment = python_of(version), tmp_path / version
     if not uv.exists() or other is None:
         return ""
     subprocess.run([uv, "venv", "--quiet", "--python", other, environment], check=True, timeout=PATIENCE)

@@ -10,14 +10,14 @@ import yaml
 
 from pttt_ooc.cli.sections import SECTIONS
 from pttt_ooc.config import Config
-from pttt_ooc.stages import STAGES
+from pttt_ooc.stages import STAGES, UNLISTED_STAGES
 from tests.stages import test_workflow
 from tests.stages.test_workflow import Workflow, copytree
 
 finished_once, workflow = test_workflow.finished_once, test_workflow.workflow  # fixtures
 
 NONE: tuple[str, ...] = ()
-SOLVE, EXPORT, REPORT = STAGES[2:], STAGES[4:], STAGES[5:]
+SOLVE, FINISH, EXPORT, REPORT = (STAGES[STAGES.index(stage) :] for stage in ("solve", "finish", "export", "report"))
 
 
 class Change(NamedTuple):
@@ -41,6 +41,8 @@ CHANGES = [
     Change("symmetry", "none", STAGES, ANEW),
     Change("run", "other", SOLVE, ANEW),
     Change("memory_mb", 400, NONE),
+    Change("listed", True, NONE),  # the default on this board
+    Change("listed", False, UNLISTED_STAGES),
     Change("solve.algorithm", "pcfr+", SOLVE, ANEW),
     Change("solve.algorithm", "sapdcfr+", NONE),  # the default
     Change("solve.alpha", 2.0, SOLVE, ANEW),
@@ -64,7 +66,9 @@ CHANGES = [
     Change("solve.snapshot_every", 2, SOLVE, ANEW),  # none has been kept
     Change("solve.snapshots_mb", 10, NONE),  # without snapshots
     Change("solve.snapshots_mb", 10, SOLVE, GOES_ON, (("solve.snapshot_every", 2),)),
-    Change("export.dtype", "float64", EXPORT),
+    Change("finish.method", "none", FINISH),
+    Change("finish.max_minutes", 5, FINISH),
+    Change("export.dtype", "float32", EXPORT),
     Change("export.compression_level", 9, EXPORT),
     Change("export.infosets_0", "rows0.txt", EXPORT),
     Change("export.infosets_1", "rows1.txt", EXPORT),

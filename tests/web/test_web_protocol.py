@@ -236,6 +236,8 @@ def answered(parts, status, expect=None, drained=100):
 def test_the_rest_of_a_body_is_read_before_an_early_answer():
     assert answered([b"x" * 30] * 3, 403) == ({}, 3)
     assert answered([b"x" * 30] * 9, 403) == ({b"connection": b"close"}, 4)  # no more than about 100 bytes
+    assert answered([b"x" * 50, b"x" * 50, b""], 403) == ({}, 3)  # 100 bytes are read, and that they are all
+    assert answered([b"x" * 50, b"x" * 51, b""], 403) == ({b"connection": b"close"}, 2)
 
 
 def test_a_late_body_gets_no_second_wait():

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pttt_ooc.config import FinishConfig, check_section
+from pttt_ooc.library.strategy_reader import read_opponent
 from pttt_ooc.stages import finish, stage_context
 from pttt_ooc.stages.compilation import ensure_compiled
 
@@ -17,4 +18,5 @@ with stage_context.errors_to(Path(snakemake.log[0])):
         threads=snakemake.threads,
         log=Path(snakemake.log[0]),
         memory_mb=snakemake.resources.budget_mb,
+        reader=read_opponent,
     )

@@ -39,7 +39,7 @@ class Tuned(Bounded):
     def __post_init__(self) -> None:
         self.check(self.name, {"depth": 6})
         if not 2 <= self.slots <= 1 << 28 or self.slots & (self.slots - 1):
-            raise ArenaError("The option slots of tuned is a power of two, up to 2**28.")
+            raise ArenaError("The option slots of tuned must be a power of two from 2 to 2**28.")
 
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""

@@ -26,7 +26,7 @@ class Searcher:
     table
         Positions that are remembered, a power of two.
     clock
-        That shows how long it thinks: `WALL`, or `PROCESSOR` for time that others on the machine do not count in.
+        The clock that limits its time: `WALL`, or `PROCESSOR`, which leaves out the time of other programs.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Strong(Budget, Agent):
     def __post_init__(self) -> None:
         self.check(self.name, {"nodes": 100_000})
         if not 2 <= self.slots <= 1 << 28 or self.slots & (self.slots - 1):
-            raise ArenaError("The option slots of strong is a power of two, up to 2**28.")
+            raise ArenaError("The option slots of strong must be a power of two from 2 to 2**28.")
 
     def seat(self, game: Game) -> None:
         """Compile the search.

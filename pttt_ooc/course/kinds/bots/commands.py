@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.extras import extra
-from pttt_ooc.extreme.commands import PythonOption, TimeOption, checked_version, extreme
+from pttt_ooc.extreme.bot_options import LibraryOption, PythonOption, TimeOption, checked_libraries, checked_version
+from pttt_ooc.extreme.commands import extreme
 from pttt_ooc.options import GRADER, DataOption
 
 
@@ -21,6 +22,7 @@ def open_league(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw of the pools; publish it.")] = 0,
     time_limit: TimeOption = 24,
     python: PythonOption = "guess",
+    library: LibraryOption = None,
     game: Annotated[
         str | None, typer.Option(metavar="NAME", help="Game of a new grader.  [default: pttt-abrupt]")
     ] = None,
@@ -35,7 +37,7 @@ def open_league(
         from pttt_ooc.course.kinds.bots.league import open_league as opened
         from pttt_ooc.course.settings import make_settings
         from pttt_ooc.disk.rights import private
-    checked_version(python)
+    terms = {"python": checked_version(python), "libraries": checked_libraries(library)}
     with private():
         make_settings(data, game)
-        print(opened(data, LeagueSettings.model_validate({"seed": seed, "time_limit": time_limit, "python": python})))
+        print(opened(data, LeagueSettings.model_validate({"seed": seed, "time_limit": time_limit, **terms})))

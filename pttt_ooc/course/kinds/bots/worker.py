@@ -143,7 +143,7 @@ class Worker:
     def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
         conditions = self.league.settings.conditions
         try:
-            handed_in = program(bot.file, content, conditions.walls, conditions.python)
+            handed_in = program(bot.file, content, conditions.walls, conditions.python, conditions.libraries)
         except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
         try:

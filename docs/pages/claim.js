@@ -1,0 +1,29 @@
+"use strict";
+// Whether a file proves its claim.
+
+function inLowestTerms(amount, denominator) {
+  let [divisor, rest] = [amount < 0n ? -amount : amount, denominator];
+  while (rest) [divisor, rest] = [rest, divisor % rest];
+  const below = denominator / divisor;
+  return below === 1n ? `${amount / divisor}` : `${amount / divisor}/${below}`;
+}
+
+// Messages say how far it is; the last one is {proven} or {refused}.
+async function check(bytes, tell) {
+  try {
+    const certificate = new Certificate(await unzipped(bytes), (line, lines) => tell({ stage: "read", line, lines }));
+    tell({ rules: certificate.lines.slice(1, 5) });
+    const amounts = [0, 1].map((player) => {
+      const response = new BestResponse(certificate, player, (visited) => tell({ stage: "respond", player, visited }));
+      return response.amount();
+    });
+    const lower = inLowestTerms(-amounts[1], certificate.plans[0].weight);
+    const upper = inLowestTerms(amounts[0], certificate.plans[1].weight);
+    const proven = `${lower} <= value <= ${upper}`;
+    if (proven !== certificate.claim) throw new Refused(`line 6: the plans prove ${proven}, not this claim`);
+    tell({ proven });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    tell({ refused: error.message });
+  }
+}

@@ -1,0 +1,132 @@
+"""Which equilibria a game has: `pttt equilibria`."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.cli.console import say
+from pttt_ooc.errors import GameError
+from pttt_ooc.options import DATA, CourseGameOption, DataOption, JsonOption, ThreadsOption, check_game
+
+if TYPE_CHECKING:
+    from pttt_ooc.equilibria.optimal_face import OptimalFace
+    from pttt_ooc.equilibria.supports import Supports
+    from pttt_ooc.rules.game import Game
+
+_EXACT = 1e-12  # a gap that is rounding only
+_LINE_SECONDS = 5.0  # between two lines of progress
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog="Example: pttt equilibria --game dark-hex-3x3-abrupt")(equilibria)
+
+
+def equilibria(
+    game: CourseGameOption = None,
+    keep: Annotated[
+        bool, typer.Option(help="Keep what some equilibrium plays: `pttt show` and the pages mark it.")
+    ] = True,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    data: DataOption = DATA,
+) -> None:
+    """Tell how many equilibria a game has, and what all of them have in common.
+
+    For each player: the dimension of the set of equilibrium strategies, counted where both players may come; the
+    infosets and actions that some equilibrium plays; the least and the largest probability of each opening over all
+    equilibria; and what the best pure strategy guarantees.  The game's index is read; the search takes seconds to
+    minutes.
+    """
+    import numpy as np
+
+    from pttt_ooc.config import Config
+    from pttt_ooc.disk.resources import cores
+    from pttt_ooc.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.equilibria.optimal_face import OptimalFace
+    from pttt_ooc.extras import check_extra
+    from pttt_ooc.products.equilibrium import write_supports
+    from pttt_ooc.rules.catalogue import named_game
+    from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.stages.preparation import prepared
+
+    check_game(game)
+    check_extra("exact", "The command `pttt equilibria`")
+    rules = named_game(game or "pttt-abrupt")
+    if not Config(game=rules.name).is_listed:
+        raise GameError(
+            f"Game {rules.name}: the search needs a list of all infosets, which is for boards of up to nine squares; "
+            "`pttt exact` finds one equilibrium."
+        )
+    begin = time.monotonic()
+    directory = prepared(data, rules.name, "full")
+    oracle = DoubleOracle(rules, threads=threads or cores())
+    while not (last := oracle.round()).settled and last.nashconv > _EXACT:
+        pass
+    with open_engine(directory, rules.name, "full", np.float32, threads or cores()) as engine:
+        face = OptimalFace(oracle, engine)
+        found = _supports(face)
+        if keep:
+            say(f"What some equilibrium plays is in {write_supports(directory, rules, found.plans)}.")
+        record = {"game": rules.name, "value": face.value, "players": _players(rules, face, found)}
+    record["seconds"] = round(time.monotonic() - begin, 1)
+    print(json.dumps(record)) if as_json else _show(record)
+
+
+def _supports(face: OptimalFace) -> Supports:
+    """What some equilibrium plays, with lines of progress."""
+    from pttt_ooc.double_oracle.restricted_histories import Plans
+    from pttt_ooc.equilibria.supports import supports
+
+    spoken = time.monotonic()
+
+    def tell(player: int, reach: float, plans: Plans) -> None:
+        nonlocal spoken
+        if time.monotonic() - spoken > _LINE_SECONDS:
+            spoken = time.monotonic()
+            counts = " and ".join(f"{int(plan.counts[1]):,}" for plan in plans)
+            say(f"Some equilibrium plays {counts} sequences, and perhaps more ...")
+
+    return supports(face, tell)
+
+
+def _players(rules: Game, face: OptimalFace, found: Supports) -> list[dict[str, Any]]:
+    """The facts of both players."""
+    import numpy as np
+
+    from pttt_ooc.equilibria.openings import opening_ranges
+    from pttt_ooc.equilibria.pure_maximin import best_pure
+    from pttt_ooc.equilibria.supports import dimensions
+
+    facts = []
+    for player, dimension in enumerate(dimensions(face, found.plans)):
+        say(f"Ranges of the openings of player {player} ...")
+        plan = found.plans[player]
+        facts.append(
+            {
+                "dimension": dimension,
+                "infosets": int(np.count_nonzero(plan.choices)),
+                "sequences": int(plan.counts[1]),
+                "openings": [
+                    {"squares": one.squares, "lowest": one.lowest, "highest": one.highest}
+                    for one in opening_ranges(face, player)
+                ],
+                "pure": best_pure(rules, player).value,
+            }
+        )
+    return facts
+
+
+def _show(record: dict[str, Any]) -> None:
+    print(f"{record['game']}: the value for player 0 is {record['value']:.12f}")
+    for player, facts in enumerate(record["players"]):
+        count = "one equilibrium strategy" if not facts["dimension"] else f"dimension {facts['dimension']:,}"
+        print(f"player {player}: {count}; {facts['sequences']:,} sequences at {facts['infosets']:,} infosets")
+        for one in facts["openings"]:
+            squares = ", ".join(map(str, one["squares"]))
+            print(f"  opens at {squares:12} {one['lowest']:.6f} .. {one['highest']:.6f}")
+        print(f"  the best pure strategy guarantees {facts['pure']}")

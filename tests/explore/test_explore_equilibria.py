@@ -1,0 +1,61 @@
+"""Explore marks what some equilibrium plays, once `pttt equilibria` has found it."""
+
+import shutil
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.local_sources import local_sources
+from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.sources import FixedSources
+from pttt_ooc.products.equilibrium import SUPPORTS, Support, write_supports
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+from tests.course.grader_kit import GAME
+from tests.explore.answerer_kit import answering, ready
+from tests.kits import naive
+
+
+def dots(page):
+    """The squares with a dot, on the first board."""
+    board = page[page.index('id="board1"') :]
+    links = board[: board.index("</svg>")].split("data-square=")[1:]
+    return [int(link.split('"')[1]) for link in links if 'class="played"' in link]
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("known", [True, False])
+def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known):
+    # The support of one equilibrium stands for that of all of them.
+    game, oracle = named_game(GAME), DoubleOracle(named_game(GAME), memo_mb=1)
+    while not oracle.round().settled:
+        pass
+    data = tmp_path / "data"
+    directory = shutil.copytree(solved, data / GAME / "full")
+    if known:
+        write_supports(directory, game, oracle.plans)
+    support = Support(game, oracle.plans)
+    never = next(text for text in naive.infosets(game, 1) if support.played(1, tuple(naive.attempts(text))) is None)
+    rules, sources = local_sources([str(directory)], None)
+    with answering(shutil.copytree(prepared, tmp_path / "profiles"), data) as client:
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
+        with TestClient(make_application(Shell("Explored", rules.name, [part]))) as pages:
+            seen = set()
+            for text in ("|", "|0*", never):
+                address = f"/explore?player=1&at={text}"
+                page, answer = ready(pages, address).text, pages.get(f"/api{address}").json()
+                if not known:
+                    assert dots(page) == [] and answer["equilibria"] is None and "quilibri" not in page
+                    continue
+                squares = support.played(1, tuple(naive.attempts(text)))
+                assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
+                assert dots(page) == (squares or [])
+                sentence = "Dot: some equilibrium attempts" if squares else "No pair of equilibrium strategies brings"
+                assert sentence in page
+                assert page.count("attempted by some equilibrium") >= len(squares or [])
+                seen.add(squares is not None)
+            assert seen == ({True, False} if known else set())
+    assert (directory / SUPPORTS).exists() == known

@@ -1,0 +1,171 @@
+"""Certificates that are damaged, with the line at which this shows and what is said of it."""
+
+import gzip
+import re
+import zlib
+from fractions import Fraction
+from functools import cache
+
+from pttt_ooc.proof.certificate import Certificate
+from pttt_ooc.proof.integer_plan import integer_plan
+from pttt_ooc.rules.catalogue import GAMES
+from tests.kits.verify_program import PROOF, text_of
+
+NAME = "mini-2x3k2-abrupt"
+LINES = text_of(NAME).split("\n")
+
+
+def at(pattern, begin=1):
+    """The number of the first line from a number on that fits."""
+    return next(number for number, line in enumerate(LINES, 1) if number >= begin and re.search(pattern, line))
+
+
+def edited(number, *now):
+    """The certificate with other lines in the place of one line."""
+    return "\n".join([*LINES[: number - 1], *now, *LINES[number:]])
+
+
+def replaced(number, old, new):
+    assert old in LINES[number - 1]
+    return edited(number, LINES[number - 1].replace(old, new, 1))
+
+
+CLAIM, PLAN0, PLAN1, END = at("^claim"), at("^plan 0"), at("^plan 1"), at("^end")
+HEADER, FIRST, SECOND = LINES[: PLAN0 - 1], LINES[PLAN0 - 1 : PLAN1 - 1], LINES[PLAN1 - 1 : END - 1]
+ROOT, MIXED = PLAN0 + 1, at(r"^\|\S+ \d=\d+ \d=\d+")
+LEAF = at(r"^\|(\d\D){2} \d=\d+$")
+SQUARE, WEIGHT = re.search(r" (\d)=(\d+)", LINES[MIXED - 1]).groups()
+ACTION = f"{SQUARE}={WEIGHT}"
+TEXT = LINES[MIXED - 1].split(" ")[0]
+LEAF_TEXT, LEAF_WEIGHT = re.fullmatch(r"(\S+) \d=(\d+)", LINES[LEAF - 1]).groups()
+DENOMINATOR = LINES[PLAN0 - 1].split(" ")[-1]
+
+
+class FirstSquare:
+    """The first square that was not attempted; its weights are right, but it is no equilibrium."""
+
+    denominator = 68
+
+    def start(self):
+        return 0
+
+    def actions(self, tried, text, weight):
+        return [(next(square for square in range(6) if not tried >> square & 1), weight)]
+
+    def after(self, tried, square, placed):
+        return tried | 1 << square
+
+
+SMALLEST = """phantom certificate 1
+squares 1
+turns abrupt
+wins 0 0
+wins 1 0
+claim 1 <= value <= 1
+plan 0 1 1 1
+| 0=1
+plan 1 1 1 1
+| 0=1
+end
+"""  # it is not damaged: the smallest board that there can be
+
+
+def losing():
+    """Plans that are whole, but do not guarantee what is claimed."""
+    plans = tuple(integer_plan(GAMES[NAME], player, FirstSquare()) for player in (0, 1))
+    return "".join(Certificate(GAMES[NAME], Fraction(13, 17), Fraction(13, 17), plans).text())
+
+
+DAMAGED = {  # the text, the number of the line if all programs name the same one, and a word of each program
+    "a weight": (replaced(MIXED, ACTION, f"{SQUARE}=1{WEIGHT}"), MIXED, "add up"),
+    "a sign": (replaced(MIXED, ACTION, f"{SQUARE}=-{WEIGHT}"), MIXED, "action"),
+    "a plus sign": (replaced(MIXED, ACTION, f"{SQUARE}=+{WEIGHT}"), MIXED, "action"),
+    "a leading zero": (replaced(MIXED, ACTION, f"{SQUARE}=0{WEIGHT}"), MIXED, "action"),
+    "an underscore": (replaced(ROOT, "18", "1_8"), ROOT, "action"),
+    "digits of another script": (replaced(ROOT, "18", "1\u0668"), None, "ascii|action"),
+    "a weight of 0": (replaced(LEAF, " ", " 0=0 "), LEAF, "action|attempted"),
+    "a fraction as a weight": (replaced(MIXED, ACTION, f"{ACTION}/1"), MIXED, "action|invalid"),
+    "a huge weight": (replaced(MIXED, ACTION, f"{SQUARE}={'9' * 5000}"), MIXED, "action|digits|limit|add up"),
+    "a huge line": (
+        replaced(MIXED, ACTION, f"{SQUARE}={'9' * 2_000_000}"),
+        None,
+        "must come|times|one whole|characters",
+    ),
+    "a huge square": (replaced(MIXED, ACTION, f"{'9' * 4000}={WEIGHT}"), MIXED, "action"),
+    "a huge denominator": (replaced(PLAN0, DENOMINATOR, DENOMINATOR + "0"), ROOT, "add up"),
+    "a missing infoset": (edited(MIXED), MIXED, "must come here|add up"),
+    "a doubled infoset": (edited(MIXED, LINES[MIXED - 1], LINES[MIXED - 1]), MIXED + 1, "must come here"),
+    "infosets in another order": (edited(MIXED, LINES[MIXED], LINES[MIXED - 1]), MIXED, "must come here"),
+    "an infoset that cannot be reached": (edited(ROOT, LINES[ROOT - 1], "|0. 1=8"), ROOT + 1, "must come here"),
+    "an infoset after a win": (edited(LEAF, LINES[LEAF - 1], f"{LEAF_TEXT}5* 2=1"), None, "must come here"),
+    "an infoset without actions": (edited(LEAF, LEAF_TEXT), LEAF, "action|must come here|int"),
+    "an action twice": (replaced(ROOT, "0=8", "0=4 0=4"), ROOT, "action|rise"),
+    "actions in another order": (replaced(ROOT, "0=8 1=18", "1=18 0=8"), ROOT, "action|rise"),
+    "a square that was tried": (edited(MIXED, f"{TEXT} {TEXT[1]}=8"), MIXED, "action|attempted"),
+    "a square beyond the board": (edited(LEAF, f"{LEAF_TEXT} 6={LEAF_WEIGHT}"), LEAF, "action|attempted"),
+    "a square of two digits": (replaced(ROOT, "5=8", "10=8"), ROOT, "action"),
+    "two spaces": (replaced(ROOT, " 1=", "  1="), ROOT, "action|int|sequence"),
+    "a tabulator": (replaced(ROOT, " 1=", "\t1="), ROOT, "action|int|invalid|must"),
+    "lines that end as on Windows": (text_of(NAME).replace("\n", "\r\n"), 1, "must come here|version"),
+    "a wrong value": (replaced(CLAIM, "13/17", "12/17"), None, "13/17"),
+    "a better value on one side": (edited(CLAIM, "claim 13/17 <= value <= 12/17"), None, "13/17"),
+    "a value not in lowest terms": (edited(CLAIM, "claim 26/34 <= value <= 26/34"), None, "lowest terms|13/17"),
+    "a value as a decimal": (edited(CLAIM, "claim 0.5 <= value <= 0.9"), None, "claim|13/17"),
+    "a division by zero": (edited(CLAIM, "claim 1/0 <= value <= 1/0"), None, "claim|13/17"),
+    "no claim": (edited(CLAIM), CLAIM, "claim"),
+    "another turn rule": (replaced(3, "abrupt", "classical"), None, "must come here|13/17|add up"),
+    "a turn rule that nobody knows": (replaced(3, "abrupt", "sudden"), 3, "sudden|turns"),
+    "winning sets of another game": (edited(4, "wins 0 012 345"), None, "must come here|add up"),
+    "a winning set less": (replaced(4, " 01", ""), None, "must come here"),
+    "a winning set more": (replaced(4, "wins 0", "wins 0 0"), None, "must come here"),
+    "another board": (edited(2, "squares 4"), None, "must come here|attempted|actions|not on the board"),
+    "a board without squares": (edited(2, "squares 0"), None, "squares|list"),
+    "a board that is too large": (edited(2, "squares 11"), None, "squares|list"),
+    "a huge board": (edited(2, "squares 99999999999999999999"), None, "squares|list"),
+    "another version": (replaced(1, "1", "2"), 1, "must come here|version"),
+    "wrong numbers of infosets": (replaced(PLAN0, "33", "34"), None, "33"),
+    "too few infosets": (replaced(PLAN0, "33", "32"), None, "33|more"),
+    "wrong numbers of actions": (replaced(PLAN0, "56", "57"), None, "56"),
+    "a number less": (replaced(PLAN0, " 56", ""), None, "plan 0"),
+    "plans that change places": ("\n".join([*HEADER, *SECOND, *FIRST, "end", ""]), PLAN0, "plan 0"),
+    "one plan": ("\n".join([*HEADER, *FIRST, "end", ""]), PLAN1, "plan 1"),
+    "no end": ("\n".join([*LINES[: END - 1], ""]), None, "end"),
+    "no end of the last line": (text_of(NAME)[:-1], None, "end|last line"),
+    "a line after the end": (text_of(NAME) + "|0* 1=2\n", None, "end"),
+    "a second certificate": (text_of(NAME) * 2, None, "end"),
+    "nothing": ("", None, "phantom|ends|cut|version"),
+    "a plan that loses": (losing(), None, "value"),
+}
+
+
+@cache
+def zips():
+    whole = (PROOF / f"{NAME}.txt.gz").read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 4
+    return {
+        "no gzip file": b"a certificate",
+        "the text alone": gzip.decompress(whole),
+        "an empty file": b"",
+        "zipped twice": gzip.compress(whole),
+        "another format of zlib": zlib.compress(gzip.decompress(whole)),
+        "a byte after the end": whole + b"\n",
+        "a second gzip file after the end": whole + whole,
+        "an empty gzip file after the end": whole + gzip.compress(b""),
+        "a bit": bytes(flipped),
+        "the checksum": whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:],
+        "the length": whole[:-1] + b"\1",
+        "a bomb of zeros": gzip.compress(bytes(50_000_000)),
+        "a bomb of lines": gzip.compress(b"phantom certificate 1\n" * 2_000_000),
+        "a bomb behind a header": gzip.compress("\n".join(LINES[:PLAN0]).encode() + b"\n" + b"|" * 50_000_000),
+        **{f"cut after {size} bytes": whole[:size] for size in (1, 9, 10, 60, len(whole) // 2, len(whole) - 1)},
+    }
+
+
+BOMBS = {
+    "zeros": lambda: gzip.compress(bytes(2_000_000_000 // 10)),
+    "huge integers": lambda: gzip.compress(
+        "\n".join([*LINES[: PLAN0 - 1], f"plan 0 33 56 {'7' * 99_000}"] * 3).encode()
+    ),
+    "many lines": lambda: gzip.compress(b"\n" * 200_000_000),
+}
