@@ -143,6 +143,7 @@ def test_the_command_finds_the_value(exact):
     assert found["game"] == "mini-2x3k2-abrupt" and found["exact"]
     assert found["lower"] == pytest.approx(13 / 17) and found["upper"] == pytest.approx(13 / 17)
     assert found["nashconv"] < 1e-12 and found["rounds"] > 2 and found["peak_mb"] > 0
+    assert found["pure"] == [-1, -1]
     assert all(1 <= support <= size for support, size in zip(found["support"], found["sequences"], strict=True))
     shown = exact("--game", "mini-2x3k2-abrupt").out
     assert "0.764705882352941" in shown and "rounds" in shown
