@@ -66,7 +66,8 @@ def exact(
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
     Without --from and --state, nothing is read.  With --output, the strategies are written at all infosets, for which
-    the game's index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
+    the game's index is read; on boards of ten squares and more only their plans are.  With --json, the last line is one
+    object.
     """
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes

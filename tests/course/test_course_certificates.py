@@ -211,7 +211,7 @@ def test_limits_of_time_and_memory_end_in_a_sentence(filled, monkeypatch):
             finished(maker)
             maker.close()
         told = api(filled).json()
-        assert told["state"] == "refused" and "10 minutes of processor time and 4 GB of memory" in told["note"], name
+        assert told["state"] == "refused" and "10 minutes of processor time and 2 GB of memory" in told["note"], name
         for path in filled.storage.certificates.iterdir():
             path.unlink()
 

@@ -25,7 +25,7 @@ SECONDS = 600
 """Processor seconds for a certificate, and seconds after which it is given up in any case, times :data:`PATIENCE`."""
 
 PATIENCE = 6
-MEMORY = 4_000_000_000
+MEMORY = 2_000_000_000
 """Bytes of memory for a certificate."""
 
 _FAILED = (
