@@ -124,6 +124,11 @@ def turning(chances_of_ply, player):
     return steps, analysis.turning_point(steps, [one if player == 0 else 1 - one for one in own], player)
 
 
+def test_a_player_who_has_not_moved_has_no_turning_point():
+    """As the second player, where the first one forfeits with the first move."""
+    assert analysis.turning_point([], [0.5], 1) is None
+
+
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_turning_point_is_the_own_move_with_the_largest_loss_that_stays(player):
     steps, _ = turning(lambda ply: 0.5, player)
