@@ -92,7 +92,7 @@ def test_a_tree_is_that_of_all_histories(name):
 
 
 def test_another_program_reads_a_tree_and_finds_the_value_of_the_game(tmp_path):
-    pyspiel = pytest.importorskip("pyspiel")
+    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     file, name = tmp_path / "game.efg", "mini-2x2k2-abrupt"
     file.write_text("".join(efg_lines(named_game(name))))
     game = pyspiel.load_game("efg_game", {"filename": str(file)})
