@@ -195,11 +195,7 @@ def _play(oracle: DoubleOracle, state: Path, most_seconds: float, rows: list[Fac
         with open(state / ROUNDS, "w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
             while not _is_exact(oracle) and (not rows or rows[-1]["seconds"] < most_seconds):
-                try:
-                    last = oracle.round()
-                except MemoryBudgetError:
-                    saved.save()
-                    raise
+                last = oracle.round()  # if it does not fit, it is cut off in the middle: what is saved is before it
                 rows.append(_row(last, before + time.monotonic() - begun))
                 file.write(f"{json.dumps(rows[-1])}\n")
                 file.flush()
