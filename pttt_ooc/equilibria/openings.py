@@ -50,4 +50,4 @@ def opening_ranges(face: OptimalFace, player: int, gap: float = 1e-8) -> Iterato
         # The first view has one order: its sequences are its actions, in the order of their squares.
         payoffs[[int(i.sequence_start[0]) + free.index(square) for square in squares]] = 1.0
         lowest, highest = (sign * face.extreme(player, sign * payoffs, gap=gap).value for sign in (-1.0, 1.0))
-        yield OpeningRange(squares, *(min(max(end, 0.0), 1.0) for end in (lowest, highest)))
+        yield OpeningRange(squares, *(min(max(end, 0.0), 1.0) + 0.0 for end in (lowest, highest)))
