@@ -13,7 +13,7 @@ from rich.table import Table
 
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES, aim
-from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.show import numbers
 from pttt_ooc.show.numbers import duration, span
 from pttt_ooc.solving.evaluation import Evaluation
@@ -83,7 +83,11 @@ def _value(game: Game) -> str:
 
 
 def one_game(game: Game) -> None:
-    """Print the rules and the exact size of a game."""
+    """Print the rules of a game and, unless its board is too large, its exact size."""
+    if game.squares > MOST_ENUMERATED_SQUARES:
+        print(game.name)
+        _facts_table([*_rules(game), _known_value(game)])
+        return
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
     print(game.name)
@@ -98,20 +102,30 @@ def one_game(game: Game) -> None:
 
 
 def _facts(game: Game, pairs: Pairs, histories: int, terminal: int) -> list[tuple[str, str]]:
+    return [
+        *_rules(game),
+        ("histories", f"{histories:,}, of these {terminal:,} at the end of a game"),
+        ("views", " and ".join(f"{_views(pairs, player):,} (player {player} to move)" for player in (0, 1))),
+        ("pairs of views", f"{len(pairs.mover):,}"),
+        _known_value(game),
+    ]
+
+
+def _rules(game: Game) -> list[tuple[str, str]]:
     turn = {"abrupt": "passes the turn", "classical": "keeps the turn"}[game.turn_rule]
-    value = _value(game)
-    source = f" ({REFERENCE_VALUES[game.name][1]})" if value else ""
     return [
         ("board", f"{game.rows} x {game.columns} squares, numbered row by row from 0"),
         ("a player wins with", aim(game)),
         ("a failed attempt", turn),
         ("setup", _setup(game) or "none"),
         ("symmetries", str(len(game.symmetries))),
-        ("histories", f"{histories:,}, of these {terminal:,} at the end of a game"),
-        ("views", " and ".join(f"{_views(pairs, player):,} (player {player} to move)" for player in (0, 1))),
-        ("pairs of views", f"{len(pairs.mover):,}"),
-        ("value for player 0", value + source if value else "not known to this package"),
     ]
+
+
+def _known_value(game: Game) -> tuple[str, str]:
+    value = _value(game)
+    source = f" ({REFERENCE_VALUES[game.name][1]})" if value else ""
+    return "value for player 0", value + source if value else "not known to this package"
 
 
 def _views(pairs: Pairs, player: int) -> int:

@@ -66,7 +66,8 @@ def exact(
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
     Without --from and --state, nothing is read.  With --output, the strategies are written at all infosets, for which
-    the game's index is read; on boards of ten squares only their plans are.  With --json, the last line is one object.
+    the game's index is read; on boards of ten squares and more only their plans are.  With --json, the last line is one
+    object.
     """
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
@@ -124,11 +125,20 @@ def exact(
             "support": last.support,
             "histories": last.histories,
             "visited": last.visited,
+            "pure": _pure(rules),
             "peak_mb": round(peak_rss_bytes() / MB, 1),
         }
         print(json.dumps(record))
     else:
-        _show(last, rules.name, seconds)
+        _show(last, rules, seconds)
+
+
+def _pure(game: Game) -> tuple[int, int] | None:
+    """What the best pure strategies guarantee to their players; None on large boards, where it may take long."""
+    from pttt_ooc.config import MOST_LISTED_SQUARES
+    from pttt_ooc.equilibria.pure_maximin import best_pure
+
+    return None if game.squares > MOST_LISTED_SQUARES else (best_pure(game, 0).value, best_pure(game, 1).value)
 
 
 def _checked(game: str | None, solution: str | None, output: Path | None) -> Game:
@@ -211,9 +221,9 @@ def _write_program(oracle: DoubleOracle, file: Path) -> None:
     say(f"The linear program is in {file}.")
 
 
-def _show(last: Round, game: str, seconds: float) -> None:
+def _show(last: Round, game: Game, seconds: float) -> None:
     lines = {
-        "game": game,
+        "game": game.name,
         "value for player 0": "{:.15f} .. {:.15f}".format(*_interval(last)),
         "NashConv of the last pair": f"{max(last.nashconv, 0.0):.1e}",
         "rounds": f"{last.number}, in {seconds:.1f} s",
@@ -221,5 +231,7 @@ def _show(last: Round, game: str, seconds: float) -> None:
         "of them played": f"{last.support[0]:,} and {last.support[1]:,}",
         "infosets visited at last": f"{last.visited[0]:,} and {last.visited[1]:,}",
     }
+    if pure := _pure(game):
+        lines["pure strategies guarantee"] = f"{pure[0]} to player 0, {pure[1]} to player 1"
     for name, text in lines.items():
         print(f"{name:26} {text}")

@@ -23,7 +23,6 @@ ERRS = 1e-3
 """The part of uniform play in the opponent, unless it is uniform: each action gets a positive probability."""
 
 
-
 def needed_bytes(layout: Layout) -> int:
     """The memory of a choice besides that of restricted games, bytes.
 

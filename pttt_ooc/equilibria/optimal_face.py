@@ -216,8 +216,7 @@ class _Search:
         """Solve the restricted game, respond in the whole game, and allow the responses' actions."""
         if not self._news:
             self._weight *= 10
-        player, responses = self._player, self._responses
-        won = self._won()
+        player, won = self._player, self._won()
         own = self._plans[player]
         costs = self._payoffs[self._places[player].sequences(own)]
         costs += self._places[player].values_beyond(own, self._values)

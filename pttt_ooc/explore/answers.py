@@ -20,9 +20,9 @@ from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
-from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.stages.compilation import ensure_compiled
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
-from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.game import Game, check_enumerable
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.strategy_store import strategies_of
@@ -165,6 +165,7 @@ def _solution_metadata(path: Path) -> dict[str, Any]:
     if not isinstance(metadata["game"], str) or metadata["symmetry"] not in ("none", "full"):
         raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {metadata['symmetry']!r}.")
     if metadata.get("listed") is False:
+        check_enumerable(named_game(metadata["game"]))
         raise StrategyFileError(
             f"{path}: This is a plan of {metadata['game']} without a list of its infosets; set listed: true in "
             "config.yaml, and run the workflow again."

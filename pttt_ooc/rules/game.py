@@ -158,6 +158,15 @@ class Game:
         return keeps_wins and all(g[s] == s for o in self.setup for s in o)
 
 
+def check_enumerable(game: Game) -> None:
+    """Raise a GameError if a game's infosets are too many to be listed."""
+    if game.squares > MOST_ENUMERATED_SQUARES:
+        raise GameError(
+            f"Game {game.name}: a board of {game.squares} squares has too many infosets to be listed; at most "
+            f"{MOST_ENUMERATED_SQUARES} squares are possible here. `pttt exact` lists none."
+        )
+
+
 def lines(rows: int, columns: int, k: int) -> Squares:
     """All rows of `k` adjacent squares (horizontal, vertical, both diagonals), as bit masks."""
     found = []

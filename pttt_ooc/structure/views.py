@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import GameError
-from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
+from pttt_ooc.rules.game import Game, check_enumerable
 
 Ints = NDArray[np.int64]
 
@@ -102,11 +101,7 @@ def find_pairs(game: Game) -> Pairs:
     GameError
         If the board has more than :data:`.MOST_ENUMERATED_SQUARES` squares.
     """
-    if game.squares > MOST_ENUMERATED_SQUARES:
-        raise GameError(
-            f"Game {game.name}: a board of {game.squares} squares has too many infosets to be listed; at most "
-            f"{MOST_ENUMERATED_SQUARES} squares are possible here. `pttt exact` lists none."
-        )
+    check_enumerable(game)
     full = (1 << game.squares) - 1
     taken = game.setup_mask(0) | game.setup_mask(1)
     placed, failed = np.zeros((2, 1), np.int64), np.zeros((2, 1), np.int64)

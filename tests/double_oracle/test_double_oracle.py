@@ -89,6 +89,13 @@ def test_a_table_that_is_too_small_changes_nothing():
         np.testing.assert_array_equal(one.chances, other.chances)
 
 
+@pytest.mark.parametrize("games", [("pttt-3x4k3-classical", "pttt-4x3k3-classical")])
+def test_the_transposed_board_has_the_same_value(games):
+    """Squares beyond nine have other numbers there, and the rule breaks ties in another order."""
+    values = [(last.best_lower, last.best_upper) for last in (solved(name).last for name in games)]
+    assert values[0] == pytest.approx((1, 1)) and values[1] == pytest.approx((1, 1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(EXACT))
 def test_values_of_whole_games(name):
@@ -116,14 +123,19 @@ def test_the_rule_wins_where_it_can_and_blocks_where_it_must():
 
 
 @pytest.fixture
-def exact(capsys):
+def run(capsys):
     def run(*arguments):
         capsys.readouterr()
         with pytest.raises(SystemExit) as end:
-            main(["exact", *map(str, arguments)])
+            main(list(map(str, arguments)))
         return Done(end.value.code or 0, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def exact(run):
+    return lambda *arguments: run("exact", *arguments)
 
 
 def test_the_command_finds_the_value(exact):
@@ -131,6 +143,7 @@ def test_the_command_finds_the_value(exact):
     assert found["game"] == "mini-2x3k2-abrupt" and found["exact"]
     assert found["lower"] == pytest.approx(13 / 17) and found["upper"] == pytest.approx(13 / 17)
     assert found["nashconv"] < 1e-12 and found["rounds"] > 2 and found["peak_mb"] > 0
+    assert found["pure"] == [-1, -1]
     assert all(1 <= support <= size for support, size in zip(found["support"], found["sequences"], strict=True))
     shown = exact("--game", "mini-2x3k2-abrupt").out
     assert "0.764705882352941" in shown and "rounds" in shown
@@ -161,3 +174,18 @@ def test_the_command_keeps_its_strategies_and_goes_on_from_a_solution(exact, tmp
     assert done.code == 1 and "equilibrium.zarr exists already; choose another directory." in done.err
     assert "is not the directory of a solution" in exact("--from", "uniform").err
     assert "leave out --game" in exact("--from", tmp_path / "cold", "--game", "pttt-abrupt").err
+
+
+def test_a_board_of_more_than_ten_squares(run, exact, tmp_path):
+    name, data = "pttt-3x4k3-classical", ("--data", tmp_path / "data")
+    found = exact("--game", name, "--output", tmp_path / "plan", "--json", *data).json
+    assert found["exact"] and found["lower"] == found["upper"] == pytest.approx(1)
+    for command in (
+        ("infosets", "--player", "0", "--game", name, *data),
+        ("uniform", "--player", "0", "--game", name, "--output", tmp_path / "u.zip", *data),
+        ("learn", "xfp", "--game", name, *data),
+        ("show", tmp_path / "plan", "|", "--player", "0"),
+    ):
+        done = run(*command)
+        assert done.code == 1 and f"Game {name}: a board of 12 squares has too many infosets" in done.err, command
+    assert "keeps the turn" in run("info", name).out and not (tmp_path / "data").exists()

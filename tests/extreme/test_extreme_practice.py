@@ -121,6 +121,17 @@ def test_a_new_team_and_a_new_version_play_at_once(tmp_path, instant):
     assert {digest for match in made.record.practised() for digest in match.digests} >= {"1", "2"}
 
 
+def test_the_league_is_written_down_after_a_match_and_for_new_versions(tmp_path, instant, monkeypatch):
+    made, teams, written = opened(tmp_path / "p"), [team(0), team(1)], []
+    play(made, teams)
+    monkeypatch.setattr(PracticeRecord, "write", lambda record: written.append(record))
+    play(made, teams, 3)
+    assert len(written) == 3
+    teams[1] = team(1, "2")
+    play(made, teams)
+    assert len(written) == 5 and written[3].teams["t1"].digest == "2"
+
+
 def test_who_has_played_least_is_due_among_pairs_that_have_not_met(tmp_path, instant):
     made, teams = opened(tmp_path / "p"), [team(n) for n in range(5)]
     play(made, teams, 9)  # of 20 pairs

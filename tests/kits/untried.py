@@ -13,6 +13,7 @@ NEEDS = {
     "libseccomp": ("of bots behind walls", "libseccomp2", ""),
     "pyseccomp": ("of bots behind walls", "", "make env"),
     "OpenSpiel": ("with OpenSpiel as referee", "", "make env"),
+    "pyspiel": ("with OpenSpiel as referee", "", "make env"),
     "JAX": ("of deep learners", "", "make env"),
     "PettingZoo": ("of environments", "", "make env"),
     "scipy": ("of linear programs", "", "make env"),
