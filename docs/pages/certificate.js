@@ -1,7 +1,7 @@
 "use strict";
 // Reads a certificate, line by line, as docs/formats.md describes it.  Sets of squares are numbers with a bit for each.
 
-const LONGEST = 100000, DENSEST = 100;
+const LONGEST = 100000, DENSEST = 100, NOT_WHOLE = "line 0: this is not one whole gzip file";
 
 class Refused extends Error {}
 
@@ -14,7 +14,7 @@ async function unzipped(bytes) {
     try {
       step = await reader.read();
     } catch {
-      throw new Refused("line 0: this is not one whole gzip file");
+      throw new Refused(NOT_WHOLE);
     }
     if (step.done) break;
     size += step.value.length;
@@ -24,6 +24,9 @@ async function unzipped(bytes) {
     }
     pieces.push(decoder.decode(step.value, { stream: true }));
   }
+  // A gzip file ends with the size of its text; some browsers read on if another file follows.
+  const last = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (last.byteLength < 4 || last.getUint32(last.byteLength - 4, true) !== size) throw new Refused(NOT_WHOLE);
   return pieces.join("");
 }
 

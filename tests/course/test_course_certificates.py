@@ -89,6 +89,7 @@ def test_a_certificate_is_asked_for_made_and_proves_what_the_grader_says(filled,
     total = {row["team"]: row["total"] for row in filled.client.get("/api/leaderboard").json()}["Team A"]
     assert float(Fraction(told["nashconv"])) == pytest.approx(total, abs=1e-7)
     assert api(filled, "post").json() == told  # nothing is made twice
+    assert filled.certificates.next_pair([(1, 2)]) is None
 
 
 def test_the_teams_page_has_it_from_the_button_to_the_file(filled):

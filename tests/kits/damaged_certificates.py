@@ -126,6 +126,7 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "wrong numbers of infosets": (replaced(PLAN0, "33", "34"), None, "33"),
     "too few infosets": (replaced(PLAN0, "33", "32"), None, "33|more"),
     "wrong numbers of actions": (replaced(PLAN0, "56", "57"), None, "56"),
+    "too few actions": (replaced(PLAN0, "56", "55"), None, "56"),
     "a number less": (replaced(PLAN0, " 56", ""), None, "plan 0"),
     "plans that change places": ("\n".join([*HEADER, *SECOND, *FIRST, "end", ""]), PLAN0, "plan 0"),
     "one plan": ("\n".join([*HEADER, *FIRST, "end", ""]), PLAN1, "plan 1"),
