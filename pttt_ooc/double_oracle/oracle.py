@@ -187,6 +187,10 @@ class DoubleOracle:
         for responder in self._responders:
             responder.limit(megabytes / 2)
 
+    def end(self) -> None:
+        """Let the bounds of best responses go; no round can follow."""
+        self._responders.clear()
+
     def _respond(self, player: int) -> Response:
         return self._responders[player].respond(self.plans[1 - player], self.plans[player])
 

@@ -108,6 +108,7 @@ def made(
         tell(f"finish: against: {choice.against} {choice.obstacle}; {_RULE}", log)
     if not choice.is_possible:
         return average, facts
+    oracle.end()
     index, arrays = average[0].index, (average[0].probabilities, average[1].probabilities)
     with open_engine(directory, index.game.name, index.symmetry, np.float64, threads) as engine:
         face, payoffs, loss = OptimalFace(oracle, engine), [], 0.0

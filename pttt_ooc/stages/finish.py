@@ -58,8 +58,9 @@ def needs(layout: Layout | None, choosing: bool = False) -> MemoryNeeds[tuple[Fl
         Whether a choice among equilibria is made: key ``finish: against``.
     """
     fixed = {**process_needs(), "restricted games": _GAMES_MB * MB, "bounds of best responses": _MEMO_MB * MB}
-    if layout and choosing:
-        fixed["choice of the equilibrium"] = needed_bytes(layout)
+    if layout and choosing:  # after the rounds, whose bounds are let go
+        bounds = fixed.pop("bounds of best responses")
+        fixed["choice of the equilibrium"] = max(bounds, needed_bytes(layout))
     arrays = () if layout is None else strategy_arrays(layout, np.float64)
     return MemoryNeeds(fixed, arrays, thread_needs())
 

@@ -356,7 +356,8 @@ WIDE = "dark-hex-2x3-abrupt"
 """A game with many equilibria."""
 
 
-def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, capsys):
+def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(finish, "needed_bytes", lambda layout: 10**8)  # the game is small
     plain = made(tmp_path / "plain", WIDE, settings=FinishConfig(against="none"))
     directory = made(tmp_path / "chosen", WIDE)
     chosen = manifest(directory)["result"]["choice"]

@@ -139,7 +139,8 @@ def test_the_configuration_as_shipped_runs_on_any_number_of_cores(shipped, cores
     for name, each in plan.stages.items():
         assert each.smallest_mb <= config.memory_mb and each.threads <= most.get(name, 1), name
         if cores <= 16:
-            assert each.threads == most.get(name, 1), f"{name} has too few threads for a laptop"
+            wanted = min(cores, 8) if name == "finish" else most.get(name, 1)  # its rounds have work for two
+            assert each.threads >= wanted, f"{name} has too few threads for a laptop"
     assert plan.stages["solve"].threads >= min(cores, 24)
 
 
