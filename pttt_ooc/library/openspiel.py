@@ -86,7 +86,8 @@ def state_at(game: Game, player: int, infoset: str) -> Any:
 
 def _history(game: Game, player: int, infoset: str) -> list[int]:
     own, start = attempts_of(infoset), len(game.setup[player])
-    if not is_infoset_text(infoset) or own[:start] != [(s, True) for s in game.setup[player]]:
+    on_board = is_infoset_text(infoset) and all(square < game.squares for square, _ in own)
+    if not on_board or own[:start] != [(s, True) for s in game.setup[player]]:
         raise StrategyError(f"{infoset!r} is no infoset of player {player} in {game.name}.")
     squares = [game.setup[k % 2][k // 2] for k in range(len(game.setup[0]) + len(game.setup[1]))]
     search = _OpponentSearch(game, player, own[start:])
