@@ -254,11 +254,11 @@ def test_a_record_that_is_damaged_is_asked_for_again(filled):
 
 
 @pytest.mark.slow
-def test_a_served_grader_makes_certificates(server):
+def test_a_served_grader_makes_certificates(server, tmp_path):
     done = pttt("grader", "add-team", "Provers", "--data", server.data)
     token = done.stdout.split()[-1]
     for player in (0, 1):
-        file = server.data / f"sparse{player}.zip"
+        file = tmp_path / f"sparse{player}.zip"
         file.write_bytes(sparse(player, 5)[1])
         options = ("--player", player, "--token", token, "--server", server.url)
         assert pttt("submit", file, *options).returncode == 0
