@@ -123,6 +123,10 @@ class Certificates:
             return self.find(pair)
         return found
 
+    def has_requests(self) -> bool:
+        """Whether somebody waits."""
+        return any(self._place.glob("*.asked"))
+
     def next_pair(self, among: Collection[Pair]) -> Pair | None:
         """The pair that has waited longest, of some pairs."""
         asked = [(request.stat().st_mtime_ns, pair) for pair in among if (request := self._request(pair)).exists()]

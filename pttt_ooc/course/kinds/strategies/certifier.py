@@ -68,9 +68,11 @@ class Certifier:
         return {(one.id, other.id): (one, other) for one, other in both}
 
     def _start_next(self) -> None:
+        if self._settings.certificate_infosets is None or not self._certificates.has_requests():
+            return  # the database is not asked in every step of the worker
         pairs = self._pairs()
         pair = self._certificates.next_pair(pairs)
-        if pair is None or self._settings.certificate_infosets is None:
+        if pair is None:
             return
         files = [submission.file for submission in pairs[pair]]
         command = [sys.executable, "-m", PROGRAM, str(self._storage.data), *map(str, pair), *files, str(MEMORY)]
