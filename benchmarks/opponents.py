@@ -200,7 +200,7 @@ def _run(options: argparse.Namespace, file: Path) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
     oracle = DoubleOracle(named_game(options.game))
-    while not (last := oracle.round()).settled and last.nashconv > 1e-12:
+    for _ in oracle.rounds():
         pass
     directory = options.data / options.game / "full"
     with prepared(options.data, options.game, "full", np.float32, note, options.threads) as engine:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pttt_ooc.equilibria.supports import Supports
     from pttt_ooc.rules.game import Game
 
-_EXACT = 1e-12  # a gap that is rounding only
 _LINE_SECONDS = 5.0  # between two lines of progress
 
 
@@ -65,7 +64,7 @@ def equilibria(
     begin = time.monotonic()
     directory = prepared(data, rules.name, "full")
     oracle = DoubleOracle(rules, threads=threads or cores())
-    while not (last := oracle.round()).settled and last.nashconv > _EXACT:
+    for _ in oracle.rounds():
         pass
     with open_engine(directory, rules.name, "full", np.float32, threads or cores()) as engine:
         face = OptimalFace(oracle, engine)

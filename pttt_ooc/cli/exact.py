@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.aliases import Interval
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output, check_output_directory
-from pttt_ooc.errors import MemoryBudgetError, PtttError, StoreError
+from pttt_ooc.errors import PtttError, StoreError
 from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
 from pttt_ooc.show.rounds import round_line
 
@@ -87,29 +86,24 @@ def exact(
     played = _played(oracle, solution, data) if solution else None
     begin = spoken = time.monotonic()
     with SavedState(state, oracle) if state else nullcontext() as saved:
-        last = oracle.last
-        if last:
-            say(f"Going on after round {last.number}.")
-        while not (last and (last.settled or last.nashconv <= gap)):
-            try:
-                last = oracle.round()
-            except MemoryBudgetError:
-                if saved:
-                    saved.save()
-                raise
+        if oracle.last:
+            say(f"Going on after round {oracle.last.number}.")
+        for each in oracle.rounds(gap):
             seconds = time.monotonic() - begin
-            ends = last.settled or last.nashconv <= gap or seconds >= 60 * max_minutes
+            ends = each.is_equilibrium(gap) or seconds >= 60 * max_minutes
             if saved:
                 saved.save(ends)
             if ends or time.monotonic() - spoken > _LINE_SECONDS:
                 spoken = time.monotonic()
-                say(round_line(last, seconds))
+                say(round_line(each, seconds))
             if ends:
                 break
         seconds = time.monotonic() - begin
+    last = oracle.last
+    assert last
     if output:
-        _write(oracle, played, output, data)
-    low, high = _interval(last)
+        _write(last, oracle, played, output, data)
+    low, high = last.interval
     if mps:
         _write_program(oracle, mps)
     if as_json:
@@ -117,7 +111,7 @@ def exact(
             "game": rules.name,
             "lower": low,
             "upper": high,
-            "nashconv": max(last.nashconv, 0.0),
+            "nashconv": last.nashconv,
             "exact": last.nashconv <= _EXACT,
             "rounds": last.number,
             "seconds": round(seconds, 3),
@@ -175,7 +169,7 @@ def _played(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:
     return played
 
 
-def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: Path) -> None:
+def _write(last: Round, oracle: DoubleOracle, played: Strategies | None, output: Path, data: Path) -> None:
     """Write the equilibrium, at all infosets unless the game is too large."""
     from pttt_ooc.config import Config
     from pttt_ooc.disk.files import fresh_store
@@ -184,24 +178,18 @@ def _write(oracle: DoubleOracle, played: Strategies | None, output: Path, data: 
     from pttt_ooc.stages.preparation import open_index
     from pttt_ooc.structure.strategy import uniform_strategy
 
-    last, whole = oracle.last, played
-    assert last
+    whole = played
     if whole is None and Config(game=oracle.game.name).is_listed:
         index = open_index(data, oracle.game.name, "full")
         whole = uniform_strategy(index, 0, "float64"), uniform_strategy(index, 1, "float64")
-    low, high = _interval(last)
-    told = {"algorithm": "double-oracle", "iteration": last.number, "nashconv": max(last.nashconv, 0.0)}
+    low, high = last.interval
+    told = {"algorithm": "double-oracle", "iteration": last.number, "nashconv": last.nashconv}
     output.mkdir(parents=True, exist_ok=True)
     with fresh_store(output / EQUILIBRIUM) as store:
         told |= {"value_lower": low, "value_upper": high}
         symmetry = whole[0].index.symmetry if whole else "full"
         write_equilibrium(store, oracle.game, oracle.plans, told, symmetry, whole, always=played is None)
     say(f"The strategies are in {output / EQUILIBRIUM}.")
-
-
-def _interval(last: Round) -> Interval:
-    """Where the value is; at an equilibrium, rounding may exchange the best bounds."""
-    return min(last.best_lower, last.best_upper), max(last.best_lower, last.best_upper)
 
 
 def _write_tree(rules: Game, file: Path) -> None:
@@ -224,8 +212,8 @@ def _write_program(oracle: DoubleOracle, file: Path) -> None:
 def _show(last: Round, game: Game, seconds: float) -> None:
     lines = {
         "game": game.name,
-        "value for player 0": "{:.15f} .. {:.15f}".format(*_interval(last)),
-        "NashConv of the last pair": f"{max(last.nashconv, 0.0):.1e}",
+        "value for player 0": "{:.15f} .. {:.15f}".format(*last.interval),
+        "NashConv of the last pair": f"{last.nashconv:.1e}",
         "rounds": f"{last.number}, in {seconds:.1f} s",
         "sequences": f"{last.sequences[0]:,} and {last.sequences[1]:,}",
         "of them played": f"{last.support[0]:,} and {last.support[1]:,}",

@@ -112,6 +112,7 @@ def _of_game(game: Game) -> Certificate:
     from pttt_ooc.extras import check_extra
     from pttt_ooc.proof.equilibrium import Progress, exact_equilibrium
     from pttt_ooc.proof.integer_plan import check_board
+    from pttt_ooc.show.rounds import round_text
 
     check_board(game)
     check_extra("exact", "The command `pttt certify`")
@@ -127,8 +128,8 @@ def _of_game(game: Game) -> Certificate:
     def tell_progress(progress: Progress) -> None:
         tell(f"program {progress.programs}, {progress.fractions} of them in fractions, gap {progress.gain:.1e}")
 
-    while not (last := oracle.round()).settled and last.nashconv > _EXACT:
-        tell(f"round {last.number}, value in {last.best_lower:.6f} .. {last.best_upper:.6f}, gap {last.nashconv:.1e}")
+    for last in oracle.rounds(_EXACT):
+        tell(round_text(last))
     tell("an equilibrium up to rounding; now in fractions", always=True)
     return exact_equilibrium(game, oracle.plans, tell_progress)
 

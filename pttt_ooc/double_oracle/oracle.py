@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.memory_budget import RunMemory
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
@@ -29,6 +31,9 @@ from pttt_ooc.rules.game import Game
 
 PROGRAMS_FROM = 1e-3
 """The width of the interval from which linear programs take over from regret matching."""
+
+EXACT = 1e-12
+"""A gap that is rounding only."""
 
 _PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
 _LEAST = 1e-14  # reach that counts as none
@@ -77,13 +82,22 @@ class Round:
 
     @property
     def nashconv(self) -> float:
-        """What both players together can gain against these plans: the width of the interval of this round."""
-        return self.upper - self.lower
+        """What both players together can gain against these plans; rounding does not make it negative."""
+        return max(self.upper - self.lower, 0.0)
+
+    @property
+    def interval(self) -> Interval:
+        """Where the value is, as all rounds prove; at an equilibrium, rounding may exchange the best ends."""
+        return min(self.best_lower, self.best_upper), max(self.best_lower, self.best_upper)
 
     @property
     def settled(self) -> bool:
         """Whether the best responses to an equilibrium of the restricted game had nothing new."""
         return self.exact and not self.added
+
+    def is_equilibrium(self, gap: float = EXACT) -> bool:
+        """Whether the rounds can end: nothing is new, or both players together gain at most `gap`."""
+        return self.settled or self.nashconv <= gap
 
 
 class DoubleOracle:
@@ -134,7 +148,7 @@ class DoubleOracle:
         PtttError
             If a linear program cannot be solved, or if best responses gain something with nothing new.
         MemoryBudgetError
-            If it does not fit; with more memory, the run can go on from its :meth:`state`.
+            If it does not fit.  The round may then be half done: go on from a :meth:`state` before it.
         """
         begin, before = time.perf_counter(), self.last
         self.plans, won = self._histories.won(self.plans)
@@ -180,6 +194,11 @@ class DoubleOracle:
                 "restricted game, but have no new action. That is a mistake of this program; please report it."
             )
         return self.last
+
+    def rounds(self, gap: float = EXACT) -> Iterator[Round]:
+        """Play rounds until there is an equilibrium up to `gap`; none if there is one. Errors as :meth:`round`."""
+        while not (self.last and self.last.is_equilibrium(gap)):
+            yield self.round()
 
     def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
         """Leave as much memory as solving a restricted game takes."""

@@ -8,10 +8,12 @@ if TYPE_CHECKING:
     from pttt_ooc.double_oracle.oracle import Round
 
 
+def round_text(last: Round) -> str:
+    """What a round proves."""
+    low, high = last.interval
+    return f"round {last.number}, value in {low:.6f} .. {high:.6f}, gap {last.nashconv:.1e}"
+
+
 def round_line(last: Round, seconds: float) -> str:
     """One line about a round."""
-    gap = max(last.nashconv, 0.0)  # rounding may make it negative
-    return (
-        f"round {last.number}, value in {last.best_lower:.6f} .. {last.best_upper:.6f}, gap {gap:.1e}, "
-        f"{last.sequences[0]:,} and {last.sequences[1]:,} sequences, {seconds:.0f} s so far"
-    )
+    return f"{round_text(last)}, {last.sequences[0]:,} and {last.sequences[1]:,} sequences, {seconds:.0f} s so far"

@@ -22,7 +22,7 @@ from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
-from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
+from pttt_ooc.double_oracle.oracle import EXACT, DoubleOracle, Round
 from pttt_ooc.double_oracle.saved_state import SavedState
 from pttt_ooc.double_oracle.warm_start import allow_played
 from pttt_ooc.equilibria.choice import needed_bytes
@@ -42,9 +42,6 @@ from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, strategy_arrays
 
 ROUNDS = "rounds.jsonl"
-EXACT = 1e-12
-"""A gap that is rounding only: the rounds end."""
-
 _MEMO_MB, _GAMES_MB = 32, 80  # for bounds of best responses; for restricted games and their programs
 _LINE_SECONDS = 2.0  # between two lines of progress
 
@@ -218,16 +215,16 @@ def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:
 
 def _is_exact(oracle: DoubleOracle) -> bool:
     """Whether the last round's strategies are an equilibrium, exact to rounding."""
-    return oracle.last is not None and (oracle.last.settled or oracle.last.nashconv <= EXACT)
+    return oracle.last is not None and oracle.last.is_equilibrium()
 
 
 def _row(last: Round, seconds: float) -> Facts:
     """A row of ``rounds.jsonl``, with the keys of ``convergence.jsonl`` where these have the same meaning."""
-    low, high = sorted((last.best_lower, last.best_upper))  # at an equilibrium, rounding may exchange them
+    low, high = last.interval
     return {
         "iteration": last.number,
         "seconds": seconds,
-        "nashconv": max(last.nashconv, 0.0),  # rounding may make it negative
+        "nashconv": last.nashconv,
         "value_lower": low,
         "value_upper": high,
         "sequences": list(last.sequences),

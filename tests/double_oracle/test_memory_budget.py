@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from pttt_ooc.double_oracle.clairvoyance import new_bounds, resized
-from pttt_ooc.double_oracle.memory_budget import needs_of
+from pttt_ooc.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.saved_state import SavedState
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.rules.catalogue import named_game
 from tests.double_oracle.test_saved_state import assert_same, finished
+from tests.kits.cli_runner import main
 
 pytest.importorskip("highspy")
 
@@ -61,6 +62,28 @@ def test_a_run_that_no_longer_fits_goes_on_with_more_memory(tmp_path):
     with SavedState(tmp_path, oracle):
         assert oracle.last.number == 5
         assert_same(finished(oracle), whole)
+
+
+def test_a_command_that_outgrows_its_memory_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    """The first linear program does not fit, when the restricted game is pruned already."""
+    limit, command = RunMemory.for_bounds, ["exact", "--game", NAME, "--state", str(tmp_path / "state")]
+
+    def outgrown(self, plans, histories, exact):
+        if exact:
+            raise MemoryBudgetError("The next round takes too much.")
+        return limit(self, plans, histories, exact)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunMemory, "for_bounds", outgrown)
+        with pytest.raises(SystemExit) as end:
+            main(command)
+        assert end.value.code == 1
+    with pytest.raises(SystemExit) as end:
+        main(command)
+    assert not end.value.code
+    found = DoubleOracle(named_game(NAME))
+    with SavedState(tmp_path / "state", found):
+        assert_same(found, finished(DoubleOracle(named_game(NAME))))
 
 
 def test_a_program_needs_more_than_regret_matching():

@@ -70,7 +70,7 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
     def facts(self) -> dict[str, float]:
         """The interval that is proven to contain the value of the game."""
         last = self.oracle.last
-        return {"value_lower": last.best_lower, "value_upper": last.best_upper} if last else {}
+        return dict(zip(("value_lower", "value_upper"), last.interval, strict=True)) if last else {}
 
     def state(self) -> Arrays:
         """The state of the double oracle, as bytes of a file."""
