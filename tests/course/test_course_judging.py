@@ -13,7 +13,6 @@ from pttt_ooc.course.models import Entry, Fact, Submission
 from pttt_ooc.course.worker_process import Stopped, Work
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tensors import tensor_from_strategy
-from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.service.pulse import Pulse, read_sign
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.structure.strategy import uniform_strategy
@@ -30,12 +29,10 @@ def truth(first, second):
 
 def exact_tensor(player):
     """A tensor of an equilibrium."""
-    from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.double_oracle.whole_strategy import write_whole
+    from tests.kits.equilibria import settled
 
-    oracle = DoubleOracle(named_game(GAME), memo_mb=4)
-    while not oracle.round().settled:
-        pass
+    oracle = settled(GAME, memo_mb=4)
     index = full_index(GAME)
     into = uniform_strategy(index, player, np.float64).probabilities
     whole = write_whole(oracle.rules, oracle.plans[player], index, player, into)

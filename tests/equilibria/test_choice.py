@@ -4,14 +4,12 @@ from random import Random
 
 import pytest
 
-from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.equilibria.choice import ERRS, chosen
 from pttt_ooc.equilibria.openings import opening_ranges
-from pttt_ooc.equilibria.optimal_face import OptimalFace
 from pttt_ooc.rules.catalogue import named_game
-from tests.equilibria.test_optimal_face import table_of
 from tests.kits import naive
-from tests.kits.helpers import as_strategy, random_table, small_engine
+from tests.kits.equilibria import face_of
+from tests.kits.helpers import as_strategy, random_table, symmetric_table
 
 pytest.importorskip("scipy")
 from tests.kits.naive_face import NaiveFace
@@ -19,17 +17,10 @@ from tests.kits.naive_face import NaiveFace
 GAMES = ["mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1-4", "dark-hex-2x2-abrupt"]
 
 
-def solved(name):
-    oracle = DoubleOracle(named_game(name), memo_mb=1)
-    while not oracle.round().settled:
-        pass
-    return OptimalFace(oracle, small_engine(name, "full"))
-
-
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", GAMES)
 def test_no_equilibrium_strategy_wins_more_against_the_opponent(name):
-    game, face = named_game(name), solved(name)
+    game, face = named_game(name), face_of(name)
     rng = Random(name)
     for player in (0, 1):
         reference = NaiveFace(game, player)
@@ -40,7 +31,7 @@ def test_no_equilibrium_strategy_wins_more_against_the_opponent(name):
             found = chosen(face, player, given)
             parts = [(1.0, errs)] if opponent is None else [(1 - ERRS, told), (ERRS, errs)]
             payoffs, beside, value = {}, 0.0, 0.0
-            rows = table_of(found.strategy)
+            rows = symmetric_table(found.strategy)
             for weight, table in parts:
                 more, constant = reference.payoffs_against(table)
                 beside += weight * constant
@@ -56,7 +47,7 @@ def test_no_equilibrium_strategy_wins_more_against_the_opponent(name):
 
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "dark-hex-2x2-abrupt", "mini-2x3k3-abrupt-after-1-4"])
 def test_ranges_of_openings_are_those_of_all_sequences(name):
-    game, face, seen = named_game(name), solved(name), 0
+    game, face, seen = named_game(name), face_of(name), 0
     for player in (0, 1):
         reference, first = NaiveFace(game, player), naive.setup_text(game, player)
         squares = []

@@ -1,14 +1,14 @@
 """Best and worst equilibrium strategies against linear programs over all sequences of small games."""
 
+from functools import cache
 from random import Random
 
 import pytest
 
-from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.equilibria.optimal_face import OptimalFace
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits import naive
-from tests.kits.helpers import as_strategy, random_table, sequence_texts, small_engine
+from tests.kits.equilibria import face_of
+from tests.kits.helpers import as_strategy, random_table, symmetric_table
 
 pytest.importorskip("scipy")
 from tests.kits.naive_face import NaiveFace
@@ -22,28 +22,7 @@ GAMES = [
 
 @pytest.fixture(scope="module")
 def faces():
-    known = {}
-
-    def face(name):
-        if name not in known:
-            oracle = DoubleOracle(named_game(name), memo_mb=1)
-            while not oracle.round().settled:
-                pass
-            known[name] = OptimalFace(oracle, small_engine(name, "full"))
-        return known[name]
-
-    return face
-
-
-def table_of(strategy):
-    """A strategy on an index with symmetry as rows by text: the text's representative has the same numbers."""
-    index, player = strategy.index, strategy.player
-    game, rows = index.game, {}
-    for (text, square), chance in zip(sequence_texts(index, player), strategy.probabilities, strict=True):
-        for g in game.symmetries:
-            row = rows.setdefault(naive.image(game, text, g), [0.0] * game.squares)
-            row[g[square]] = float(chance)
-    return rows
+    return cache(face_of)
 
 
 @pytest.mark.slow_but_one
@@ -68,7 +47,7 @@ def test_best_and_worst_equilibrium_strategies_are_those_of_all_sequences(name, 
                 assert found.value == pytest.approx(best, abs=1e-8)
                 assert found.bound == pytest.approx(found.value, abs=1e-8)
                 # What is found is what its strategy does, by brute force.
-                rows = table_of(found.strategy)
+                rows = symmetric_table(found.strategy)
                 pair = (rows, table) if player == 0 else (table, rows)
                 value = naive.value(game, *pair) * (-1) ** player
                 assert sign * (value - constant) == pytest.approx(found.value, abs=1e-11)

@@ -1,18 +1,16 @@
 """What some equilibrium plays, and dimensions, against linear programs over all sequences of small games."""
 
-from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.equilibria.optimal_face import OptimalFace
 from pttt_ooc.equilibria.supports import dimensions, supports
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits import naive
+from tests.kits.equilibria import face_of
 from tests.kits.fractions_rank import fraction_rank
-from tests.kits.helpers import sequence_texts, small_engine
+from tests.kits.helpers import symmetric_table
 
 pytest.importorskip("flint")
 pytest.importorskip("scipy")
@@ -89,27 +87,17 @@ def hull_dimension(face, classes):
     return fraction_rank([[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows[1:]])
 
 
-def solved(name):
-    oracle = DoubleOracle(named_game(name), memo_mb=1)
-    while not oracle.round().settled:
-        pass
-    return OptimalFace(oracle, small_engine(name, "full"))
-
-
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", GAMES)
 def test_supports_and_dimensions_are_those_of_all_sequences(name):
-    game, face = named_game(name), solved(name)
+    game, face = named_game(name), face_of(name)
     found = supports(face)
     references = [NaiveFace(game, player) for player in (0, 1)]
     expected = met(game, [played(reference) for reference in references])
     for player, reference in enumerate(references):
         # The strategy in the interior plays exactly these sequences, and it is an equilibrium strategy.
         strategy = found.interior[player]
-        rows = defaultdict(lambda: [0.0] * game.squares)
-        for (text, square), chance in zip(sequence_texts(strategy.index, player), strategy.probabilities, strict=True):
-            for g in game.symmetries:
-                rows[naive.image(game, text, g)][g[square]] = float(chance)
+        rows = symmetric_table(strategy)
         worst = -naive.best_response_value(game, 1 - player, rows)
         assert worst == pytest.approx(reference.value, abs=1e-9)
         infosets = {text for text, _ in expected[player]}

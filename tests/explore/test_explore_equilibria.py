@@ -5,7 +5,6 @@ import shutil
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
@@ -17,6 +16,7 @@ from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import GAME
 from tests.explore.answerer_kit import answering, ready
 from tests.kits import naive
+from tests.kits.equilibria import settled
 
 
 def dots(page):
@@ -30,9 +30,7 @@ def dots(page):
 @pytest.mark.parametrize("known", [True, False])
 def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known):
     # The support of one equilibrium stands for that of all of them.
-    game, oracle = named_game(GAME), DoubleOracle(named_game(GAME), memo_mb=1)
-    while not oracle.round().settled:
-        pass
+    game, oracle = named_game(GAME), settled(GAME)
     data = tmp_path / "data"
     directory = shutil.copytree(solved, data / GAME / "full")
     if known:

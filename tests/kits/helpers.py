@@ -86,6 +86,16 @@ def as_strategy(index: Index, player: int, table) -> Strategy:
     return Strategy(index, player, np.array(values, np.float64))
 
 
+def symmetric_table(strategy):
+    """The rows by text of a strategy on an index with symmetry: mirror images have the representative's numbers."""
+    index, player = strategy.index, strategy.player
+    game, rows = index.game, {}
+    for (text, square), chance in zip(sequence_texts(index, player), strategy.probabilities.tolist(), strict=True):
+        for g in game.symmetries:
+            rows.setdefault(naive.image(game, text, g), [0.0] * game.squares)[g[square]] = chance
+    return rows
+
+
 def random_table(game, player, rng, zero_probability=0.3, symmetric=False):
     """A random strategy by text; where asked, a symmetric one."""
     table = naive.random_strategy(game, player, rng, zero_probability)

@@ -7,15 +7,14 @@ import pytest
 
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.store import read_array, write_array
-from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.errors import StoreError, StrategyFileError
 from pttt_ooc.library.strategy_names import named_strategy
 from pttt_ooc.products.equilibrium import read_plans, write_equilibrium
 from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.solution import read_solution
-from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import uniform_strategy
+from tests.kits.equilibria import settled
 
 pytest.importorskip("scipy")
 
@@ -24,10 +23,7 @@ GAME = "mini-2x3k3-abrupt-after-1"
 
 @pytest.fixture(scope="module")
 def oracle():
-    oracle = DoubleOracle(named_game(GAME), memo_mb=4)
-    while not oracle.round().settled:
-        pass
-    return oracle
+    return settled(GAME, memo_mb=4)
 
 
 def test_plans_are_read_as_they_were_written(oracle, tmp_path):

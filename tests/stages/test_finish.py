@@ -28,7 +28,7 @@ from pttt_ooc.stages.staleness import reasons, requested_stages, stages_of
 from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.stages.verification import run_digest
 from tests.kits import naive
-from tests.kits.helpers import sequence_texts
+from tests.kits.helpers import sequence_texts, symmetric_table
 from tests.kits.patience import PATIENCE
 
 pytest.importorskip("scipy")
@@ -342,11 +342,7 @@ def test_exports_of_an_equilibrium_are_exact_when_they_are_read_back(done, tmp_p
 def payoff(directory, player):
     """The payoff of a stored strategy against uniform play, by brute force; it is of a game with symmetry."""
     game, index = named_game(WIDE), index_of(directory, WIDE, "full")
-    strategy = read_solution(directory / EQUILIBRIUM, index)[player]
-    rows = {}
-    for (text, square), chance in zip(sequence_texts(index, player), strategy.probabilities.tolist(), strict=True):
-        for g in game.symmetries:
-            rows.setdefault(naive.image(game, text, g), [0.0] * game.squares)[g[square]] = chance
+    rows = symmetric_table(read_solution(directory / EQUILIBRIUM, index)[player])
     errs = naive.uniform(game, 1 - player)
     worst = -naive.best_response_value(game, 1 - player, rows)
     return naive.value(game, *((rows, errs) if player == 0 else (errs, rows))) * (-1) ** player, worst
