@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from pttt_ooc.disk.files import atomic_write_bytes, explained
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.restricted_program import CheckedProgram, solver_of
-from pttt_ooc.double_oracle.sparse_plan import SparsePlan
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, squares_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import DIGITS, infoset_text
 
@@ -51,19 +51,15 @@ def write_program(checked: CheckedProgram, game: Game, plans: Plans, file: Path)
 
 def infoset_texts(game: Game, player: int, plan: SparsePlan) -> list[str]:
     """The texts of a plan's infosets."""
-    texts = [infoset_text((square, True) for square in game.setup[player])]
+    texts, squares = [infoset_text((square, True) for square in game.setup[player])], squares_of(plan)
     for infoset in range(1, int(plan.counts[0])):
         sequence = int(plan.before[infoset])
         before = int(plan.infosets[sequence])  # an infoset comes after those that lead to it
-        square = plan.actions[before].tolist().index(sequence)
         placed = int(plan.marks[infoset]) != int(plan.marks[before])
-        texts.append(f"{texts[before]}{DIGITS[square]}{'*' if placed else '.'}")
+        texts.append(f"{texts[before]}{DIGITS[squares[sequence]]}{'*' if placed else '.'}")
     return texts
 
 
 def _sequences(plan: SparsePlan, texts: Sequence[str], sequences: Sequence[int]) -> list[str]:
-    infosets = [int(plan.infosets[sequence]) for sequence in sequences]
-    squares = [
-        plan.actions[infoset].tolist().index(sequence) for infoset, sequence in zip(infosets, sequences, strict=True)
-    ]
-    return [f"{texts[infoset]}:{DIGITS[square]}" for infoset, square in zip(infosets, squares, strict=True)]
+    squares = squares_of(plan)
+    return [f"{texts[plan.infosets[sequence]]}:{DIGITS[squares[sequence]]}" for sequence in sequences]

@@ -85,6 +85,14 @@ def with_room(plan: SparsePlan, more: int) -> SparsePlan:
     return plan._replace(**{name: _longer(getattr(plan, name), needed + needed // 2, k) for name, k in blanks.items()})
 
 
+def squares_of(plan: SparsePlan) -> NDArray[np.int8]:
+    """The square of each sequence, int8 (sequences,)."""
+    found = np.zeros(int(plan.counts[1]), np.int8)
+    infosets, squares = np.nonzero(plan.actions[: plan.counts[0]] >= 0)
+    found[plan.actions[infosets, squares]] = squares
+    return found
+
+
 def trimmed(plan: SparsePlan) -> SparsePlan:
     """A copy with no more room than there are infosets or sequences."""
     size = int(plan.counts.max())

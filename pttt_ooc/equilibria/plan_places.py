@@ -85,8 +85,8 @@ class PlanPlaces:
         _write(self._at, plan, *self._trace(plan), np.zeros(self._squares), probabilities)
 
     def mark_left_out(self, plan: SparsePlan, into: Floats) -> None:
-        """Write 1 for each action that a plan does not allow at its infosets, in an array (sequences of the index,)."""
-        _mark_left_out(self._at, plan, *self._trace(plan), into)
+        """Write 1 for each action that a plan leaves out at its infosets, else 0, in an array (index sequences,)."""
+        _mark_left_out(self._at, plan, *self._trace(plan), np.zeros(self._squares), into)
 
     def allow_everywhere(self, plan: SparsePlan, choices: Choices) -> SparsePlan:
         """Allow the action of a pure strategy at all infosets of a plan that have an action."""
@@ -192,6 +192,22 @@ def _square(at: Any, g: int, taken: int, stabiliser: int, action: int) -> Any:
     return np.int64(-1)
 
 
+@piece
+def _spread(at: Any, path: Any, depth: int, marks: int, fails: int, numbers: Any, into: Any) -> None:
+    """Write a number for each free square of an infoset, at all mirror images that the index has of it."""
+    rules, places, _, _ = at
+    view, first, _ = _place(at, path, depth, marks, fails)
+    orders, key = places.node_start[view + 1] - places.node_start[view], _key(at, first, marks, fails)
+    for g in range(len(rules.images)):  # all symmetries to the representative: it may be symmetric itself
+        if _key(at, g, marks, fails) != key:
+            continue
+        rank = _rank(at, g, path, depth, marks)
+        for square in range(rules.squares):
+            if not (marks | fails) >> square & 1:
+                action = _action(at, g, marks | fails, square)
+                into[places.sequence_start[view] + action * orders + rank] = numbers[square]
+
+
 @bare_kernel
 def _sequences(at: Any, plan: Any, paths: Any, depths: Any, found: Any) -> None:
     rules, places, _, _ = at
@@ -242,7 +258,7 @@ def _allow_everywhere(at: Any, plan: Any, paths: Any, depths: Any, choices: Any)
 
 @bare_kernel
 def _write(at: Any, plan: Any, paths: Any, depths: Any, chances: Any, probabilities: Any) -> None:
-    rules, places, _, _ = at
+    rules = at[0]
     for infoset in range(plan.counts[0]):
         marks, fails, stabiliser = plan.marks[infoset], plan.fails[infoset], plan.stabilisers[infoset]
         chances[:] = 0.0
@@ -255,37 +271,20 @@ def _write(at: Any, plan: Any, paths: Any, depths: Any, chances: Any, probabilit
             for h in range(len(rules.images)):
                 if stabiliser >> h & 1:
                     chances[rules.images[h, least]] = plan.chances[sequence]
-        if total <= 0.0:
-            continue
-        view, first, _ = _place(at, paths[infoset], depths[infoset], marks, fails)
-        orders, key = places.node_start[view + 1] - places.node_start[view], _key(at, first, marks, fails)
-        for g in range(len(rules.images)):  # all symmetries to the representative: it may be symmetric itself
-            if _key(at, g, marks, fails) != key:
-                continue
-            rank = _rank(at, g, paths[infoset], depths[infoset], marks)
-            for square in range(rules.squares):
-                if not (marks | fails) >> square & 1:
-                    action = _action(at, g, marks | fails, square)
-                    probabilities[places.sequence_start[view] + action * orders + rank] = chances[square]
+        if total > 0.0:
+            _spread(at, paths[infoset], depths[infoset], marks, fails, chances, probabilities)
 
 
 @bare_kernel
-def _mark_left_out(at: Any, plan: Any, paths: Any, depths: Any, into: Any) -> None:
-    rules, places, _, _ = at
+def _mark_left_out(at: Any, plan: Any, paths: Any, depths: Any, left_out: Any, into: Any) -> None:
+    rules = at[0]
     for infoset in range(plan.counts[0]):
         if not plan.choices[infoset]:
             continue
-        marks, fails, stabiliser = plan.marks[infoset], plan.fails[infoset], plan.stabilisers[infoset]
-        view, first, _ = _place(at, paths[infoset], depths[infoset], marks, fails)
-        orders, key = places.node_start[view + 1] - places.node_start[view], _key(at, first, marks, fails)
-        for g in range(len(rules.images)):  # all symmetries to the representative: it may be symmetric itself
-            if _key(at, g, marks, fails) != key:
-                continue
-            rank = _rank(at, g, paths[infoset], depths[infoset], marks)
-            for square in range(rules.squares):
-                if not (marks | fails) >> square & 1 and plan.actions[infoset, rules.least[stabiliser, square]] < 0:
-                    action = _action(at, g, marks | fails, square)
-                    into[places.sequence_start[view] + action * orders + rank] = 1.0
+        for square in range(rules.squares):
+            least = rules.least[plan.stabilisers[infoset], square]
+            left_out[square] = 1.0 if plan.actions[infoset, least] < 0 else 0.0
+        _spread(at, paths[infoset], depths[infoset], plan.marks[infoset], plan.fails[infoset], left_out, into)
 
 
 @bare_kernel

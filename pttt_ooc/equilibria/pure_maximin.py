@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import DIGITS
+from pttt_ooc.rules.play import first_infoset
 
 LOSS, DRAW, WIN = -1, 0, 1
 
@@ -74,7 +76,7 @@ class _Search:
             if after is None:
                 return False
             start = after
-        return self._holds(target, own, 0, "|" + "".join(f"{s}*" for s in game.setup[player]), start, choices)
+        return self._holds(target, own, 0, first_infoset(game, player), start, choices)
 
     def _holds(
         self, target: int, own: int, failed: int, text: str, positions: set[Position], choices: dict[str, int]
@@ -117,8 +119,9 @@ class _Search:
             if after is None:
                 return False
             fails = after
-        return self._holds(target, marks, failed, f"{text}{square}*", then, choices) and self._holds(
-            target, own, failed | bit, f"{text}{square}.", fails, choices
+        text += DIGITS[square]
+        return self._holds(target, marks, failed, f"{text}*", then, choices) and self._holds(
+            target, own, failed | bit, f"{text}.", fails, choices
         )
 
     def _after(self, positions: set[Position], own: int, target: int) -> set[Position] | None:

@@ -31,7 +31,7 @@ from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.double_oracle.complete_strategy import Attempts, CompleteStrategy
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
-from pttt_ooc.double_oracle.sparse_plan import SparsePlan, allow, first_infoset, next_infoset, with_room
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, allow, first_infoset, next_infoset, squares_of, with_room
 from pttt_ooc.double_oracle.whole_strategy import write_whole
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.solution import Strategies, write_solution
@@ -99,12 +99,10 @@ def write_plans(root: Path, plans: Plans) -> None:
 def _columns(plan: SparsePlan) -> tuple[NDArray[Any], ...]:
     """The arrays of a plan, in the order of their names."""
     infosets, sequences = plan.counts
-    squares, placed = np.zeros(sequences, np.int8), np.zeros(infosets, np.bool_)
-    at, square = np.nonzero(plan.actions[:infosets] >= 0)
-    squares[plan.actions[at, square]] = square
+    placed = np.zeros(infosets, np.bool_)
     at, step = np.nonzero(plan.children[:infosets] >= 0)
     placed[plan.children[at, step]] = step % 2 == 1
-    return plan.before[:infosets], placed, plan.infosets[:sequences], squares, plan.chances[:sequences]
+    return plan.before[:infosets], placed, plan.infosets[:sequences], squares_of(plan), plan.chances[:sequences]
 
 
 def write_supports(directory: Path, game: Game, plans: Plans) -> Path:
