@@ -326,6 +326,7 @@ def test_a_reader_plays(opened):
     page = opened("perfect.html")
     page.get_by_label("Game").select_option("dark-hex-3x3-abrupt")
     page.get_by_role("button", name="It begins").click()
+    page.get_by_text("it is your turn").wait_for()  # the certificate is unpacked first
     while (square := page.locator("#board button:enabled")).count():
         square.first.click()
     page.get_by_role("heading", name="What the computer knew").wait_for()
