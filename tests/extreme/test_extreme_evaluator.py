@@ -452,13 +452,14 @@ def test_a_coin_says_who_begins(capsys, tmp_path):
     one, two = tmp_path / "team1.py", tmp_path / "team2.py"
     one.write_text(bot_text())
     two.write_text(bot_text(name="Team2"))
+    match = ("match", one, two, "--no-sandbox", "--python", "3")
     begins = {}
     for seed in [*range(8), 3]:
-        _, out, _ = run(capsys, "match", one, two, "--json", "--no-sandbox", "--coin", seed, "--moves", "0.0.0")
+        _, out, _ = run(capsys, *match, "--json", "--coin", seed, "--moves", "0.0.0")
         names = json.loads(out.splitlines()[-1])["bots"]
         assert sorted(names) == ["team1.py", "team2.py"] and begins.setdefault(seed, names) == names
     assert {names[0] for names in begins.values()} == {"team1.py", "team2.py"}
-    _, out, _ = run(capsys, "match", one, two, "--no-sandbox", "--coin", 3)
+    _, out, _ = run(capsys, *match, "--coin", 3)
     assert f"The coin with the seed 3 says that {begins[3][0]} begins.\nP1  {begins[3][0]}" in out
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import extreme as series
-from benchmarks import extreme_twin
 from pttt_ooc.extreme.bot_programs import program, read_program
 from pttt_ooc.extreme.match import BotMatch
 from pttt_ooc.extreme.referee import FLAGS, Referee
@@ -106,6 +105,8 @@ def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, 
 @pytest.mark.slow
 def test_the_twin_makes_the_moves_of_the_example():
     """For as many positions as the example has time for, from the empty board to games that are nearly over."""
+    from benchmarks import extreme_twin  # which compiles its search
+
     class_of = {}
     exec(read_program(Path("alphabeta")).source, class_of)
     stop = class_of["OutOfTime"]
