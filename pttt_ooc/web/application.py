@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fastapi import FastAPI, Request, Response
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
@@ -43,6 +44,9 @@ def make_application(shell: Shell) -> FastAPI:
     metrics = Metrics(shell)
     _add_own(app, shell, metrics)
     add_refusals(app, shell)
+    # Forms carry a token, which somebody could guess from lengths of compressed pages if other sites' requests had our
+    # cookies; they are sent to our own pages only.
+    app.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=6)
     app.add_middleware(Gate, drained=shell.largest_body, proxies=shell.behind_proxy)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=metrics)

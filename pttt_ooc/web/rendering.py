@@ -1,12 +1,14 @@
 """Pages from templates.
 
 Each part has its own environment, with its templates and the shell's.
-``{% extends "web/base.html" %}`` gives a page the head.
+``{% extends "web/base.html" %}`` gives a page the head, and ``{{ static("part/file") }}`` is the address of a part's file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,23 @@ _FILTERS = {
 
 def environments(parts: Sequence[Part]) -> dict[str, jinja2.Environment]:
     """The environments of all parts and of the shell, by name."""
-    return {"web": _environment({}), **{part.name: _of_part(part) for part in parts}}
+    made = {"web": _environment({}), **{part.name: _of_part(part) for part in parts}}
+    static = _static_addresses({"web": HERE, **{part.name: part.directory for part in parts}})
+    for environment in made.values():
+        environment.globals["static"] = static
+    return made
+
+
+def _static_addresses(directories: Mapping[str, Path]) -> Callable[[str], str]:
+    """A function that gives ``part/file`` its address, which names the file's content: browsers keep it for a year."""
+
+    @cache
+    def address(name: str) -> str:
+        part, _, file = name.partition("/")
+        content = (directories[part] / "static" / file).read_bytes()
+        return f"/static/{name}?v={hashlib.blake2b(content, digest_size=6).hexdigest()}"
+
+    return address
 
 
 def _of_part(part: Part) -> jinja2.Environment:

@@ -27,13 +27,14 @@ class Flooded(Exception):
     """An error of a part."""
 
 
-def make_part(directory, name="garden", home="/garden"):
+def make_part(directory, name="garden", home="/garden", style="p { color: green; }"):
     """A part with a page, a form, an answer in JSON and a file, which counts what was planted."""
     (directory / "templates").mkdir(parents=True)
     (directory / "static").mkdir()
-    (directory / "static" / "garden.css").write_text("p { color: green; }")
+    (directory / "static" / "garden.css").write_text(style)
     (directory / "templates" / "page.html").write_text(
         '{% extends "web/base.html" %}{% block name %}Beds{% endblock %}'
+        f'{{% block head %}}<link rel="stylesheet" href="{{{{ static("{name}/garden.css") }}}}">{{% endblock %}}'
         '{% block main %}<h1>{{ "beds" | loud }}: {{ planted }}</h1><p>{{ wish }}{{ SEASON }}</p>'
         '<form method="post"><input type="hidden" name="form_token" value="{{ form_token }}"></form>{% endblock %}'
     )
@@ -105,6 +106,22 @@ def test_a_part_has_the_head_and_its_own_templates_and_files(client):
     assert page.headers["cache-control"] == "no-store"
     assert client.get("/garden?wish=<b>rain</b>").text.count("&lt;b&gt;rain") == 1
     assert client.get("/", follow_redirects=False).headers["location"] == "/garden"
+
+
+def test_pages_are_compressed_and_files_are_kept_while_their_content_is_the_same(client, tmp_path):
+    plain = client.get("/garden", headers={"Accept-Encoding": "identity"})
+    page = client.get("/garden", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers and page.headers["content-encoding"] == "gzip"
+    assert "Accept-Encoding" in page.headers["vary"]
+    assert int(page.headers["content-length"]) < 0.7 * len(plain.content)
+    used = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+    assert len(used) >= 4 and all(re.search(r"\?v=[0-9a-f]{12}$", address) for address in used)
+    for address in used:
+        assert client.get(address).headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert client.get("/static/web/nothing.css?v=1").headers["cache-control"] == "no-cache"
+    (own,) = [address for address in used if "garden.css" in address]
+    with client_of(make_part(tmp_path / "other", style="p { color: red }")) as changed:
+        assert own not in changed.get("/garden").text
 
 
 def test_refusals_that_are_our_own_fault_are_logged(client, caplog):
