@@ -74,7 +74,9 @@ def example_of(seconds: float) -> BotProgram:
 
 def twin_of(positions: int) -> BotProgram:
     """The example's twin with so many positions for each move."""
-    return changed(read_program(Path(__file__).with_name("extreme_twin.py")), ("positions = 100000", f"positions = {positions}"))
+    return changed(
+        read_program(Path(__file__).with_name("extreme_twin.py")), ("positions = 100000", f"positions = {positions}")
+    )
 
 
 def opening(number: int, plies: int) -> list[Cell]:

@@ -74,7 +74,9 @@ def size(count: int, at_most: bool = False) -> str:
     """A number of bytes; a limit (`at_most`) is rounded down, so that a file of the printed size is accepted."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= factor:
-            return f"{(math.floor(10 * count / factor) / 10 if at_most else count / factor):.1f} {unit}"
+            if at_most:
+                return f"{math.floor(10 * count / factor) / 10:g} {unit}"
+            return f"{count / factor:.1f} {unit}"
     return f"{count} bytes"
 
 

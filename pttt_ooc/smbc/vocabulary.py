@@ -20,6 +20,17 @@ ENDS: Mapping[int, str] = {
 """The outcomes of a round's board."""
 
 
+def end_for(outcome: int, first: bool) -> str:
+    """The end of a round as the person sees it, who moved first or second."""
+    mine, other = (FIRST, SECOND) if first else (SECOND, FIRST)
+    return {
+        mine: "You made three in a row",
+        other: "The bot made three in a row",
+        TIE: "Nobody made three in a row",
+        BOTH: "You both made three in a row",
+    }[outcome]
+
+
 def goal_of(typed: str) -> int:
     """The number of a goal from its name or the start of its name.
 

@@ -306,6 +306,54 @@ def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
     assert [int(move) for move in first[:-1]] == made[:-1]
 
 
+def test_a_watched_game_says_who_has_won_and_can_be_walked_through(pages):
+    asked = {"game": "mnk:3x3+need3", "one": "random", "other": "random", "seconds": "0.1", "moves": "0,3,1,4,2"}
+    seen = []
+    for ply in (None, 0, 1, 4, 5):
+        text = pages.get("/arena/watch/game", params=asked | ({} if ply is None else {"ply": ply})).text
+        assert "data-events" not in text and len(re.findall('class="cell (mine|theirs)', text)) == (
+            5 if ply is None else ply
+        )
+        seen.append((re.search(r'role="status">(.*?)</p>', text)[1], re.findall(r'rel="(first|prev|next|last)"', text)))
+    whole, start, one, four, five = seen
+    assert whole == five == ("Chance (×) has won.", ["first", "prev"])
+    assert start == ("Before the first move of 5.", ["next", "last"])
+    assert one == ("Move 1 of 5: Chance (×) plays a1.", ["first", "prev", "next", "last"])
+    assert four[0].startswith("Move 4 of 5: Chance (○) plays")
+    address = re.search(r'href="([^"]+)" rel="prev"', text)[1].replace("&amp;", "&")
+    assert "Move 4 of 5" in pages.get(address).text
+    answer = pages.get("/arena/watch/game", params=asked | {"ply": 6})
+    assert answer.status_code == 404 and "has 5 moves so far; move 6 is not one of them" in answer.text
+
+
+def test_a_game_is_offered_with_the_agents_that_play_it(person, shelf):
+    def offered(game):
+        text = person.client.get("/arena/play", params={"game": game}).text
+        assert text.count('aria-current="page">') == 2  # of the games, and of the site
+        lists = re.findall(r"<select name=\"(agent|one|other)\">(.*?)</select>", text)
+        keys = [re.findall(r'value="([^"]+)"', options) for _, options in lists]
+        assert [name for name, _ in lists] == ["agent", "one", "other"] and keys[0] == keys[1] == keys[2]
+        return keys[0], set(re.findall(r'type="number" name="([^"]+)"', text))
+
+    agents, sizes = offered("ultimate")
+    assert (
+        {"mcts", "tuned", "qtable"} <= set(agents) and not {"learnt", "strong", "patterns"} & set(agents) and not sizes
+    )
+    assert offered("extreme") == (["mcts", "random", "strong", "extreme-alphabeta"], set())
+    assert offered("mnk") == (["mcts", "random"], {"rows", "columns", "need"})
+    assert offered("growing") == (["mcts", "random"], {"need"})
+    (shelf / "policies").mkdir()
+    (shelf / "policies" / "mnk-4x4+need4").write_text("")
+    (shelf / "ultimate.weights").write_text("")
+    try:
+        assert "learnt" in offered("ultimate")[0] and offered("mnk")[0] == ["mcts", "random", "table"]
+        assert offered("near")[0] == ["mcts", "random"]
+    finally:
+        (shelf / "ultimate.weights").unlink()
+        (shelf / "policies" / "mnk-4x4+need4").unlink()
+    assert person.client.get("/arena/play", params={"game": "chess"}).status_code == 404
+
+
 def test_a_game_of_two_agents_goes_on_without_scripts(person):
     asked = {"game": "mnk:3x3+need3", "one": "random", "other": "random", "seconds": "0.1"}
     answer = person.post("/arena/watch/game", moves="4", **asked)

@@ -301,6 +301,8 @@ def test_the_standings_are_those_of_the_league(over, client):
 def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
     client = TestClient(app_of(tmp_path / "t"))
     assert "has not begun" in client.get("/extreme/standings").text
+    matches = client.get("/extreme/matches")
+    assert matches.status_code == 200 and "has not begun" in matches.text and "matches.csv" not in matches.text
     assert client.get("/extreme/parts/standings?seen=none").status_code == 204
     record = begin(tmp_path / "t", [f"team{n}" for n in range(4)])
     stamps, totals = [], []
@@ -330,8 +332,10 @@ def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
         legal = len(game.legal())
         assert len(re.findall(r'class="cell legal', page)) == legal
     assert "Before the first of" in client.get(f"/extreme/matches/{played.pairing.name}?ply=0").text
-    beyond = client.get(f"/extreme/matches/{played.pairing.name}?ply=99999").text
-    assert f"Move {len(log['moves'])} of {len(log['moves'])}" in beyond
+    last = len(log["moves"])
+    assert f"Move {last} of {last}" in client.get(f"/extreme/matches/{played.pairing.name}?ply={last}").text
+    beyond = client.get(f"/extreme/matches/{played.pairing.name}?ply={last + 1}")
+    assert beyond.status_code == 404 and f"has {last} moves; move {last + 1} is not one of them" in beyond.text
 
 
 def test_the_curve_of_an_analysed_match_is_shown(over, client):

@@ -77,7 +77,7 @@ def test_times(seconds, digits, text):
 
 def test_sizes_and_limits():
     assert [size(n) for n in (12, 1000, 3_400_000, 5_600_000_000)] == ["12 bytes", "1.0 kB", "3.4 MB", "5.6 GB"]
-    assert [size(n, at_most=True) for n in (1_099_999, 2_000_000, 950)] == ["1.0 MB", "2.0 MB", "950 bytes"]
+    assert [size(n, at_most=True) for n in (1_099_999, 2_000_000, 950)] == ["1 MB", "2 MB", "950 bytes"]
 
 
 def test_thousands_are_set_apart():

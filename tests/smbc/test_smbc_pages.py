@@ -20,7 +20,8 @@ from pttt_ooc.play.game_store import UNDER_WAY
 from pttt_ooc.smbc import match_play
 from pttt_ooc.smbc.inspection import Lookouts
 from pttt_ooc.smbc.oriented_position import Place
-from pttt_ooc.smbc.rules import GOALS
+from pttt_ooc.smbc.rules import BOTH, FIRST, GOALS, SECOND, TIE
+from pttt_ooc.smbc.vocabulary import end_for
 from pttt_ooc.smbc.wing import MATCHES
 from tests.kits.patience import PATIENCE, wait_until
 from tests.kits.terminals import MAIN
@@ -259,3 +260,9 @@ def test_the_command_serves_the_pages(coarse, tmp_path):
             process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
     assert (own / MATCHES).exists()
+
+
+def test_the_end_of_a_round_is_told_to_the_one_who_sees_it():
+    for first, ends in ((True, (FIRST, SECOND)), (False, (SECOND, FIRST))):
+        told = [end_for(outcome, first) for outcome in (*ends, TIE, BOTH)]
+        assert told == [f"{who} made three in a row" for who in ("You", "The bot", "Nobody", "You both")]

@@ -27,6 +27,7 @@ class ArenaAnswers(AnswersByKind):
             "matches": lambda question: {"matches": self._shelf.matches()},
             "match": lambda question: self._shelf.match(question["name"], question["start"], question["rows"]),
             "standings": lambda question: {"standings": self._shelf.standings()},
+            "ready": lambda question: {"agents": self._seating.ready(question["game"])},
             "position": lambda question: self._seating.position(question["game"], question["moves"]),
             "answered": lambda question: self._seating.answered(
                 question["game"], question["moves"], question["agents"], question["seconds"], question["once"]

@@ -36,6 +36,11 @@ class AskedArena:
         standings: list[Message] = self._ask("standings")["standings"]
         return standings
 
+    def ready(self, game: str) -> list[str]:
+        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.ready`."""
+        agents: list[str] = self._ask("ready", game=game)["agents"]
+        return agents
+
     def position(self, game: str, moves: list[int]) -> Message:
         """See :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
         return self._ask("position", game=game, moves=moves)

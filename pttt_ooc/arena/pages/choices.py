@@ -69,6 +69,25 @@ AGENTS = (
 SECONDS = ("0.1", "0.5", "2")
 """Seconds to think, for agents with a clock."""
 
+SIZES = {"rows": 5, "columns": 5, "need": 4}
+"""What the form for a new game of k-in-a-row proposes."""
+
+
+def sizes_of(key: str) -> tuple[str, ...]:
+    """Which of :data:`SIZES` a game has; KeyError if there is no such offer."""
+    name = _name_of(key)
+    return tuple(SIZES) if name == "mnk" else ("need",) if name == "infinite" else ()
+
+
+def agents_of(key: str) -> tuple[Offer, ...]:
+    """The agents that play a game; KeyError if there is no such offer."""
+    name = _name_of(key)
+    return tuple(offer for offer in AGENTS if not offer.games or name in offer.games)
+
+
+def _name_of(key: str) -> str:
+    return {offer.key: offer.text for offer in GAMES}[key].partition(":")[0]
+
 
 def game_text(key: str, rows: int, columns: int, need: int) -> str:
     """The game's name with its options; KeyError if there is no such offer."""

@@ -12,7 +12,7 @@ from pttt_ooc.arena.agents.base import Agent
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
+from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, Offer, agents_of
 
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
@@ -55,6 +55,15 @@ class GameService:
             "winner": None if result in (UNFINISHED, DRAW) else result - FIRST,
             "boards": [asdict(board) for board in rules.draw(state, moves[-1] if moves else None)],
         }
+
+    def ready(self, key: str) -> list[str]:
+        """The keys of the agents that play a game of the choices, but for those whose weights were not learnt yet."""
+        text = next(offer.text for offer in GAMES if offer.key == key).replace(":", "-")
+        return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
+
+    def _has_learnt(self, offer: Offer, game_text: str) -> bool:
+        _, needs, file = offer.text.partition("{directory}/")
+        return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
     def answered(
         self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool

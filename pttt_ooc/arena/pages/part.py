@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages import play_pages, watch_pages
 from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
-from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS
+from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
@@ -40,7 +40,7 @@ def part_of(arena: AskedArena) -> Part:
             Link("/arena/standings", "Standings"),
         ),
         state=ArenaState(arena),
-        names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": play_pages.SIDES},
+        names={"ROWS": ROWS, "GAMES": GAMES, "SECONDS": SECONDS, "SIDES": play_pages.SIDES, "SIZES": SIZES},
         explain=explain,
     )
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, game_text
+from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -67,9 +67,13 @@ class AgentGame:
 
 
 @router.get("")
-def lobby(request: Request, account: Signed) -> Response:
-    """Games to play and to watch."""
-    return render(request, "arena/lobby.html", account)
+def lobby(request: Request, state: UsedState, account: Signed, game: str = GAMES[0].key) -> Response:
+    """The games, and the agents that play one of them: to play against, and to watch."""
+    if all(game != offer.key for offer in GAMES):
+        raise HTTPException(404, "There is no such game here; choose one of the list.")
+    ready = state.arena.ready(game)
+    agents = [offer for offer in agents_of(game) if offer.key in ready]
+    return render(request, "arena/lobby.html", account, game=game, agents=agents, sizes=sizes_of(game))
 
 
 @router.post("")
@@ -147,7 +151,7 @@ def chosen_game(fields: dict[str, str]) -> str:
 
 
 def _number(fields: dict[str, str], name: str) -> int:
-    text = fields.get(name, "")
+    text = fields.get(name, str(SIZES[name]))
     if not (text.isascii() and text.isdigit() and len(text) <= 2):
         raise HTTPException(400, f"The number of {name} has to be a whole number.")
     return int(text)

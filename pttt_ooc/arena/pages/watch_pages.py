@@ -49,12 +49,23 @@ def watch(
     other: Text,
     seconds: Text,
     moves: Moves = "",
+    ply: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """A position of a game; a script continues it."""
+    """A position of a game: the last one, which a script continues, or an earlier one, after `ply` moves."""
     chosen = {"game": game, **_checked(one, other, seconds)}
-    seen = state.arena.position(game, numbers(moves))
-    context = {"seen": seen, "agents": [_LABELS[one], _LABELS[other]], "asked": chosen, "moves": joined(seen["moves"])}
-    return render(request, "arena/watch.html", account, **context)
+    played = numbers(moves)
+    if ply is not None and ply > len(played):
+        raise HTTPException(404, f"The game has {len(played)} moves so far; move {ply} is not one of them.")
+    seen = state.arena.position(game, played[:ply])
+    facts = _facts(chosen, seen, played)
+    return render(request, "arena/watch.html", account, asked=chosen, moves=joined(played), **facts)
+
+
+def _facts(chosen: dict[str, str], seen: dict[str, Any], played: list[int]) -> dict[str, Any]:
+    """What the part of the page shows that changes with each move."""
+    address = "/arena/watch/game" + query(**chosen, moves=joined(played) or None)
+    agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
+    return {"seen": seen, "agents": agents, "whole": len(played), "address": address}
 
 
 @router.post("/game")
@@ -108,9 +119,9 @@ async def _played(request: Request, state: ArenaState, chosen: dict[str, str], m
             yield _event("refused", "", str(error))
             return
         moves, over = seen["moves"], seen["over"]
-        context: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
         if len(moves) > before:
-            yield _event("move", joined(moves), render_part(request, "arena/watch_part.html", **context))
+            part = render_part(request, "arena/watch_part.html", **_facts(chosen, seen, moves))
+            yield _event("move", joined(moves), part)
         await asyncio.sleep(0 if over else MOVE_SECONDS)
     yield _event("over", joined(moves), "")
 

@@ -199,11 +199,11 @@ def matches(
     """All played matches, or one team's; before the tournament, practice."""
     if pages.before is not None and pages.shown.seen() is None:
         return RedirectResponse("/extreme/practice", 307)
-    seen = pages.seen()
-    if team and team not in seen.record.teams:
+    seen = pages.shown.seen() if not team else pages.seen()
+    if team and seen is not None and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
-    found = seen.of_team(team) if team else seen.state.played
-    shown = {"seen": seen, "found": found[::-1], "team": team}
+    played = [] if seen is None else seen.of_team(team) if team else seen.state.played
+    shown = {"seen": seen, "found": played[::-1], "team": team}
     return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
 
 
@@ -212,7 +212,9 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
     """A match, move by move."""
     seen, played = pages.match(name)
     found, steps = match_of(seen, played.pairing), steps_of(seen, played.pairing)
-    at = len(steps) if ply is None else min(ply, len(steps))
+    at = len(steps) if ply is None else ply
+    if at > len(steps):
+        raise HTTPException(404, f"The match has {len(steps)} moves; move {ply} is not one of them.")
     position = analysis.after(found, at)
     chances = chances_of(seen, played.pairing)
     keys = (played.pairing.first, played.pairing.second)

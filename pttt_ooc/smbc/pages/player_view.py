@@ -11,7 +11,7 @@ from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.smbc.match_play import ME, Bot, Match, Round, Thought, thoughts
 from pttt_ooc.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.smbc.rules import GOALS, SQUARES
-from pttt_ooc.smbc.vocabulary import ENDS, MARKS
+from pttt_ooc.smbc.vocabulary import MARKS, end_for
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class RoundResult:
 
     Attributes
     ----------
+    end
+        Who made three in a row, as the person sees it.
     goals
         The goals of the person and of the bot.
     scored
@@ -93,7 +95,9 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         found = tuple(thoughts(now, bot)) if bot else ()
         counts = match.points != now.points or now.scored == (0, 0)
         view = _view(now) if bot else None
-        result = RoundResult(ENDS[now.outcome], (GOALS[mine], GOALS[other]), now.scored, counts, found, view)
+        result = RoundResult(
+            end_for(now.outcome, now.first == ME), (GOALS[mine], GOALS[other]), now.scored, counts, found, view
+        )
     return Seat(
         id,
         version,

@@ -11,7 +11,7 @@ from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
 from pttt_ooc.smbc import match_results
 from pttt_ooc.smbc.match_play import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
 from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES
-from pttt_ooc.smbc.vocabulary import ENDS, MARKS, square_of
+from pttt_ooc.smbc.vocabulary import MARKS, end_for, square_of
 
 HELP = (
     "Before each round both players draw a secret goal: win, tie or lose. A goal that is met scores a point, "
@@ -135,7 +135,7 @@ class TerminalMatch:
     def _reveal(self, match: Match) -> None:
         say, now = self.dialogue.say, match.round
         self._show(now)
-        say(f"The round is decided: {ENDS[now.outcome]}.")
+        say(f"The round is decided. {end_for(now.outcome, now.first == ME)}.")
         for who, player in (("Your", ME), ("The bot's", BOT)):
             scored = "one point" if now.scored[player] else "no point"
             say(f"{who} goal was {GOALS[now.goals[player]]}: {scored}.")

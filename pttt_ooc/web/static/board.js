@@ -1,4 +1,4 @@
-// Boards to play on: keys for squares, arrow keys between them; the pages work without this.
+// Boards: keys for squares, arrow keys between them, and keys that step through a game; the pages work without this.
 (function () {
   "use strict";
 
@@ -26,12 +26,12 @@
   }
 
   document.addEventListener("keydown", function (event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.repeat) return;
     if (event.target.matches("input, select, textarea")) return;
     var grid = document.querySelector("#table form .grid, #table form .planes");
-    var link = !grid && { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+    var link = !grid && { ArrowLeft: "prev", ArrowRight: "next", Home: "first", End: "last" }[event.key];
     var step = link && document.querySelector(".steps a[rel=" + link + "]");
-    if (step && !event.target.closest(".scroll")) {
+    if (step && !event.target.closest(".scroll, .trace")) {
       event.preventDefault();
       step.click();
     } else if (grid && /^[0-9]$/.test(event.key)) {

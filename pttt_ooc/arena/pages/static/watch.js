@@ -18,6 +18,7 @@
     var open = watched.querySelector("details[open]");
     watched.innerHTML = JSON.parse(event.data); // our own server's page, with everything escaped
     if (open) watched.querySelector("details").open = true;
+    history.replaceState(null, "", watched.dataset.address + "&moves=" + event.lastEventId); // a reload goes on from here
   });
   source.addEventListener("over", end);
   source.addEventListener("refused", function (event) {

@@ -73,7 +73,7 @@ class LeagueSettings(Terms):
     @property
     def largest_bytes(self) -> int:
         """Maximum bytes of a bot's file."""
-        return 1024 * self.largest_kb
+        return 1000 * self.largest_kb
 
     @property
     def practice_limit(self) -> float:
