@@ -3,6 +3,8 @@
 
 PYTHON  ?= python3
 CORES   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+# One more than processors: tests wait for processes now and then.
+TESTERS ?= $(shell expr $(CORES) + 1)
 PYTEST  ?=
 TARGETS ?=
 SERVE   ?=
@@ -36,10 +38,10 @@ serve: $(RUNTIME) ## start the course's grader (SERVE="..." adds options, such a
 	$(BIN)/pttt serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests but the slow ones, in five minutes (PYTEST="..." adds options, such as -k store)
-	$(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "not slow and not full and not long" $(PYTEST)
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow and not full and not long" $(PYTEST)
 
 test-all: $(DEV) $(REFEREE) ## run all tests, as CI does (PYTEST="-m full": the full-size game; "-m long": hours)
-	$(BIN)/python -m pytest -n $(CORES) --dist worksteal $(PYTEST)
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(PYTEST)
 
 check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	$(BIN)/ruff check .

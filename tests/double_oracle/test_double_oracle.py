@@ -50,11 +50,11 @@ def solved(name, **options):
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", SMALL)
 def test_the_interval_of_each_round_is_that_of_all_histories(name):
-    """Best responses by brute force to plans with the rule elsewhere, from the first round to the last."""
+    """Best responses by brute force to plans with the rule elsewhere, in early, middle and last rounds."""
     game, oracle = named_game(name), DoubleOracle(named_game(name))
     for _ in range(100):
         last = oracle.round()
-        if last.number < 20 or last.settled:
+        if last.number in (1, 2, 3, 6, 9, 12, 15, 18) or last.settled:
             rows = strategies(oracle)
             for row in rows[0].values():
                 assert math.fsum(row) == pytest.approx(1, abs=1e-12)
