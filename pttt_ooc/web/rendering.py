@@ -1,7 +1,8 @@
 """Pages from templates.
 
 Each part has its own environment, with its templates and the shell's.
-``{% extends "web/base.html" %}`` gives a page the head, and ``{{ static("part/file") }}`` is the address of a part's file.
+``{% extends "web/base.html" %}`` gives a page the head.
+``{{ static("part/file") }}`` is the address of a part's file.
 """
 
 from __future__ import annotations
