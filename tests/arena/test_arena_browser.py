@@ -57,8 +57,11 @@ def test_a_replay_by_mouse_and_keyboard(open_page):
     sync_api.expect(page.locator(".plane .cell.theirs")).to_have_count(1)
     press(page, "ArrowLeft")
     sync_api.expect(page.locator(".plane .cell.theirs")).to_have_count(0)
-    page.get_by_role("link", name="Last").click()
+    press(page, "End")
     sync_api.expect(page.locator(".said")).to_have_text(re.compile("A draw.|wins."))
+    press(page, "Home")
+    sync_api.expect(page.locator(".said")).to_have_text(re.compile("^Before the first move"))
+    page.go_back()
     page.go_back()
     sync_api.expect(page.locator(".plane .cell.mine")).to_have_count(1)
     assert_same_document(page)
@@ -86,9 +89,14 @@ def test_lists_are_accessible(open_page):
     assert_accessible(page, "arena-match")
 
 
+def choose(page, game):
+    page.get_by_role("navigation", name="Game", exact=True).get_by_role("link", name=game, exact=True).click()
+    arrived(page, page.locator(".games [aria-current]", has_text=game))
+
+
 def begin(page, opponent="Chance", first="you"):
+    choose(page, "K-in-a-row on a board")
     form = page.locator("form").first
-    form.get_by_label("Game").select_option("mnk")
     for label, number in (("rows", 3), ("columns", 3), ("marks that win", 3)):
         form.get_by_label(label, exact=True).fill(str(number))
     form.get_by_label("Opponent").select_option(label=opponent)
@@ -145,7 +153,7 @@ def test_a_game_without_scripts(open_page):
 def test_watching_two_agents(open_page):
     page = open_page("/arena/play")
     form = page.locator("form").nth(1)
-    form.get_by_label("Game").select_option("mnk")
+    choose(page, "K-in-a-row on a board")
     form.get_by_label("Moves first").select_option(label="Chance")
     form.get_by_label("Moves second").select_option(label="Chance")
     form.get_by_role("button", name="Watch").click()
@@ -153,6 +161,8 @@ def test_watching_two_agents(open_page):
     assert page.locator(".one-more").is_hidden()
     assert_accessible(page, "arena-watch")
     page.get_by_role("button", name="Stop").click()
+    here = page.url
+    assert "moves=" in here  # a reload goes on from here
     assert page.errors == []
 
 
