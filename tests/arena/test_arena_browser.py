@@ -91,7 +91,7 @@ def test_lists_are_accessible(open_page):
 
 def choose(page, game):
     page.get_by_role("navigation", name="Game", exact=True).get_by_role("link", name=game, exact=True).click()
-    arrived(page, page.locator(".games [aria-current]", has_text=game))
+    arrived(page, page.locator(".offers [aria-current]", has_text=game))
 
 
 def begin(page, opponent="Chance", first="you"):
