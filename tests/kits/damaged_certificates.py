@@ -120,7 +120,7 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "a winning set more": (replaced(4, "wins 0", "wins 0 0"), None, "must come here"),
     "another board": (edited(2, "squares 4"), None, "must come here|attempted|actions|not on the board"),
     "a board without squares": (edited(2, "squares 0"), None, "squares|list"),
-    "a board that is too large": (edited(2, "squares 11"), None, "squares|list"),
+    "a board that is too large": (edited(2, "squares 17"), None, "squares|list"),
     "a huge board": (edited(2, "squares 99999999999999999999"), None, "squares|list"),
     "another version": (replaced(1, "1", "2"), 1, "must come here|version"),
     "wrong numbers of infosets": (replaced(PLAN0, "33", "34"), None, "33"),
