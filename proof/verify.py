@@ -41,7 +41,7 @@ class Certificate:
 
     def infoset(self, p, text, own, fails, hidden, weight):
         """Read an infoset and then all that may follow it; of `hidden` attempts of the opponent nothing is known."""
-        played = {s: int(weight) for s, weight in (word.split("=") for word in self.after(text).split(" "))}
+        played = {s: int(weight) for s, _, weight in (word.partition("=") for word in self.after(text).split(" "))}
         legal = [f"{s:x}" for s, bit in enumerate(self.bits) if not (own | fails) & bit and played.get(f"{s:x}", 0) > 0]
         assert self.lines[self.number - 1] == " ".join([text, *(f"{s}={played[s]}" for s in legal)]), "no legal actions"
         assert sum(played.values()) == weight, f"the weights do not add up to {weight}"
