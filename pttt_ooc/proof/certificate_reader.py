@@ -13,7 +13,7 @@ from pttt_ooc.aliases import TurnRule
 from pttt_ooc.errors import CertificateError, StrategyError, on_one_line
 from pttt_ooc.proof.certificate import VERSION, Certificate
 from pttt_ooc.proof.integer_plan import Actions, IntegerPlan, integer_plan
-from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.rules.catalogue import game_with
 from pttt_ooc.rules.game import Game, Squares, mask_of
 
 LONGEST_LINE = 100_000
@@ -105,11 +105,8 @@ def _game(lines: Lines) -> Game:
         lines.refuse("turns abrupt or turns classical must come here")
     sets = _winning_sets(lines, 0, int(squares[1])), _winning_sets(lines, 1, int(squares[1]))
     turn_rule: TurnRule = "classical" if turns[1] == "classical" else "abrupt"
-    rules = (int(squares[1]), turn_rule, [set(one) for one in sets], ((), ()))
-    for game in GAMES.values():
-        if (game.squares, game.turn_rule, [set(one) for one in game.winning_sets], game.setup) == rules:
-            return game
-    return Game("without a name", 1, int(squares[1]), sets, turn_rule)
+    named = game_with(int(squares[1]), turn_rule, sets)
+    return named or Game("without a name", 1, int(squares[1]), sets, turn_rule)
 
 
 def _winning_sets(lines: Lines, player: int, squares: int) -> Squares:
