@@ -42,13 +42,22 @@ def solve(matrix: Any, amounts: list[int]) -> tuple[list[int], int]:
     """
     if abs(matrix).sum(axis=1).max() > _LARGEST_SUM:
         raise PtttError("The coefficients of a linear program are too large for its solution in fractions.")
-    by_columns = matrix.tocsc()
-    lifting, count = _Lifting(by_columns, amounts), _FIRST_DIGITS
+    lifting, by_rows = _Lifting(matrix.tocsc(), amounts), matrix.tocsr()
+    count, enough = _FIRST_DIGITS, _enough_digits(matrix, amounts)
     while True:
         found = _fractions(lifting.numbers(count), lifting.prime**count)
-        if found and _solves(matrix.tocsr(), amounts, *found):
+        if found and _solves(by_rows, amounts, *found):
             return found
+        if count > enough:
+            raise PtttError("A system of equations has no solution in fractions. Please report this mistake.")
         count *= 2
+
+
+def _enough_digits(matrix: Any, amounts: list[int]) -> float:
+    """A number of digits that determine any solution, whose fractions are quotients of determinants (Hadamard)."""
+    squares = (matrix.astype(np.float64) ** 2).sum(axis=0)
+    largest = max(abs(amount) for amount in amounts).bit_length() + np.log2(len(amounts))
+    return float((np.log2(squares).sum() + 2 * largest + 4) / np.log2(PRIMES[-1]))
 
 
 class _Lifting:
