@@ -1,6 +1,5 @@
 """The commands `pttt certify` and `pttt verify`."""
 
-import json
 import random
 from fractions import Fraction
 
@@ -130,10 +129,16 @@ def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
     assert done.code == 1 and "more than 100 infosets" in done.err and f"pttt certify {GAME}" in done.err
 
 
-@pytest.mark.slow
-def test_the_largest_certificate_is_verified(pttt):
-    found = pttt("verify", PROOF / "pttt-2x5k3-abrupt.txt.gz", "--json").out
-    assert json.loads(found)["lower"] == str(EXACT_VALUES["pttt-2x5k3-abrupt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("pttt-2x5k3-abrupt", marks=pytest.mark.slow),
+        pytest.param("pttt-3x4k3-abrupt", marks=pytest.mark.full),
+    ],
+)
+def test_the_largest_certificates_are_verified(name, pttt):
+    found = pttt("verify", PROOF / f"{name}.txt.gz", "--json").json
+    assert found["lower"] == found["upper"] == str(EXACT_VALUES[name]) and found["game"] == name
 
 
 @pytest.mark.slow
