@@ -13,7 +13,6 @@ from pathlib import Path
 
 class Certificate:
     """The rules and both plans, checked line by line.  A set of squares is an integer with a bit for each.
-
     An infoset is a tuple: its line, the player's marks, the weight that comes here, and its actions.  An action is a
     tuple: the square's bit, its weight, and the infosets after it has failed and after it was placed (None: never).
     """
@@ -25,10 +24,13 @@ class Certificate:
         self.lines = stream.decompress(zipped, 100 * len(zipped)).decode("ascii").split("\n")  # a limit for memory
         assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
         self.after("phantom certificate 1")
-        self.bits = [1 << s for s in range(1 + [str(n) for n in range(1, 11)].index(self.after("squares")))]
+        self.bits = [1 << s for s in range(1 + [str(n) for n in range(1, 17)].index(self.after("squares")))]
         self.full, self.classical = sum(self.bits), ["abrupt", "classical"].index(self.after("turns"))
-        sets = [[sum({1 << int(s) for s in word}) for word in self.after(f"wins {p}").split()] for p in (0, 1)]
-        self.won = [[any(marks & s == s for s in sets[p]) for marks in range(self.full + 1)] for p in (0, 1)]
+        self.won = [], []  # whether a set of marks wins: it is listed, or wins without one of its squares
+        for p, won in enumerate(self.won):
+            sets = {sum({1 << "0123456789abcdef".index(s) for s in word}) for word in self.after(f"wins {p}").split()}
+            for marks in range(self.full + 1):
+                won.append(marks in sets or any(marks & bit and won[marks ^ bit] for bit in self.bits))
         self.claim, self.plans = self.after("claim"), []
         for p in (0, 1):
             counts, begin = self.after(f"plan {p}"), self.number
@@ -39,17 +41,16 @@ class Certificate:
 
     def infoset(self, p, text, own, fails, hidden, weight):
         """Read an infoset and then all that may follow it; of `hidden` attempts of the opponent nothing is known."""
-        played = dict(map(int, word.split("=")) for word in self.after(text).split(" "))
-        legal = [s for s in range(10) if (self.full & ~own & ~fails) >> s & 1 and played.get(s, 0) > 0]
+        played = {s: int(weight) for s, _, weight in (word.partition("=") for word in self.after(text).split(" "))}
+        legal = [f"{s:x}" for s, bit in enumerate(self.bits) if not (own | fails) & bit and played.get(f"{s:x}", 0) > 0]
         assert self.lines[self.number - 1] == " ".join([text, *(f"{s}={played[s]}" for s in legal)]), "no legal actions"
         assert sum(played.values()) == weight, f"the weights do not add up to {weight}"
-        number, actions = self.number, []
+        number, actions, bits = self.number, [], self.bits
         for square in legal:
-            bit, part, failed, placed = 1 << square, played[square], None, None
+            bit, part, failed, placed = 1 << int(square, 16), played[square], None, None
             if hidden and own | fails | bit != self.full and not self.won[1 - p][fails | bit]:
                 failed = self.infoset(p, f"{text}{square}.", own, fails | bit, hidden - self.classical, part)
-            marks = bin(own | fails | bit).count("1") + hidden * self.classical  # on the board, at the least
-            if marks < len(self.bits) and not self.won[p][own | bit]:
+            if bin(own | fails | bit).count("1") + hidden * self.classical < len(bits) and not self.won[p][own | bit]:
                 placed = self.infoset(p, f"{text}{square}*", own | bit, fails, hidden + 1, part)
             actions.append((bit, part, failed, placed))
         return number, own, weight, actions
@@ -81,8 +82,7 @@ def best_response(certificate, player, bounded):
         """The same if the player sees the other's infosets from here on: each for itself."""
         for i in infosets:
             if (i[0], own, tried) not in seen:
-                free = [bit for bit in bits if not (own | tried) & bit]
-                seen[i[0], own, tried] = max(attempt([i], own, tried, bit, see) for bit in free)
+                seen[i[0], own, tried] = max(attempt([i], own, tried, b, see) for b in bits if not (own | tried) & b)
         return sum(seen[i[0], own, tried] for i in infosets)
 
     def attempt(infosets, own, tried, bit, then):

@@ -72,7 +72,7 @@ class BestResponse {
   ceilingAt(infoset, marks, misses) {
     let known = this.ceilings.get(infoset);
     if (!known) this.ceilings.set(infoset, (known = new Map()));
-    const key = (marks << 10) | misses;
+    const key = marks * 65536 + misses;
     if (!known.has(key)) {
       const alone = { group: [infoset], marks, misses };
       const amounts = this.attempts(alone).map((bit) => {

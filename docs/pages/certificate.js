@@ -1,5 +1,6 @@
 "use strict";
-// Reads a certificate, line by line, as docs/formats.md describes it.  Sets of squares are numbers with a bit for each.
+// Reads a certificate, line by line, as docs/formats.md describes it.  Sets of squares are numbers with a bit for each;
+// in the file, a square is a hexadecimal digit.
 
 const LONGEST = 100000, DENSEST = 100, NOT_WHOLE = "line 0: this is not one whole gzip file";
 
@@ -38,12 +39,12 @@ class Certificate {
     this.number = 0;
     this.tell = tell;
     this.match(/^phantom certificate 1$/, "this is no certificate of version 1");
-    this.squares = Number(this.match(/^squares ([1-9]|10)$/, "squares 1 to 10 must come here")[1]);
+    this.squares = Number(this.match(/^squares ([1-9]|1[0-6])$/, "squares 1 to 16 must come here")[1]);
     this.turns = this.match(/^turns (abrupt|classical)$/, "turns abrupt or turns classical must come here")[1];
     this.classical = this.turns === "classical";
     this.full = 2 ** this.squares - 1;
     this.sets = [0, 1].map((player) => {
-      const pattern = new RegExp(`^wins ${player}((?: [0-9]+)*)$`);
+      const pattern = new RegExp(`^wins ${player}((?: [0-9a-f]+)*)$`);
       return this.match(pattern, `the winning sets of player ${player} must come here`)[1].split(" ").slice(1);
     });
     this.won = this.sets.map((sets) => this.table(sets));
@@ -73,15 +74,20 @@ class Certificate {
   }
 
   table(sets) {
-    const masks = sets.map((set) => {
+    const won = new Array(this.full + 1).fill(false);
+    for (const set of sets) {
       let mask = 0;
       for (const digit of set) {
-        if (Number(digit) >= this.squares) this.refuse("a winning set is not on the board");
-        mask |= 1 << Number(digit);
+        const square = parseInt(digit, 16);
+        if (square >= this.squares) this.refuse("a winning set is not on the board");
+        mask |= 1 << square;
       }
-      return mask;
-    });
-    return Array.from({ length: this.full + 1 }, (_, marks) => masks.some((mask) => (marks & mask) === mask));
+      won[mask] = true;
+    }
+    // Marks win if they are a winning set, or if all but one of them win.
+    for (let marks = 0; marks <= this.full; marks++)
+      for (let rest = marks; rest && !won[marks]; rest &= rest - 1) won[marks] = won[marks ^ (rest & -rest)];
+    return won;
   }
 
   plan(player) {
@@ -103,10 +109,10 @@ class Certificate {
     const infoset = { number: this.number, text, own, weight, actions: [] };
     let last = -1, sum = 0n;
     for (const word of words) {
-      const parts = /^([0-9])=([1-9][0-9]*)$/.exec(word) ?? this.refuse("an action must be like 4=17");
-      const square = Number(parts[1]), bit = 1 << square;
+      const parts = /^([0-9a-f])=([1-9][0-9]*)$/.exec(word) ?? this.refuse("an action must be like 4=17");
+      const square = parseInt(parts[1], 16), bit = 1 << square;
       if (square <= last) this.refuse("the squares must rise");
-      if (square >= this.squares || (own | fails) & bit) this.refuse(`square ${square} cannot be attempted`);
+      if (square >= this.squares || (own | fails) & bit) this.refuse(`square ${parts[1]} cannot be attempted`);
       last = square;
       const action = { square, bit, weight: BigInt(parts[2]), failed: null, placed: null };
       sum += action.weight;
@@ -115,7 +121,7 @@ class Certificate {
     if (sum !== weight) this.refuse(`the weights do not add up to ${weight}`);
     this.actions += infoset.actions.length;
     for (const action of infoset.actions) {
-      const { square, bit } = action, tried = own | fails | bit;
+      const { bit } = action, square = action.square.toString(16), tried = own | fails | bit;
       if (hidden > 0 && tried !== this.full && !this.won[1 - player][fails | bit]) {
         const left = hidden - (this.classical ? 1 : 0);
         action.failed = this.infoset(player, `${text}${square}.`, own, fails | bit, left, action.weight);

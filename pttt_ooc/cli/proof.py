@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +13,7 @@ import typer
 
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.errors import ConfigError
 from pttt_ooc.options import (
     DATA,
     KINDS,
@@ -49,15 +52,23 @@ def certify(
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     memory_mb: MemoryOption = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Save the search of a game there, as `pttt exact` does, and go on from it."),
+    ] = None,
+    gap: Annotated[
+        float | None, typer.Option(min=0, metavar="X", help="For a game, stop at an interval of this width.")
+    ] = None,
     as_json: JsonOption = False,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Write a certificate: a proof of a game's value, or of what two strategies guarantee.
 
-    For a game, an equilibrium is found and its value proven, as a fraction.  For two strategies, what both guarantee
-    is proven, and so how much they can lose; their probabilities are rounded to multiples of 1e-31.  A certificate
-    lists all infosets that the strategies reach, so it is for strategies that reach at most a few million.
+    For a game, an equilibrium is found and its value proven, as a fraction.  With --gap, both players' plans guarantee
+    an interval of that width.  For two strategies, what both guarantee is proven, and so how much they can lose.
+    Except for an equilibrium, probabilities are rounded to multiples of 1e-31.  A certificate lists all infosets that
+    the strategies reach, so it is for strategies that reach at most a few million.
     Anybody can check it: with `pttt verify`, or with proof/verify.py, which needs nothing but Python.
     """
     inputs = (target, p1, infosets0, infosets1) if p1 is not None else ()
@@ -67,8 +78,10 @@ def certify(
 
     begin = time.monotonic()
     if p1 is None:
-        certificate = _of_game(_named(target, game, infosets0, infosets1))
+        certificate = _of_game(_named(target, game, infosets0, infosets1), state, gap, memory_mb)
     else:
+        if state or gap is not None:
+            raise ConfigError("The options --state and --gap are for a game; leave them out.")
         certificate = _of_pair((target, p1), (infosets0, infosets1), memory_mb, game, data)
     write(certificate, output)
     facts = _facts(certificate) | {"file": str(output), "bytes": output.stat().st_size}
@@ -96,7 +109,6 @@ def verify(
 
 def _named(name: str, asked: str | None, *infosets: Path | None) -> Game:
     """The game of this name, for which there are no other options."""
-    from pttt_ooc.errors import ConfigError
     from pttt_ooc.rules.catalogue import find_game, named_game
 
     if Path(name).exists() and find_game(name) is None:
@@ -106,18 +118,20 @@ def _named(name: str, asked: str | None, *infosets: Path | None) -> Game:
     return named_game(name)
 
 
-def _of_game(game: Game) -> Certificate:
-    """The certificate of an equilibrium, found from nothing."""
+def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int | None) -> Certificate:
+    """The certificate of an equilibrium, or of an interval; found from nothing, or from a saved run."""
     from pttt_ooc.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
-    from pttt_ooc.proof.equilibrium import Progress, exact_equilibrium
+    from pttt_ooc.proof.equilibrium import Progress, exact_equilibrium, proven_interval
     from pttt_ooc.proof.integer_plan import check_board
     from pttt_ooc.show.rounds import round_text
 
     check_board(game)
     check_extra("exact", "The command `pttt certify`")
     say(f"{game.name}: getting ready ...")
-    oracle, begin, spoken = DoubleOracle(game), time.monotonic(), 0.0
+    oracle, begin, spoken = DoubleOracle(game, memory_mb=memory_mb or math.inf), time.monotonic(), 0.0
+    width = _EXACT if gap is None else gap
 
     def tell(line: str, always: bool = False) -> None:
         nonlocal spoken
@@ -128,10 +142,16 @@ def _of_game(game: Game) -> Certificate:
     def tell_progress(progress: Progress) -> None:
         tell(f"program {progress.programs}, {progress.fractions} of them in fractions, gap {progress.gain:.1e}")
 
-    for last in oracle.rounds(_EXACT):
-        tell(round_text(last))
+    with SavedState(state, oracle) if state else nullcontext() as saved:
+        for last in oracle.rounds(width):
+            tell(round_text(last))
+            if saved:
+                saved.save(last.is_equilibrium(width))
+    if gap is not None:
+        tell("an interval up to rounding; now in fractions", always=True)
+        return proven_interval(game, oracle.plans)
     tell("an equilibrium up to rounding; now in fractions", always=True)
-    return exact_equilibrium(game, oracle.plans, tell_progress)
+    return exact_equilibrium(game, oracle.plans, tell_progress, oracle.checked_program)
 
 
 def _of_pair(

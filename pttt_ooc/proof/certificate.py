@@ -50,7 +50,7 @@ class Certificate:
             for infoset, text in enumerate(plan.texts):
                 first = plan.starts[infoset]
                 played = range(first, first + plan.sizes[infoset])
-                yield f"{text} {' '.join(f'{plan.squares[a]}={plan.weights[a]}' for a in played)}\n"
+                yield f"{text} {' '.join(f'{plan.squares[a]:x}={plan.weights[a]}' for a in played)}\n"
         yield "end\n"
 
 
@@ -58,7 +58,7 @@ def header(game: Game) -> list[str]:
     """The rules, line by line."""
     lines = [f"phantom certificate {VERSION}", f"squares {game.squares}", f"turns {game.turn_rule}"]
     for player in (0, 1):
-        sets = sorted("".join(str(s) for s in range(game.squares) if w >> s & 1) for w in game.winning_sets[player])
+        sets = sorted("".join(f"{s:x}" for s in range(game.squares) if w >> s & 1) for w in game.winning_sets[player])
         lines.append(" ".join([f"wins {player}", *sets]))
     return lines
 

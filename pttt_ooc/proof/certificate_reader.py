@@ -13,7 +13,7 @@ from pttt_ooc.aliases import TurnRule
 from pttt_ooc.errors import CertificateError, StrategyError, on_one_line
 from pttt_ooc.proof.certificate import VERSION, Certificate
 from pttt_ooc.proof.integer_plan import Actions, IntegerPlan, integer_plan
-from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.rules.catalogue import game_with
 from pttt_ooc.rules.game import Game, Squares, mask_of
 
 LONGEST_LINE = 100_000
@@ -24,7 +24,7 @@ _NUMBER = "[1-9][0-9]{0,3999}"  # Python converts no longer ones
 _FRACTION = f"(0|-?{_NUMBER}(?:/{_NUMBER})?)"
 _CLAIM = re.compile(f"claim {_FRACTION} <= value <= {_FRACTION}")
 _PLAN = re.compile(f"({_NUMBER}) ({_NUMBER}) ({_NUMBER})")
-_ACTION = re.compile(f"([0-9])=({_NUMBER})")
+_ACTION = re.compile(f"([0-9a-f])=({_NUMBER})")
 
 
 class Lines:
@@ -97,29 +97,26 @@ def _game(lines: Lines) -> Game:
     """The rules; the game that has a name, if there is one with these rules."""
     if lines.next() != f"phantom certificate {VERSION}":
         lines.refuse(f"this is no certificate of version {VERSION}")
-    squares = re.fullmatch("squares ([1-9]|10)", lines.next())
+    squares = re.fullmatch("squares ([1-9]|1[0-6])", lines.next())
     if squares is None:
-        lines.refuse("squares 1 to 10 must come here")
+        lines.refuse("squares 1 to 16 must come here")
     turns = re.fullmatch("turns (abrupt|classical)", lines.next())
     if turns is None:
         lines.refuse("turns abrupt or turns classical must come here")
     sets = _winning_sets(lines, 0, int(squares[1])), _winning_sets(lines, 1, int(squares[1]))
     turn_rule: TurnRule = "classical" if turns[1] == "classical" else "abrupt"
-    rules = (int(squares[1]), turn_rule, [set(one) for one in sets], ((), ()))
-    for game in GAMES.values():
-        if (game.squares, game.turn_rule, [set(one) for one in game.winning_sets], game.setup) == rules:
-            return game
-    return Game("without a name", 1, int(squares[1]), sets, turn_rule)
+    named = game_with(int(squares[1]), turn_rule, sets)
+    return named or Game("without a name", 1, int(squares[1]), sets, turn_rule)
 
 
 def _winning_sets(lines: Lines, player: int, squares: int) -> Squares:
     line = lines.next()
-    if re.fullmatch(f"wins {player}(?: [0-9]+)*", line) is None:
-        lines.refuse(f"wins {player} and the winning sets, as digits, must come here")
+    if re.fullmatch(f"wins {player}(?: [0-9a-f]+)*", line) is None:
+        lines.refuse(f"wins {player} and the winning sets, as hexadecimal digits, must come here")
     words = line.split(" ")[2:]
-    if any(int(digit) >= squares for word in words for digit in word):
+    if any(int(digit, 16) >= squares for word in words for digit in word):
         lines.refuse(f"a winning set of player {player} is not on the board")
-    return tuple(mask_of(tuple({int(digit) for digit in word})) for word in words)
+    return tuple(mask_of(tuple({int(digit, 16) for digit in word})) for word in words)
 
 
 def _fraction(lines: Lines, text: str) -> Fraction:
@@ -165,9 +162,9 @@ class _Written:
             action = _ACTION.fullmatch(word)
             if action is None:
                 self._lines.refuse(f"{on_one_line(word[:40])!r} is no action, such as 4=17")
-            square, part = int(action[1]), int(action[2])
+            square, part = int(action[1], 16), int(action[2])
             if square >= self._squares or state >> square & 1:
-                self._lines.refuse(f"square {square} cannot be attempted")
+                self._lines.refuse(f"square {square:x} cannot be attempted")
             if found and square <= found[-1][0]:
                 self._lines.refuse("the squares must rise")
             found.append((square, part))

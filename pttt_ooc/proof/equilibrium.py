@@ -15,15 +15,16 @@ from dataclasses import dataclass
 
 from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, behave, next_infoset, with_room
 from pttt_ooc.errors import PtttError
 from pttt_ooc.proof.certificate import Certificate
 from pttt_ooc.proof.integer_plan import IntegerPlan, check_board, in_lowest_terms, integer_plan
-from pttt_ooc.proof.integer_program import Simplex, integer_program
+from pttt_ooc.proof.integer_program import Simplex, basis_of, integer_program
 from pttt_ooc.proof.integer_response import IntegerResponse
 from pttt_ooc.proof.rational_optimum import RationalOptimum, rational_optimum
-from pttt_ooc.proof.sparse_behaviour import Orientation, SparseBehaviour
+from pttt_ooc.proof.sparse_behaviour import Orientation, RoundedBehaviour, SparseBehaviour
 from pttt_ooc.proof.verification import guarantees
 from pttt_ooc.rules.game import Game
 
@@ -55,7 +56,10 @@ class Progress:
 
 
 def exact_equilibrium(
-    game: Game, plans: Plans, tell: Callable[[Progress], None] = lambda progress: None
+    game: Game,
+    plans: Plans,
+    tell: Callable[[Progress], None] = lambda progress: None,
+    solved: CheckedProgram | None = None,
 ) -> Certificate:
     """The certificate of an equilibrium.
 
@@ -65,6 +69,8 @@ def exact_equilibrium(
         Sequences of both players to begin with, such as those of the double oracle after its last round.
     tell
         Called after each step.
+    solved
+        A linear program of some of these sequences, from whose basis the first one begins.
 
     Raises
     ------
@@ -74,7 +80,7 @@ def exact_equilibrium(
         If a linear program cannot be solved.
     """
     check_board(game)
-    rules, simplex, programs, fractions = rule_tables(game), Simplex(), 0, 0
+    rules, simplex, programs, fractions = rule_tables(game), Simplex(basis_of(solved) if solved else None), 0, 0
     histories, responders = Histories(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
     while True:
         plans, won = histories.won(plans)
@@ -101,6 +107,25 @@ def exact_equilibrium(
         tell(Progress(programs, fractions, float(found.upper - found.lower), added))
         if not added:
             raise PtttError("The best responses to an equilibrium of the restricted game gain, but have nothing new.")
+
+
+def proven_interval(game: Game, plans: Plans) -> Certificate:
+    """The certificate of what plans guarantee, whose chances are in double precision and are rounded.
+
+    Raises
+    ------
+    GameError
+        If the game has a setup.
+    StrategyError
+        If a plan reaches too many infosets.
+    """
+    rules = rule_tables(game)
+    first, second = (
+        in_lowest_terms(integer_plan(game, player, RoundedBehaviour(rules, player, plan)))
+        for player, plan in enumerate(plans)
+    )
+    found = guarantees(game, (first, second))
+    return Certificate(game, found.lower, found.upper, (first, second))
 
 
 def _both(grown: Iterable[tuple[SparsePlan, int]]) -> tuple[Plans, int]:

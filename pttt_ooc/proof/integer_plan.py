@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import Protocol, TypeVar
 
+from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.errors import GameError, StrategyError
-from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
+from pttt_ooc.rules.game import Game
 
 MOST_INFOSETS = 5_000_000
 """Infosets of the largest plan."""
@@ -113,7 +114,7 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
     """
     check_board(game)
     plan = IntegerPlan(behaviour.denominator)
-    wins, loses = ([game.wins(p, marks) for marks in range(1 << game.squares)] for p in (player, 1 - player))
+    wins, loses = rule_tables(game).wins[[player, 1 - player]].tolist()
     classical, full = game.turn_rule == "classical", (1 << game.squares) - 1
 
     def visit(state: State, text: str, own: int, fails: int, hidden: int, weight: int) -> int:
@@ -137,10 +138,10 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
             known = own | fails | bit
             if hidden and known != full and not loses[fails | bit]:
                 after = behaviour.after(state, square, False)
-                plan.failed[action] = visit(after, f"{text}{square}.", own, fails | bit, hidden - classical, part)
+                plan.failed[action] = visit(after, f"{text}{square:x}.", own, fails | bit, hidden - classical, part)
             if known.bit_count() + classical * hidden < game.squares and not wins[own | bit]:
                 after = behaviour.after(state, square, True)
-                plan.placed[action] = visit(after, f"{text}{square}*", own | bit, fails, hidden + 1, part)
+                plan.placed[action] = visit(after, f"{text}{square:x}*", own | bit, fails, hidden + 1, part)
         return infoset
 
     visit(behaviour.start(), "|", 0, 0, player, plan.denominator)
@@ -148,12 +149,7 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
 
 
 def check_board(game: Game) -> None:
-    """Raise a GameError if a game has a setup or a large board: a certificate has no place for them."""
-    if game.squares > MOST_ENUMERATED_SQUARES:
-        raise GameError(
-            f"Game {game.name}: a board of {game.squares} squares; certificates are for boards of up to "
-            f"{MOST_ENUMERATED_SQUARES}."
-        )
+    """Raise a GameError if a game has a setup: a certificate has no place for it."""
     if any(game.setup):
         raise GameError(f"Game {game.name} begins with marks on the board; certificates are for empty boards.")
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.restricted_histories import Plans, WonHistories
+from pttt_ooc.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.errors import PtttError
 
@@ -104,11 +105,52 @@ def _sums(plan: SparsePlan) -> tuple[Any, Ints]:
     return sparse.coo_array((signs, (rows, columns)), shape=(len(used) + 1, sequences + 1)).tocsr(), used
 
 
-class Simplex:
-    """Solves programs of a restricted game that grows; each begins from the vertex of the one before."""
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What is basic at a vertex of a program.
 
-    def __init__(self) -> None:
-        self._last: tuple[IntegerProgram, Vertex] | None = None
+    Attributes
+    ----------
+    sequences
+        The number of player 0's sequences.
+    infosets
+        As in :class:`IntegerProgram`.
+    columns, rows
+        As in :class:`Vertex`.
+    """
+
+    sequences: int
+    infosets: tuple[Ints, Ints]
+    columns: Bools
+    rows: Bools
+
+
+def basis_of(checked: CheckedProgram) -> Basis:
+    """The last basis of the double oracle, whose programs have no empty sequences."""
+    import highspy
+
+    program, basic = checked.program, int(highspy.HighsBasisStatus.kBasic)
+    sequences, infosets = len(program.sequences), len(program.row_infosets)
+    columns, rows = checked.columns == basic, checked.rows == basic
+    return Basis(
+        sequences + 1,
+        (program.row_infosets, program.infosets),
+        np.concatenate([[True], columns[:sequences], [True], columns[sequences:]]),
+        np.concatenate([[False], rows[:infosets], [False], rows[infosets:]]),
+    )
+
+
+class Simplex:
+    """Solves programs of a restricted game that grows; each begins from the vertex of the one before.
+
+    Parameters
+    ----------
+    start
+        Where the first one begins.
+    """
+
+    def __init__(self, start: Basis | None = None) -> None:
+        self._last = start
 
     def vertex(self, program: IntegerProgram) -> Vertex:
         """An optimal vertex.
@@ -125,7 +167,7 @@ class Simplex:
             model.setOptionValue(option, value)
         model.passModel(_model(program))
         if self._last is not None:
-            model.setBasis(_grown(program, *self._last))
+            model.setBasis(_grown(program, self._last))
         model.run()
         if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             raise PtttError(f"The linear program has no solution: {model.modelStatusToString(model.getModelStatus())}.")
@@ -137,7 +179,7 @@ class Simplex:
             rows=np.array([status == basic for status in basis.row_status]),
             reach=(np.maximum(first, 0), np.maximum(second, 0)),
         )
-        self._last = program, found
+        self._last = Basis(program.sequences, program.infosets, found.columns, found.rows)
         return found
 
 
@@ -179,8 +221,8 @@ def _model(program: IntegerProgram) -> Any:
     return model
 
 
-def _grown(program: IntegerProgram, before: IntegerProgram, vertex: Vertex) -> Any:
-    """The vertex of a smaller program as a basis: new variables are not basic, new rows are slack."""
+def _grown(program: IntegerProgram, before: Basis) -> Any:
+    """The basis of a smaller program as one of this program: new variables are not basic, new rows are slack."""
     import highspy
 
     columns = np.zeros(program.matrix.shape[1], np.bool_)
@@ -189,11 +231,11 @@ def _grown(program: IntegerProgram, before: IntegerProgram, vertex: Vertex) -> A
         np.append(0, np.searchsorted(now, then) + 1)
         for now, then in zip(program.infosets, before.infosets, strict=True)
     )
-    columns[: before.sequences] = vertex.columns[: before.sequences]
-    columns[program.sequences + bounds] = vertex.columns[before.sequences :]
-    rows[sums] = vertex.rows[: before.sums]
-    old = len(vertex.rows) - before.sums
-    rows[program.sums : program.sums + old] = vertex.rows[before.sums :]
+    columns[: before.sequences] = before.columns[: before.sequences]
+    columns[program.sequences + bounds] = before.columns[before.sequences :]
+    rows[sums] = before.rows[: len(sums)]
+    old = len(before.rows) - len(sums)
+    rows[program.sums : program.sums + old] = before.rows[len(sums) :]
     basis, status = highspy.HighsBasis(), (highspy.HighsBasisStatus.kNonbasic, highspy.HighsBasisStatus.kBasic)
     basis.col_status = [status[basic] for basic in columns.tolist()]
     basis.row_status = [status[basic] for basic in rows.tolist()]

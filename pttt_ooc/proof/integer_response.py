@@ -58,7 +58,7 @@ class Memo(NamedTuple):
     counts : int64 (2,)
         Number of rows that are used, and whether one more would not fit.
     keys : uint64 (slots,)
-        1 + infoset, responder's marks and failed squares; 0: an empty slot.
+        1 + infoset, responder's marks and failed squares, 16 bits for each of the two; 0: an empty slot.
     rows : int32 (slots,)
         The row of the value.
     values : int64 (rows, limbs)
@@ -234,7 +234,7 @@ def _seen(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any
             if best < 0 or less(memo.values[best], memo.values[row]):
                 best = row
         return best
-    key = (np.uint64(infoset + 1) << np.uint64(24)) | (np.uint64(own) << np.uint64(12)) | np.uint64(tried)
+    key = (np.uint64(infoset + 1) << np.uint64(32)) | (np.uint64(own) << np.uint64(16)) | np.uint64(tried)
     slot = _slot(memo.keys, key)
     if memo.keys[slot] != 0:
         return np.int64(memo.rows[slot])

@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import PtttError
+from pttt_ooc.proof.lifted_system import SingularError
+from pttt_ooc.proof.lifted_system import solve as lifted_solution
 
 Ints = NDArray[np.int64]
-
-
-class SingularError(PtttError):
-    """The matrix is singular."""
 
 
 def solve(matrix: Any, amounts: list[Any]) -> list[Any]:
@@ -45,7 +42,9 @@ def solve(matrix: Any, amounts: list[Any]) -> list[Any]:
     from flint import fmpq
     from scipy.sparse import csgraph
 
-    partners = csgraph.maximum_bipartite_matching(matrix.tocsr(), perm_type="column")
+    matrix = matrix.tocsr(copy=True)
+    matrix.eliminate_zeros()
+    partners = csgraph.maximum_bipartite_matching(matrix, perm_type="column")
     if (partners < 0).any():
         raise SingularError("A basis of a linear program is singular.")
     rows = matrix.tocsc()[:, partners].tocsr()
@@ -82,27 +81,29 @@ def _blocks(rows: Any) -> Iterator[list[int]]:
 
 def _solve_block(rows: Any, amounts: list[Any], block: list[int], found: list[Any]) -> None:
     """Solve the rows of a block for its columns; the other columns are known."""
-    from flint import fmpz_mat
+    from flint import fmpq
+    from scipy import sparse
 
-    places, size = {k: place for place, k in enumerate(block)}, len(block)
-    square, right = fmpz_mat(size, size), []
+    places, entries, right = {k: place for place, k in enumerate(block)}, [], []
     for place, k in enumerate(block):
         amount, part = amounts[k], slice(rows.indptr[k], rows.indptr[k + 1])
         for column, number in zip(rows.indices[part].tolist(), rows.data[part].tolist(), strict=True):
             if column in places:
-                square[place, places[column]] = number
+                entries.append((number, place, places[column]))
             elif found[column]:
                 amount -= number * found[column]
         right.append(amount)
     if not any(right):
         return
+    if len(block) == 1:
+        found[block[0]] = right[0] / entries[0][0]
+        return
+    numbers, ends0, ends1 = np.array(entries, np.int64).T
+    square = sparse.csr_array((numbers, (ends0, ends1)), shape=(len(block), len(block)))
     denominator = common_denominator(right)
-    try:
-        solved = square.solve(fmpz_mat(size, 1, [(amount * denominator).p for amount in right]))
-    except ZeroDivisionError as error:
-        raise SingularError("A basis of a linear program is singular.") from error
-    for place, k in enumerate(block):
-        found[k] = solved[place, 0] / denominator
+    solved, divisor = lifted_solution(square, [int((amount * denominator).p) for amount in right])
+    for k, numerator in zip(block, solved, strict=True):
+        found[k] = fmpq(numerator, divisor) / denominator
 
 
 def common_denominator(fractions: list[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A plan of the double oracle with integer weights, and the pure rule outside of it."""
+"""Plans of the double oracle with integer weights, and the pure rule outside of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pttt_ooc.double_oracle.clairvoyance import choice
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.proof.integer_plan import Actions
+from pttt_ooc.proof.strategy_behaviour import DENOMINATOR, shares
 
 
 class Orientation(NamedTuple):
@@ -106,3 +107,22 @@ class SparseBehaviour:
             return []
         sequences = enumerate(self._plan.actions[infoset].tolist())
         return [(square, sequence) for square, sequence in sequences if sequence >= 0 and self._reach[sequence]]
+
+
+class RoundedBehaviour(SparseBehaviour):
+    """A plan with chances in double precision; weights are rounded to multiples of 1 / :data:`.DENOMINATOR`.
+
+    Parameters
+    ----------
+    rules, player, plan
+        As for :class:`SparseBehaviour`; the chances are used.
+    """
+
+    def __init__(self, rules: RuleTables, player: int, plan: SparsePlan) -> None:
+        super().__init__(rules, player, plan, (plan.chances * plan.orbits).tolist(), 1)
+        self.denominator = DENOMINATOR
+
+    def actions(self, state: Place, text: str, weight: int) -> Actions:
+        """See :class:`pttt_ooc.proof.integer_plan.Behaviour`."""
+        squares, parts = zip(*super().actions(state, text, weight), strict=True)
+        return [(square, part) for square, part in zip(squares, shares(weight, list(parts)), strict=True) if part]

@@ -122,6 +122,17 @@ EXACT_VALUES: dict[str, Fraction] = {
         "pttt-2x4k3-abrupt": "4684343/10533800",
         "pttt-2x4k3-classical": "1/2",
         "pttt-2x5k3-abrupt": "1281406261914725037505182289/2106326835157391789074101016",
+        "pttt-2x5k3-classical": "3/4",
+        "pttt-3x4k3-abrupt": (
+            "2562291445062342462547224190384105698159573557840261341434645234648"
+            "702879942250873612105372665355759163344859502700827543337743681699/"
+            "4033607054150849303525562515111369071958975045389301089014048802084"
+            "074032733189530987032196244038734089734596382426576005522277333024"
+        ),
+        "pttt-3x4k3-classical": "1",
+        "pttt-3x4k4-classical": "0",
+        "dark-hex-3x4-classical": "1",
+        "dark-hex-4x3-classical": "-19463/33742",
         "mini-2x2k2-abrupt": "2/3",
         "mini-2x3k2-abrupt": "13/17",
         "mini-3x2k2-abrupt": "13/17",
@@ -164,6 +175,17 @@ REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
     for name in (*_PUBLISHED, "pttt-2x4k3-abrupt", "pttt-2x5k3-abrupt")
 }
 """Intervals that contain the value of a game, and their sources."""
+
+
+def game_with(squares: int, turn_rule: TurnRule, winning_sets: tuple[Squares, Squares]) -> Game | None:
+    """The game that has a name and these rules, on an empty board, if there is one."""
+    sizes = [(rows, squares // rows) for rows in range(1, squares + 1) if squares % rows == 0]
+    rows_of_k = [tic_tac_toe_name(*size, k, turn_rule) for size in sizes for k in range(1, max(size) + 1)]
+    for name in (*rows_of_k, *(f"dark-hex-{rows}x{columns}-{turn_rule}" for rows, columns in sizes)):
+        game = find_game(name)
+        if game and [*map(set, game.winning_sets)] == [*map(set, winning_sets)]:
+            return game
+    return None
 
 
 def named_game(name: str) -> Game:

@@ -56,6 +56,19 @@ class FirstSquare:
         return tried | 1 << square
 
 
+LARGE_NAME = "pttt-3x4k3-classical"
+LARGE_LINES = text_of(LARGE_NAME).split("\n")
+TENTH = next(number for number, line in enumerate(LARGE_LINES, 1) if re.search(r" a=1$", line))
+AFTER_TENTH = next(number for number, line in enumerate(LARGE_LINES, 1) if re.match(r"\|\S*a\S* ", line))
+
+
+def on_a_large_board(number, old, new):
+    """A certificate of twelve squares with another text in the place of one."""
+    line = LARGE_LINES[number - 1]
+    assert old in line
+    return "\n".join([*LARGE_LINES[: number - 1], line.replace(old, new, 1), *LARGE_LINES[number:]])
+
+
 SMALLEST = """phantom certificate 1
 squares 1
 turns abrupt
@@ -120,7 +133,7 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "a winning set more": (replaced(4, "wins 0", "wins 0 0"), None, "must come here"),
     "another board": (edited(2, "squares 4"), None, "must come here|attempted|actions|not on the board"),
     "a board without squares": (edited(2, "squares 0"), None, "squares|list"),
-    "a board that is too large": (edited(2, "squares 11"), None, "squares|list"),
+    "a board that is too large": (edited(2, "squares 17"), None, "squares|list"),
     "a huge board": (edited(2, "squares 99999999999999999999"), None, "squares|list"),
     "another version": (replaced(1, "1", "2"), 1, "must come here|version"),
     "wrong numbers of infosets": (replaced(PLAN0, "33", "34"), None, "33"),
@@ -136,6 +149,15 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "a second certificate": (text_of(NAME) * 2, None, "end"),
     "nothing": ("", None, "phantom|ends|cut|version"),
     "a plan that loses": (losing(), None, "value"),
+    "a weight on a large board": (on_a_large_board(TENTH, "a=1", "a=2"), TENTH, "add up"),
+    "a square beyond a large board": (on_a_large_board(TENTH, "a=1", "c=1"), TENTH, "action|attempted"),
+    "a square that is no digit": (on_a_large_board(TENTH, "a=1", "g=1"), TENTH, "action"),
+    "a square as a capital letter": (on_a_large_board(TENTH, "a=1", "A=1"), TENTH, "action"),
+    "a large square as a decimal number": (on_a_large_board(TENTH, "a=1", "10=1"), TENTH, "action"),
+    "an infoset with a capital letter": (on_a_large_board(AFTER_TENTH, "a", "A"), AFTER_TENTH, "must come here"),
+    "a winning set with a capital letter": (on_a_large_board(4, "05a", "05A"), 4, "not found|winning sets"),
+    "a winning set less on a large board": (on_a_large_board(4, " 9ab", ""), None, "must come here|value"),
+    "a wrong value on a large board": (on_a_large_board(6, "1 <= value", "1/2 <= value"), None, "value"),
 }
 
 

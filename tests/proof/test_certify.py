@@ -1,12 +1,12 @@
 """The commands `pttt certify` and `pttt verify`."""
 
-import json
 import random
 from fractions import Fraction
 
 import pytest
 
 from benchmarks import certificates
+from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
 from tests.kits.cli_runner import Done, main, rounded, tensor_of, write_zip
@@ -46,6 +46,40 @@ def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
     assert again["bytes"] == path.stat().st_size and again["infosets"] == found["infosets"]
 
 
+@pytest.mark.parametrize(
+    ("name", "transposed"),
+    [
+        ("pttt-4x3k3-classical", "pttt-3x4k3-classical"),
+        ("pttt-5x2k3-classical", "pttt-2x5k3-classical"),
+        ("pttt-4x4k3-classical", "pttt-3x4k3-classical"),  # no transpose: a larger board is no harder for player 0
+    ],
+)
+def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt, tmp_path):
+    done = pttt("certify", name)
+    value = EXACT_VALUES[transposed]
+    assert done.out.splitlines()[-1] == f"proven: {value} <= value <= {value}"
+    assert verify(tmp_path / "certificate.txt.gz")[-1] == done.out.splitlines()[-1]
+    assert pttt("verify", "certificate.txt.gz", "--json").json["game"] == name
+
+
+def test_a_gap_gets_a_proven_interval_from_a_saved_run(pttt, tmp_path):
+    """What the rounds prove in double precision, and then what they prove when they go on."""
+    name = "mini-2x3k3-abrupt"
+    first = pttt("certify", name, "--state", "run", "--gap", "0.05", "--json").json
+    lower, upper = (Fraction(first[end]) for end in ("lower", "upper"))
+    assert lower < EXACT_VALUES[name] < upper <= lower + Fraction(1, 20) and not first["exact"]
+    assert verify(tmp_path / "certificate.txt.gz")[-1] == f"proven: {lower} <= value <= {upper}"
+    oracle = DoubleOracle(named_game(name))
+    *_, last = oracle.rounds(0.05)
+    assert (float(lower), float(upper)) == pytest.approx((last.lower, last.upper), abs=1e-12)
+    again = pttt("certify", name, "--state", "run", "--gap", "0.05", "-o", "again.txt.gz")
+    assert "round " not in again.err and again.out.splitlines()[-1] == f"proven: {lower} <= value <= {upper}"
+    assert (tmp_path / "again.txt.gz").read_bytes() == (tmp_path / "certificate.txt.gz").read_bytes()
+    assert pttt("exact", "--game", name, "--state", "run", "--json").json["rounds"] > last.number
+    last = pttt("certify", name, "--state", "run", "-o", "exact.txt.gz", "--json").json
+    assert last["lower"] == last["upper"] == str(EXACT_VALUES[name])
+
+
 def test_two_strategies_get_a_proven_interval(pttt, tmp_path):
     game, draw = named_game(GAME), random.Random(5)
     tables = [naive.random_strategy(game, player, draw, 0.5) for player in (0, 1)]
@@ -68,6 +102,10 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
     for arguments, said in [
         (("certify", "no-such-game"), "no-such-game"),
         (("certify", "0.zip"), "player 1's"),
+        (("certify", "0.zip", "uniform", "--game", GAME, "--gap", "0.1"), "leave them out"),
+        (("certify", "0.zip", "uniform", "--game", GAME, "--state", "run"), "leave them out"),
+        (("certify", GAME, "--gap", "-1"), "--gap"),
+        (("certify", GAME, "--state", "old.txt.gz"), "old.txt.gz"),
         (("certify", GAME, "--game", GAME), "leave them out"),
         (("certify", "mini-2x3k3-abrupt-after-1"), "empty boards"),
         (("certify", "0.zip", "nowhere.zip"), "nowhere.zip"),
@@ -91,10 +129,16 @@ def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
     assert done.code == 1 and "more than 100 infosets" in done.err and f"pttt certify {GAME}" in done.err
 
 
-@pytest.mark.slow
-def test_the_largest_certificate_is_verified(pttt):
-    found = pttt("verify", PROOF / "pttt-2x5k3-abrupt.txt.gz", "--json").out
-    assert json.loads(found)["lower"] == str(EXACT_VALUES["pttt-2x5k3-abrupt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("pttt-2x5k3-abrupt", marks=pytest.mark.slow),
+        pytest.param("pttt-3x4k3-abrupt", marks=pytest.mark.full),
+    ],
+)
+def test_the_largest_certificates_are_verified(name, pttt):
+    found = pttt("verify", PROOF / f"{name}.txt.gz", "--json").json
+    assert found["lower"] == found["upper"] == str(EXACT_VALUES[name]) and found["game"] == name
 
 
 @pytest.mark.slow

@@ -19,7 +19,11 @@ from tests.kits.verify_program import PROOF, text_of, verify, zipped
 
 ROOT = PROOF.parent
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
-QUICK = [name for name in EXACT_VALUES if name not in ("pttt-abrupt", "pttt-2x5k3-abrupt")]
+LARGE = {
+    **dict.fromkeys(["pttt-abrupt", "pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.slow),
+    **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt"], pytest.mark.full),
+}
+QUICK = [name for name in EXACT_VALUES if name not in LARGE]
 A_LINE = re.compile(r"line \d+: .*\S")
 
 
@@ -94,10 +98,7 @@ def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
 
 
 @in_browser
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param("pttt-abrupt", marks=pytest.mark.slow), pytest.param("pttt-2x5k3-abrupt", marks=pytest.mark.full)],
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=mark) for name, mark in LARGE.items()])
 def test_the_browser_proves_large_certificates(opened, name):
     [found] = verdicts(opened("verify.html"), [(PROOF / f"{name}.txt.gz").read_bytes()])
     assert found == {"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"}
