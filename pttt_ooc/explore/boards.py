@@ -97,7 +97,7 @@ def strategy_board(
             small = "" if value is None else _signed(value)
             squares = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
             cells.append(_cell(game, square, p, most, small, f"{squares}: {spoken}"))
-    support = {square for square, p in enumerate(sums) if p}
+    support = {square for square, p in enumerate(sums) if p and square == alike.get(square, (square,))[0]}
     return [_supported(cell, cell.square in support, cell.square in played) for cell in cells]
 
 
