@@ -29,13 +29,11 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.equilibria.optimal_face import OptimalFace
 from pttt_ooc.equilibria.plan_places import PlanPlaces
 from pttt_ooc.equilibria.responses import Choices, Floats
+from pttt_ooc.equilibria.trembling import trembling_response
 from pttt_ooc.products.solution import read_player
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.directories import SOLUTION
 from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
-
-TREMBLE = 1e-3
-"""The part of uniform play in a trembling opponent."""
 
 GAP = 1e-6
 """The width of the interval of the worst and the best payoff."""
@@ -110,13 +108,9 @@ class Table:
         average = self.stored(self.solution, player)
         mixed = average.copy()
         places.write(plan, mixed)
-        # A best response to an equilibrium opponent who plays uniformly with a small probability, from the start on.
-        steady, errs = face.exact_strategy(1 - player).probabilities, self.uniform(1 - player)
-        gradient = (1 - TREMBLE) * self.payoffs(player, steady)[1] + TREMBLE * self.payoffs(player, errs)[1]
-        _, choices, _ = self.responses.best(player, gradient, face.rule[player])
-        tremble = face.pure_strategy(player, choices)
+        tremble = trembling_response(face, player).probabilities
         places.write(plan, tremble)
-        best = face.extreme(player, self.payoffs(player, errs)[1]).strategy.probabilities
+        best = face.extreme(player, self.payoffs(player, self.uniform(1 - player))[1]).strategy.probabilities
         exact = face.exact_strategy(player).probabilities
         return {"average": average, "rule": exact, "mixed": mixed, "tremble": tremble, "uniform": best}
 

@@ -43,7 +43,7 @@ def completed(rules: RuleTables, plan: SparsePlan, strategy: Strategy, megabytes
     if index.symmetry != "full":
         raise ConfigError("A stored strategy can complete a plan only if its index has the symmetry full.")
     places, plan = places_of(index, player), trimmed(plan)
-    done, reached = 0, np.ones(1, np.bool_)
+    done = 0
     while done < plan.counts[0]:
         plan = with_room(plan, 2 * rules.squares + SPARE)
         size = sum(part.nbytes for part in plan) / 1e6
@@ -52,36 +52,27 @@ def completed(rules: RuleTables, plan: SparsePlan, strategy: Strategy, megabytes
                 f"Game {index.game.name}: what player {player} plays by the stored strategy is more than "
                 f"{megabytes:g} MB; take a strategy that plays fewer of its actions, or allow more."
             )
-        known, reached = reached, np.zeros(len(plan.before), np.bool_)
-        reached[: len(known)] = known[: len(reached)]
-        done = _complete(rules, player, plan, places, strategy.probabilities, reached, done)
+        done = _complete(rules, player, plan, places, strategy.probabilities, done)
     return plan
 
 
 @bare_kernel
-def _complete(rules: Any, player: int, plan: Any, places: Any, played: Any, reached: Any, done: int) -> Any:
-    """Complete one infoset after the other from `done` on; returns the number of the first that has no room.
-
-    Parameters
-    ----------
-    reached : bool (infosets,)
-        Whether the player's own actions lead to an infoset; an infoset comes after those that lead to it.
-    """
+def _complete(rules: Any, player: int, plan: Any, places: Any, played: Any, done: int) -> Any:
+    """Complete one infoset after the other from `done` on; returns the number of the first that has no room."""
     setup, infoset = rules.setup[player], done
     while infoset < plan.counts[0]:
         if len(plan.before) - max(plan.counts[0], plan.counts[1]) < 2 * rules.squares:
             return infoset
-        if reached[infoset]:
-            _behave(rules, plan, places, played, setup, infoset)
-            for square in range(rules.squares):
-                sequence = plan.actions[infoset, square]
-                if sequence < 0 or plan.chances[sequence] <= 0.0:
-                    continue
-                tried = plan.marks[infoset] | plan.fails[infoset] | (1 << square)
-                for placed in range(2):
-                    wins = placed == 1 and rules.wins[player, plan.marks[infoset] | (1 << square)]
-                    if not wins and tried != rules.full:
-                        reached[next_infoset(rules, plan, infoset, square, placed)] = True
+        _behave(rules, plan, places, played, setup, infoset)
+        for square in range(rules.squares):
+            sequence = plan.actions[infoset, square]
+            if sequence < 0 or plan.chances[sequence] <= 0.0:
+                continue
+            marks = plan.marks[infoset] | (1 << square)
+            for placed in range(2):
+                wins = placed == 1 and rules.wins[player, marks]
+                if not wins and (marks | plan.fails[infoset]) != rules.full:
+                    next_infoset(rules, plan, infoset, square, placed)
         infoset += 1
     return infoset
 

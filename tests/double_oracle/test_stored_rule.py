@@ -33,7 +33,7 @@ def plans_of(name, rounds):
 
 
 def rows_of(oracle, player, plan, stored):
-    """By text: what the plan does where it allows something, else the stored strategy; and the infosets of the latter."""
+    """What the plan does where it allows something, else the stored strategy, by text; and the texts of the latter."""
     complete, skipped = CompleteStrategy(oracle.rules, player, plan), len(oracle.game.setup[player])
     rows, elsewhere = {}, set()
     for text in naive.infosets(oracle.game, player):
@@ -82,6 +82,16 @@ def test_a_best_response_to_a_plan_and_a_stored_strategy(name, rounds):
         }
         both = (pure, rows) if player == 0 else (rows, pure)
         assert naive.value(game, *both) == pytest.approx(best if player == 0 else -best, abs=1e-12)
+
+
+def test_mirror_images_of_an_action_are_mixed_evenly():
+    oracle, rng = plans_of("mini-2x3k2-abrupt", 0), Random(3)
+    table = random_table(oracle.game, 0, rng, 0)
+    index = small_engine("mini-2x3k2-abrupt", "full").index
+    plan = completed(oracle.rules, oracle.plans[0], as_strategy(index, 0, table))
+    corners, middles = (sum(table["|"][square] for square in squares) for squares in ((0, 2, 3, 5), (1, 4)))
+    opening = CompleteStrategy(oracle.rules, 0, plan).probabilities(())
+    assert opening.tolist() == pytest.approx([corners / 4, middles / 2, corners / 4] * 2)
 
 
 def test_what_cannot_complete_a_plan_is_refused():
