@@ -193,7 +193,7 @@ def first_row(file: Path) -> np.ndarray:
 
 
 def result_picture(data: Path) -> None:
-    """How the gap closed by both methods, over seconds the solver without its evaluations, and how both players open."""
+    """How the gap closed by both methods, without the seconds of evaluations, and how both players open."""
     solver, rounds = (
         [json.loads(line) for line in (data / name).read_text().splitlines()]
         for name in ("convergence.jsonl", "rounds.jsonl")
