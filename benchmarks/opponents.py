@@ -2,7 +2,8 @@
 
 For each game, player and opponent there is a row with the payoffs of several strategies, and those of the worst and of
 the best equilibrium strategy for this opponent.  The opponents are uniform play, the pure rule of the double oracle,
-all learners' results below DIR/GAME/full/learners, and random deterministic strategies, one for each seed.
+all learners' results below DIR/GAME/full/learners, and random deterministic strategies, one for each seed.  Without a
+solution, the columns (a) and (c) are empty.
 
 Each row is a line of JSON in DIR/benchmarks/opponents-GAME.jsonl.  Rows that the file knows are left out, so that the
 same command goes on after an interruption.  `--table` prints the file as a table in Markdown.
@@ -29,13 +30,11 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.equilibria.optimal_face import OptimalFace
 from pttt_ooc.equilibria.plan_places import PlanPlaces
 from pttt_ooc.equilibria.responses import Choices, Floats
+from pttt_ooc.equilibria.trembling import trembling_response
 from pttt_ooc.products.solution import read_player
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.directories import SOLUTION
 from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
-
-TREMBLE = 1e-3
-"""The part of uniform play in a trembling opponent."""
 
 GAP = 1e-6
 """The width of the interval of the worst and the best payoff."""
@@ -63,7 +62,7 @@ class Table:
     directory
         ``DIR/GAME/full``, with the learners' results.
     solution
-        The Zarr group of the solver's average strategies.
+        The Zarr group of the solver's average strategies; it may be missing.
     """
 
     def __init__(self, face: OptimalFace, directory: Path, solution: Path) -> None:
@@ -107,18 +106,17 @@ class Table:
         """The strategies of the columns but the last two."""
         face, plan = self.face, self.face.exact.plans[player]
         places = PlanPlaces(face.rules, self.index, player)
-        average = self.stored(self.solution, player)
-        mixed = average.copy()
-        places.write(plan, mixed)
-        # A best response to an equilibrium opponent who plays uniformly with a small probability, from the start on.
-        steady, errs = face.exact_strategy(1 - player).probabilities, self.uniform(1 - player)
-        gradient = (1 - TREMBLE) * self.payoffs(player, steady)[1] + TREMBLE * self.payoffs(player, errs)[1]
-        _, choices, _ = self.responses.best(player, gradient, face.rule[player])
-        tremble = face.pure_strategy(player, choices)
+        solved = {}
+        if self.solution.exists():
+            average = self.stored(self.solution, player)
+            mixed = average.copy()
+            places.write(plan, mixed)
+            solved = {"average": average, "mixed": mixed}
+        tremble = trembling_response(face, player).probabilities
         places.write(plan, tremble)
-        best = face.extreme(player, self.payoffs(player, errs)[1]).strategy.probabilities
+        best = face.extreme(player, self.payoffs(player, self.uniform(1 - player))[1]).strategy.probabilities
         exact = face.exact_strategy(player).probabilities
-        return {"average": average, "rule": exact, "mixed": mixed, "tremble": tremble, "uniform": best}
+        return {**solved, "rule": exact, "tremble": tremble, "uniform": best}
 
     def loss(self, player: int, strategy: Floats) -> float:
         """How far a strategy is from guaranteeing the value of the game."""
@@ -150,12 +148,22 @@ def table(rows: Sequence[Row]) -> str:
         mine = [row for row in rows if row["player"] == player]
         for row in mine:
             if row["opponent"] and not row["opponent"].startswith("random "):
-                lines.append(_line(player, f"`{row['opponent']}`", [f"{row[key]:.4f}" for key in COLUMNS]))
+                lines.append(
+                    _line(player, f"`{row['opponent']}`", [f"{row[key]:.4f}" if key in row else "" for key in COLUMNS])
+                )
         seeds = [row for row in mine if row["opponent"].startswith("random ")]
         if len(seeds) > 1:
-            lines.append(_line(player, f"{len(seeds)} random", [_interval([row[k] for row in seeds]) for k in COLUMNS]))
+            lines.append(
+                _line(
+                    player, f"{len(seeds)} random", [_interval([row[k] for row in seeds if k in row]) for k in COLUMNS]
+                )
+            )
         lines += [
-            _line(player, "loses at most", [f"{row[key]:.1e}" if key in row else "0" for key in COLUMNS])
+            _line(
+                player,
+                "loses at most",
+                [f"{row[key]:.1e}" if key in row else "0" if key in ("worst", "best") else "" for key in COLUMNS],
+            )
             for row in mine
             if not row["opponent"]
         ]
@@ -167,6 +175,8 @@ def _line(player: int, name: str, cells: Sequence[str]) -> str:
 
 
 def _interval(values: Sequence[float]) -> str:
+    if not values:
+        return ""
     half = float(student.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
     return f"{mean(values):.3f} ± {half:.3f}"
 

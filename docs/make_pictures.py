@@ -193,13 +193,24 @@ def first_row(file: Path) -> np.ndarray:
 
 
 def result_picture(data: Path) -> None:
-    """How the gap closed, and how both players open."""
-    rows = [json.loads(line) for line in (data / "convergence.jsonl").read_text().splitlines()]
+    """How the gap closed by both methods, without the seconds of evaluations, and how both players open."""
+    solver, rounds = (
+        [json.loads(line) for line in (data / name).read_text().splitlines()]
+        for name in ("convergence.jsonl", "rounds.jsonl")
+    )
+    begin = solver[-1]["seconds"]
+    lines = (
+        ("SAPDCFR+, 23 million infosets", ACCENT, [(row["seconds"], row["nashconv"]) for row in solver]),
+        ("lazy double oracle", WARM, [(begin + row["seconds"], row["nashconv"]) for row in rounds]),
+    )
     figure = Figure(figsize=(9.6, 2.9))
     ax = figure.add_axes((0.07, 0.17, 0.4, 0.72))
-    ax.loglog([r["iteration"] for r in rows], [r["nashconv"] for r in rows], color=ACCENT, marker=".", ms=4, lw=1.3)
-    ax.set(xlabel="iterations")
+    for label, colour, points in lines:
+        ax.semilogy(*zip(*points, strict=True), color=colour, marker=".", ms=4, lw=1.3, label=label)
+    ax.set(xlabel="seconds", yticks=[10.0**power for power in range(-15, 1, 3)], ylim=(3e-16, 5))
+    ax.minorticks_off()
     ax.set_title("NashConv: what both could still gain", size=10, color=MUTED)
+    ax.legend(loc="lower left", fontsize=9, frameon=False)
     ax.grid(color=LINE, lw=0.5)
     for player in (0, 1):
         ax = figure.add_axes((0.53 + 0.25 * player, 0.1, 0.22, 0.8))

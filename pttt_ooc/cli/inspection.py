@@ -28,7 +28,6 @@ from pttt_ooc.options import (
 if TYPE_CHECKING:
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.strategy_names import NamedStrategy
-    from pttt_ooc.products.equilibrium import Support
     from pttt_ooc.rules.game import Game
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
@@ -63,44 +62,35 @@ def show(
     """Show what a strategy does at an infoset.
 
     The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
-    all other squares the probability of an attempt.  After `pttt equilibria`, a star marks what some equilibrium does.
+    all other squares the probability of an attempt.  Below it is the strategy's support at the infoset.  After
+    `pttt equilibria`, a star marks the support of some equilibrium.
     """
     check_game(game)
+    from pttt_ooc.library.supports import kept_support
     from pttt_ooc.questions.infoset_parser import checked
     from pttt_ooc.rules.infoset_text import attempts_of
-    from pttt_ooc.show.boards import attempts_sentence, board_text
+    from pttt_ooc.show.boards import attempts_sentence, board_text, support_sentences
 
     named, rules = _named([strategy], player, [infosets], game)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = checked(rules, whose, infoset)
     read = _read(named, rules, data)[0]
     probabilities, attempts = read[infoset].tolist(), attempts_of(infoset)
-    support = _support(named[0], rules, data)
+    support = kept_support(named[0], rules, data)
     played = support.played(whose, tuple(attempts)[setup:]) if support else None
+    own = [square for square, p in enumerate(probabilities) if p > 0]
     if as_json:
         known = {"met": played is not None, "squares": played or []} if support else None
         steps = [{"square": s, "placed": placed} for s, placed in attempts]
         record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": steps}
-        print(json.dumps({**record, "probabilities": probabilities, "equilibria": known}))
+        print(json.dumps({**record, "probabilities": probabilities, "support": own, "equilibria": known}))
         return
     print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")
     print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
     print()
     print(board_text(rules, whose, infoset, probabilities, played or ()))
-    if support:
-        print()
-        print("*: some equilibrium attempts it." if played else "No pair of equilibrium strategies brings a game here.")
-
-
-def _support(named: NamedStrategy, game: Game, data: Path) -> Support | None:
-    """What some equilibrium plays, if `pttt equilibria` has found it, beside the strategy's index or in `data`."""
-    from pttt_ooc.products.equilibrium import stored_support
-    from pttt_ooc.stages.directories import results_of, structure_of
-
-    places = [results_of(data, game.name, "full")]
-    if named.kind == "solution":
-        places.insert(0, structure_of(named.path.parent))
-    return next((found for place in places if (found := stored_support(place, game))), None)
+    print()
+    print(*support_sentences(rules, own, support is not None, played), sep="\n")
 
 
 def best_response(

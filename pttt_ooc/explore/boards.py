@@ -33,8 +33,8 @@ class BoardSquare:
         Whether the large number is about 0.
     spoken
         All of this in words.
-    played
-        Whether some equilibrium attempts it.
+    support, played
+        Whether it is in the support of the strategy, and of some equilibrium.
     """
 
     square: int
@@ -47,6 +47,7 @@ class BoardSquare:
     small: str = ""
     faint: bool = False
     spoken: str = ""
+    support: bool = False
     played: bool = False
 
 
@@ -74,7 +75,7 @@ def strategy_board(
     classes
         Squares that mirror each other: the first shows the probability of all, the others name the first.
     played
-        The squares that some equilibrium attempts.
+        The squares in the support of some equilibrium.
     """
     marks = known_marks(game, player, infoset)
     alike = {square: one for one in classes for square in one}
@@ -96,11 +97,15 @@ def strategy_board(
             small = "" if value is None else _signed(value)
             squares = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
             cells.append(_cell(game, square, p, most, small, f"{squares}: {spoken}"))
-    return [_played(cell) if cell.square in played else cell for cell in cells]
+    support = {square for square, p in enumerate(sums) if p and square == alike.get(square, (square,))[0]}
+    return [_supported(cell, cell.square in support, cell.square in played) for cell in cells]
 
 
-def _played(cell: BoardSquare) -> BoardSquare:
-    return replace(cell, played=True, spoken=f"{cell.spoken}, attempted by some equilibrium")
+def _supported(cell: BoardSquare, support: bool, played: bool) -> BoardSquare:
+    """A square with its marks, and with words for them."""
+    of = ["this strategy"] * support + ["some equilibrium"] * played
+    spoken = f"{cell.spoken}, in the support of {listed(of)}" if of else cell.spoken
+    return replace(cell, support=support, played=played, spoken=spoken)
 
 
 def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:

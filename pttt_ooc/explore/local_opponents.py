@@ -14,7 +14,9 @@ from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.strategy_names import game_of, named_strategy, player_of
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
+from pttt_ooc.library.supports import kept_support
 from pttt_ooc.library.values import best_response
+from pttt_ooc.products.equilibrium import Support
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.profile import PreparedProfile, symmetry_of
@@ -41,7 +43,7 @@ class Pair:
 
     def __init__(self, names: tuple[str, str], game: str | None) -> None:
         named = [named_strategy(name, player) for player, name in enumerate(names)]
-        self.names = names
+        self.names, self._named = names, named
         self.game: Game = game_of(named, game)
         first, second = (Strategy.of_named(one, self.game) for one in named)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
@@ -56,6 +58,12 @@ class Pair:
             names[player] = f"best response to {self.names[1 - player]}"
         pair.strategies, pair.names = (strategies[0], strategies[1]), (names[0], names[1])
         return pair
+
+    @cached_property
+    def support(self) -> Support | None:
+        """What some equilibrium plays, if `pttt equilibria` has kept it."""
+        kept = (kept_support(one, self.game, data_directory()) for one in self._named)
+        return next((support for support in kept if support), None)
 
     @cached_property
     def profile(self) -> PreparedProfile:

@@ -17,7 +17,7 @@ from pttt_ooc.explore.inspection import Asked, Look, look
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.service.wire import Message
-from pttt_ooc.show.boards import attempts_sentence
+from pttt_ooc.show.boards import attempts_sentence, unknown_support
 from pttt_ooc.show.numbers import value_for
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
@@ -89,6 +89,7 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
         "facts": _facts(address, answers[0]["facts"]),
         "drawn": [_strategy(game, address, answer, classes) for answer in answers],
         "equilibria": answers[0]["equilibria"],
+        "unknown_support": unknown_support(game),
         "rows": [_row(answers, one) for one in classes],
         "choices": {square: address.to(square=first[square]) for square in facts["legal"]},
         "square": first.get(address.square) if address.square is not None else None,

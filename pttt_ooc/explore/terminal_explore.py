@@ -18,7 +18,7 @@ from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.rules.play import first_infoset
-from pttt_ooc.show.boards import attempts_sentence
+from pttt_ooc.show.boards import attempts_sentence, support_sentences
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals, gap, probability
 
@@ -179,7 +179,12 @@ class Walk:
         sentence = attempts_sentence(self.infoset, len(game.setup[self.player]))
         say()
         say(f"Player {self.player} ({MARKS[self.player]}): {sentence}.")
-        say(self.dialogue.board(game, self._squares(facts.probabilities, classes)))
+        support, own = self.pair.support, [s for s in facts.legal if facts.probabilities[s] > 0]
+        attempts = tuple(attempts_of(self.infoset))[len(game.setup[self.player]) :]
+        played = support.played(self.player, attempts) if support else None
+        say(self.dialogue.board(game, self._squares(facts.probabilities, classes, played or ())))
+        for line in support_sentences(game, own, support is not None, played):
+            say(line)
         if images := mirror_images(game, self.infoset):
             say(f"{'Merged with its mirror images' if self._merged else 'Mirror images'}: {'  '.join(images)}")
         if any(len(one) > 1 for one in classes):
@@ -200,13 +205,14 @@ class Walk:
         facts = numbers(self.pair.profile, self.player, self.infoset)
         return facts, [(square,) for square in facts.legal]
 
-    def _squares(self, row: SquareArray, classes: Classes) -> list[Square]:
+    def _squares(self, row: SquareArray, classes: Classes, played: Sequence[int]) -> list[Square]:
         known = dict(attempts_of(self.infoset))
         sums = {one[0]: _together(row, one) for one in classes}
         most = max((p for p in sums.values() if p == p), default=1.0)
         squares = [self._mark(mine=known[s]) if s in known else Square("") for s in range(self.pair.game.squares)]
         for one in classes:
-            squares[one[0]] = Square(probability(sums[one[0]]), style="bold" if sums[one[0]] == most else "")
+            star = "*" if one[0] in played else ""
+            squares[one[0]] = Square(probability(sums[one[0]]) + star, style="bold" if sums[one[0]] == most else "")
             for other in one[1:]:
                 squares[other] = Square(f"={one[0]}", style="dim")
         return squares

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of
-from pttt_ooc.show.numbers import probability
+from pttt_ooc.show.numbers import listed, probability
 
 MARKS = "xo"
 _WIDTH = 8  # characters of a square: "0.1234" and a blank on either side
@@ -43,3 +43,33 @@ def attempts_sentence(infoset: str, setup: int = 0) -> str:
     for k, (square, placed) in enumerate(attempts_of(infoset)):
         parts.append(f"{square} given" if k < setup else f"placed {square}" if placed else f"found {square} occupied")
     return ", ".join(parts) or "no attempt yet"
+
+
+def support_sentences(game: Game, own: Iterable[int], known: bool, played: Sequence[int] | None) -> list[str]:
+    """The supports at an infoset: of the strategy that is shown, and of all equilibria together.
+
+    Parameters
+    ----------
+    own
+        The squares that the strategy attempts with a positive probability.
+    known
+        Whether `pttt equilibria` has found what some equilibrium plays.
+    played
+        The squares that some equilibrium attempts; None if no pair of equilibrium strategies brings a game here.
+    """
+    mine = f"In the support of this strategy: {_squares(own)}."
+    if not known:
+        return [mine, unknown_support(game)]
+    if played is None:
+        return [mine, "No pair of equilibrium strategies brings a game here."]
+    return [mine, f"In the support of some equilibrium (*): {_squares(played)}."]
+
+
+def unknown_support(game: Game) -> str:
+    """The sentence where the support of equilibria is missing."""
+    return f"Which squares are in the support of some equilibrium, `pttt equilibria --game {game.name}` finds out."
+
+
+def _squares(squares: Iterable[int]) -> str:
+    numbers = sorted(squares)
+    return f"square{'s' * (len(numbers) != 1)} {listed(numbers)}" if numbers else "none"

@@ -21,7 +21,7 @@ from pttt_ooc.rules.catalogue import aim
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import Attempts, attempts_of
 from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
-from pttt_ooc.show.numbers import listed
+from pttt_ooc.show.numbers import NOISE, listed
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import (
     PALETTE,
@@ -207,6 +207,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "solve": solve,
         "parameters": {n: data.parameters.get(n, solve.get(n)) for n in PARAMETERS},
         "bounds": value_bounds(data.evaluation),
+        "noise": NOISE,
         "exact": data.finish.get("stopped_by") == "equilibrium",
         "aim": aim(game),
         "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),

@@ -49,7 +49,9 @@ def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
             assert support.played(player, tuple(naive.attempts(text))) == (squares or None), text
 
     code, out, _ = run(capsys, "show", "uniform", "|", "--player", 1, "--game", GAME, "--data", tmp_path)
-    assert code == 0 and out.count("*") == 6 + 1 and "*: some equilibrium attempts it." in out
+    assert code == 0 and out.count("*") == 6 + 1
+    assert "In the support of this strategy: squares 0, 1, 2, 3, 4 and 5.\n" in out
+    assert "In the support of some equilibrium (*): squares 0, 1, 2, 3, 4 and 5.\n" in out
     code, out, _ = run(capsys, "show", "uniform", "|0*", "--player", 0, "--game", GAME, "--data", tmp_path, "--json")
     squares = sorted(square for at, square in expected[0] if at == "|0*")
     assert json.loads(out)["equilibria"] == {"met": True, "squares": squares} and 0 < len(squares) < 5
@@ -63,8 +65,13 @@ def test_nothing_is_kept_without_being_asked_for(tmp_path, capsys):
     assert code == 0 and "player 1: one equilibrium strategy" in out and "the best pure strategy guarantees -1" in out
     assert not (tmp_path / "mini-2x2k2-abrupt/full" / SUPPORTS).exists()
     arguments = ("show", "uniform", "|", "--player", 0, "--game", "mini-2x2k2-abrupt", "--data", tmp_path)
-    assert "*" not in run(capsys, *arguments)[1]
-    assert json.loads(run(capsys, *arguments, "--json")[1])["equilibria"] is None
+    out = run(capsys, *arguments)[1]
+    assert "*" not in out and "`pttt equilibria --game mini-2x2k2-abrupt` finds out." in out
+    pure, of_game = tmp_path / "pure.zip", ("--game", "mini-2x2k2-abrupt")
+    assert run(capsys, "best-response", "uniform", "--player", 1, *of_game, "--output", pure)[0] == 0
+    record = json.loads(run(capsys, "show", pure, "|0*", *arguments[3:], "--json")[1])
+    assert record["equilibria"] is None and sum(record["probabilities"][square] for square in record["support"]) == 1
+    assert 0 < len(record["support"]) < 3
 
 
 def test_a_game_that_is_not_listed_is_refused(tmp_path, capsys):

@@ -19,11 +19,11 @@ from tests.kits import naive
 from tests.kits.equilibria import settled
 
 
-def dots(page):
-    """The squares with a dot, on the first board."""
+def marked(page, mark="played"):
+    """The squares with a dot, or with another mark, on the first board."""
     board = page[page.index('id="board1"') :]
     links = board[: board.index("</svg>")].split("data-square=")[1:]
-    return [int(link.split('"')[1]) for link in links if 'class="played"' in link]
+    return [int(link.split('"')[1]) for link in links if f'class="{mark}"' in link]
 
 
 @pytest.mark.slow_but_one
@@ -45,15 +45,19 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
             for text in ("|", "|0*", never):
                 address = f"/explore?player=1&at={text}"
                 page, answer = ready(pages, address).text, pages.get(f"/api{address}").json()
+                probabilities = answer["numbers"]["probabilities"]
+                rings = [square for square, p in enumerate(probabilities) if p]
+                assert marked(page, "support") == rings and "Ring: in the support of the strategy" in page
                 if not known:
-                    assert dots(page) == [] and answer["equilibria"] is None and "quilibri" not in page
+                    assert marked(page) == [] and answer["equilibria"] is None and "Dot: " not in page
+                    assert f"`pttt equilibria --game {GAME}` finds out." in page
                     continue
                 squares = support.played(1, tuple(naive.attempts(text)))
                 assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
-                assert dots(page) == (squares or [])
-                sentence = "Dot: some equilibrium attempts" if squares else "No pair of equilibrium strategies brings"
-                assert sentence in page
-                assert page.count("attempted by some equilibrium") >= len(squares or [])
+                assert marked(page) == (squares or [])
+                dotted = "Dot: in the support of some equilibrium."
+                assert (dotted if squares else "No pair of equilibrium strategies brings") in page
+                assert page.count('some equilibrium"') >= len(squares or [])
                 seen.add(squares is not None)
             assert seen == ({True, False} if known else set())
     assert (directory / SUPPORTS).exists() == known

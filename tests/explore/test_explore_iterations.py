@@ -68,7 +68,8 @@ def shown(page):
 def said(told):
     """The same from numbers."""
     values = {s: decimals(told.action_values[s], 3) for s in told.legal}
-    return {s: f"probability {probability(told.probabilities[s])}, value {values[s]}" for s in told.legal}
+    support = {s: ", in the support of this strategy" if told.probabilities[s] > 0 else "" for s in told.legal}
+    return {s: f"probability {probability(told.probabilities[s])}, value {values[s]}{support[s]}" for s in told.legal}
 
 
 def kept(solved):

@@ -142,9 +142,10 @@ def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     said = re.findall(r'data-square="(\d)" aria-label="([^"]*)"', board)
     corners, middles = (sum(wanted.probabilities[list(one)]) for one in ((0, 2, 3, 5), (1, 4)))
     values = [decimals(wanted.action_values[s], 3) for s in (0, 1)]
+    own = "in the support of this strategy"
     assert [label for _, label in said] == [
-        f"Squares 0, 2, 3 and 5 together: probability {probability(corners)}, value {values[0]}",
-        f"Squares 1 and 4 together: probability {probability(middles)}, value {values[1]}",
+        f"Squares 0, 2, 3 and 5 together: probability {probability(corners)}, value {values[0]}, {own}",
+        f"Squares 1 and 4 together: probability {probability(middles)}, value {values[1]}, {own}",
         *(f"Square {s}: mirrors square {first}" for s, first in ((2, 0), (3, 0), (4, 1), (5, 0))),
     ]
     assert "Square 0 is" in page and page.count('<tr><th scope="row">') >= 2

@@ -86,7 +86,8 @@ def test_the_board_shows_probability_and_value_of_each_attempt(pages, infoset):
     for square in range(6):
         if square in told.legal:
             value = f"{told.action_values[square]:.3f}".replace("-", "−")
-            assert shown[square] == f"probability {told.probabilities[square]:.4f}, value {value}"
+            support = ", in the support of this strategy" if told.probabilities[square] > 0 else ""
+            assert shown[square] == f"probability {told.probabilities[square]:.4f}, value {value}{support}"
         else:
             assert shown[square] == ("own mark" if f"{square}*" in infoset else "mark of the opponent")
 

@@ -20,6 +20,7 @@ from pttt_ooc.explore.terminal_explore import explore
 from pttt_ooc.explore.terminal_play import keypad_key, play
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
+from pttt_ooc.products.equilibrium import Support, write_supports
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import tic_tac_toe
 from pttt_ooc.show.dialogue import Dialogue
@@ -27,6 +28,8 @@ from pttt_ooc.show.numbers import decimals
 from pttt_ooc.stages import solve
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.preparation import prepared
+from tests.kits import naive
+from tests.kits.equilibria import settled
 from tests.kits.patience import PATIENCE
 from tests.kits.terminals import MAIN, plain
 
@@ -133,6 +136,42 @@ def test_mirror_images_are_merged_on_the_terminal(monkeypatch, pair):
     assert "Merged with its mirror images: |2*  |3*  |5*" in after and "Mirror images: |2*  |3*  |5*" in again
     assert "reach: own 0.6667" in after and "reach: own 0.1667" in again
     assert re.search(r"^     5 ", after, re.MULTILINE) and "given |0*" in after
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_supports_are_told_on_the_terminal(monkeypatch, tmp_path, known):
+    # The support of one equilibrium stands for that of all of them.
+    game, plans = named_game(GAME), settled(GAME).plans
+    if known:
+        (tmp_path / GAME / "full").mkdir(parents=True)
+        write_supports(tmp_path / GAME / "full", game, plans)
+    support = Support(game, plans)
+    monkeypatch.setattr("pttt_ooc.explore.local_opponents.data_directory", lambda: tmp_path)
+    never = next(text for text in naive.infosets(game, 1) if support.played(1, tuple(naive.attempts(text))) is None)
+    pair = Pair(("uniform", "uniform"), GAME).with_reply(0)
+    seen = set()
+    for player, text in ((0, "|"), (1, "|"), (1, "|0*"), (1, never)):
+        _, told = say(monkeypatch, f"{text}\nq\n", explore, pair, player)
+        board, shown = told[told.rindex(f"Player {player} (") :].split("In the support of this strategy: ")
+        own, *rest = " ".join(shown.split()).split(". ")
+        probabilities = pair.strategies[player][text]
+        assert own == squares_of([square for square, p in enumerate(probabilities.tolist()) if p > 0])
+        squares = support.played(player, tuple(naive.attempts(text))) if known else None
+        assert board.count("*") == len(squares or ())
+        if not known:
+            assert rest[0].endswith("some equilibrium, `pttt equilibria --game mini-2x3k2-abrupt` finds out")
+        elif squares is None:
+            assert rest[0] == "No pair of equilibrium strategies brings a game here"
+        else:
+            assert rest[0] == f"In the support of some equilibrium (*): {squares_of(squares)}"
+        seen.add((player, squares is None, int((probabilities > 0).sum()) < 3))
+    assert not known or {(0, False, True), (1, False, False), (1, True, False)} <= seen
+
+
+def squares_of(squares):
+    """Squares as a sentence names them."""
+    *most, last = squares
+    return f"squares {', '.join(map(str, most))} and {last}" if most else f"square {last}"
 
 
 @pytest.mark.slow
