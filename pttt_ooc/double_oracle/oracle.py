@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pttt_ooc.aliases import Interval
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.memory_budget import RunMemory
+from pttt_ooc.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
@@ -129,7 +129,14 @@ class DoubleOracle:
     (0.764706, True)
     """
 
-    def __init__(self, game: Game, memo_mb: float = 96, threads: int = 1, memory_mb: float = math.inf) -> None:
+    def __init__(
+        self,
+        game: Game,
+        memo_mb: float = 96,
+        threads: int = 1,
+        memory_mb: float = math.inf,
+        runner: SubtreeRunner | None = None,
+    ) -> None:
         self.game, self.rules = game, rule_tables(game)
         self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
         self._memory, self._memo_mb = RunMemory(game.name, self.rules, memory_mb), memo_mb
@@ -137,7 +144,7 @@ class DoubleOracle:
         self._histories, self._matching = Histories(self.rules), Matching()
         self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
-        self._workers = ThreadPoolExecutor(2) if threads > 1 else None
+        self._runner = runner or ThreadRunner(self._responders, threads)
         self.last: Round | None = None
 
     def round(self) -> Round:
@@ -166,7 +173,7 @@ class DoubleOracle:
             behave(plan, own, _LEAST)
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        first, second = (self._workers.map if self._workers else map)(self._respond, (0, 1))
+        first, second = self._responses()
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,
@@ -210,8 +217,14 @@ class DoubleOracle:
         """Let the bounds of best responses go; no round can follow."""
         self._responders.clear()
 
-    def _respond(self, player: int) -> Response:
-        return self._responders[player].respond(self.plans[1 - player], self.plans[player])
+    def _responses(self) -> tuple[Response, Response]:
+        """Both players' best responses."""
+        for player, responder in enumerate(self._responders):
+            responder.face(self.plans[1 - player], self.plans[player])
+        first, second = (ResponseSearch(self._responders[p], p, self.plans[p]) for p in (0, 1))
+        self._runner.run(self.plans, (first, second))
+        assert first.response and second.response
+        return first.response, second.response
 
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""
