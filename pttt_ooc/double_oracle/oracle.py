@@ -19,7 +19,7 @@ from typing import Any
 from pttt_ooc.aliases import Interval
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.memory_budget import RunMemory
-from pttt_ooc.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner
+from pttt_ooc.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner, load_kernels
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
@@ -144,6 +144,7 @@ class DoubleOracle:
         self._histories, self._matching = Histories(self.rules), Matching()
         self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
+        load_kernels(self.rules)
         self._runner = runner or ThreadRunner(self._responders, threads)
         self.last: Round | None = None
 

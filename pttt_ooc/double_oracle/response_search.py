@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from pttt_ooc.double_oracle.clairvoyance import NEVER
 from pttt_ooc.double_oracle.lazy_response import LEAST, Outlook, Responder, Response, Steps, Subtree
 from pttt_ooc.double_oracle.restricted_histories import Plans
-from pttt_ooc.double_oracle.sparse_plan import SparsePlan
+from pttt_ooc.double_oracle.rule_tables import RuleTables
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, first_infoset
 from pttt_ooc.jit import bare_kernel
 
 LEAST_INFOSETS = 256
@@ -141,6 +142,8 @@ class ResponseSearch:
                 self._divide(longer, after, division)
             else:
                 self._await(Subtree(self._player, longer, after), (division, square, placed))
+        if not branches:
+            self._go_on(division)
 
     def _arrive(self, division: _Division, square: int, placed: int, found: Response) -> None:
         """Note what was found after an attempt of the plan, or for another attempt: `placed` is then -1."""
@@ -150,9 +153,12 @@ class ResponseSearch:
         else:
             division.branches[square, placed] = found
         division.missing -= 1
-        if division.missing:
-            return
-        best = max(division.total(square) for square in division.planned)
+        if not division.missing:
+            self._go_on(division)
+
+    def _go_on(self, division: _Division) -> None:
+        """What the plan attempts is known, or what it does not, too."""
+        best = max((division.total(square) for square in division.planned), default=NEVER)
         if division.others is None:
             division.others = {}
             bounds = division.outlook.bounds
@@ -240,3 +246,13 @@ class ThreadRunner:
         while search.ready:
             subtree = search.ready.pop()
             search.put(subtree, responder.search(subtree))
+
+
+def load_kernels(rules: RuleTables) -> None:
+    """Compile all kernels of a search, or load them: a process takes more memory for that than for a small game."""
+    plan = first_infoset(rules, 0), first_infoset(rules, 1)
+    responder = Responder(rules, 0, 0.001)
+    responder.face(plan[1], plan[0])
+    responder.outlook(())
+    responder.search(Subtree(0, infoset=0, need=1.0))
+    count_planned(plan[0], np.zeros(1, np.int64))
