@@ -35,6 +35,8 @@ PROGRAMS_FROM = 1e-3
 EXACT = 1e-12
 """A gap that is rounding only."""
 
+import os
+TRIM = float(os.environ.get("TRIM", 0))
 _PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
 _LEAST = 1e-14  # reach that counts as none
 _LEAST_CHANCE = 1e-3  # of an action that survives pruning
@@ -171,7 +173,7 @@ class DoubleOracle:
         else:
             reach, _ = self._matching.solve(self.plans, won, _PART * width, _MOST)
         for plan, own in zip(self.plans, reach, strict=True):
-            behave(plan, own, _LEAST)
+            behave(plan, own, _LEAST if exact else max(_LEAST, TRIM * width))
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
         first, second = self._responses()
