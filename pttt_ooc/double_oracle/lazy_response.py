@@ -139,7 +139,7 @@ class Responder:
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
         self._rules, self._player = rules, player
         self._bounds = new_bounds(rules.squares, memo_mb)
-        self._give_room(1 << 16)
+        self._room = 1 << 16
 
     def limit(self, memo_mb: float) -> None:
         """Keep bounds in at most so many megabytes."""
@@ -157,11 +157,13 @@ class Responder:
         """
         self.face(plan, plan if own is None else own, bounded)
         found = self.search(Subtree(self._player, infoset=-1 if own is None else 0))
+        self.leave()
         return replace(found, value=found.value + self.payoff)
 
     def face(self, plan: SparsePlan, own: SparsePlan, bounded: bool = True) -> None:
         """Prepare for subtrees of one response: the opponent's plan, and the responder's."""
         self._bounds.counts[2] += 1
+        self._give_room(self._room)
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
         self._own, self._opponent = own, (1 - self._player, plan, digests, self._bounds, bounded)
@@ -178,7 +180,7 @@ class Responder:
             )
             if not steps.counts[2]:
                 break
-            self._give_room(4 * len(steps.parents))
+            self._give_room(4 * self._room)
         size = int(steps.counts[0])
         kept = steps._replace(
             parents=steps.parents[:size].copy(),
@@ -195,10 +197,15 @@ class Responder:
         outlook = Outlook(np.zeros(n), np.zeros(n), np.zeros((n, 2), np.bool_))
         taken = np.array(path, np.int64).reshape(-1, 2)
         while not look_out(self._rules, self._opponent, self._positions, self._steps, taken, outlook):
-            self._give_room(4 * len(self._steps.parents))
+            self._give_room(4 * self._room)
         return outlook
 
+    def leave(self) -> None:
+        """Let go of both plans, and of the room for a search, until :meth:`face`."""
+        del self._own, self._opponent, self._positions, self._steps
+
     def _give_room(self, room: int) -> None:
+        self._room = room
         self._positions, self._steps = _positions(room), _steps(room, self._rules.squares)
 
 

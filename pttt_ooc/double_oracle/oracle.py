@@ -35,8 +35,9 @@ PROGRAMS_FROM = 1e-3
 EXACT = 1e-12
 """A gap that is rounding only."""
 
-import os
-TRIM = float(os.environ.get("TRIM", 0))
+TRIMMED = 1e-3
+"""Of the interval: what regret matching plays with less reach is left out of its plans."""
+
 _PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
 _LEAST = 1e-14  # reach that counts as none
 _LEAST_CHANCE = 1e-3  # of an action that survives pruning
@@ -173,7 +174,7 @@ class DoubleOracle:
         else:
             reach, _ = self._matching.solve(self.plans, won, _PART * width, _MOST)
         for plan, own in zip(self.plans, reach, strict=True):
-            behave(plan, own, _LEAST if exact else max(_LEAST, TRIM * width))
+            behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
         first, second = self._responses()
@@ -226,6 +227,8 @@ class DoubleOracle:
             responder.face(self.plans[1 - player], self.plans[player])
         first, second = (ResponseSearch(self._responders[p], p, self.plans[p]) for p in (0, 1))
         self._runner.run(self.plans, (first, second))
+        for responder in self._responders:
+            responder.leave()
         assert first.response and second.response
         return first.response, second.response
 
