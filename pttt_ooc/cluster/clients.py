@@ -37,7 +37,13 @@ def open_client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         from distributed import Client, LocalCluster
     if scheduler is None:
         with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None) as cluster,
+            LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                memory_limit=None,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client

@@ -1,8 +1,8 @@
 """One round's subtrees as tasks of Dask.
 
-Both plans are sent to all workers once a round.  Dask gives a task to another worker when one dies; when a round's plans
-are lost with the workers that had them, they are sent again, and so are the tasks that are not done.  The result does
-not depend on who found what.
+Both plans are sent to all workers once a round.  Dask gives a task to another worker when one dies; when a round's
+plans are lost with the workers that had them, they are sent again, and so are the tasks that are not done.  The result
+does not depend on who found what.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import Any
 
 from pttt_ooc.cluster.subtree_worker import RoundPlans, get_ready, search_subtrees
 from pttt_ooc.cluster.versions import program_version
-from pttt_ooc.double_oracle.lazy_response import Response, Subtree
+from pttt_ooc.double_oracle.lazy_response import Subtree
 from pttt_ooc.double_oracle.response_search import ResponseSearch
 from pttt_ooc.double_oracle.restricted_histories import Plans
-from pttt_ooc.double_oracle.sparse_plan import trimmed
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 
@@ -74,16 +73,20 @@ class DaskRunner:
             If all workers stay away, or if workers die of the tasks.
         """
         self._number += 1
-        first, second = trimmed(plans[0]), trimmed(plans[1])
-        given = RoundPlans(self._run, self._number, self._game, (first, second), self._memory_mb, program_version())
-        self.sent, self.received, self.tasks = sum(part.nbytes for plan in (first, second) for part in plan), 0, 0
+        given = RoundPlans(self._run, self._number, self._game, plans, self._memory_mb, program_version())
+        self.sent, self.received, self.tasks = sum(part.nbytes for plan in plans for part in plan), 0, 0
         left: Batch = []
-        for losses in range(_MOST_LOSSES):
-            left = self._attempt(given, searches, left)
-            if not left:
-                return
-            self._wait_for_workers()
-        raise PtttError(f"The plans of a round were lost {losses + 1} times with the workers that had them.")
+        try:
+            for _ in range(_MOST_LOSSES):
+                left = self._attempt(given, searches, left)
+                if not left:
+                    return
+                self._wait_for_workers()
+        except OSError as error:
+            raise PtttError(
+                f"The scheduler is gone ({error}); with --state, the same command goes on from the last saved round."
+            ) from error
+        raise PtttError(f"The plans of a round were lost {_MOST_LOSSES} times with the workers that had them.")
 
     def _attempt(self, given: RoundPlans, searches: tuple[ResponseSearch, ResponseSearch], left: Batch) -> Batch:
         """Send plans and tasks; returns the subtrees that are left when the plans are lost."""
@@ -142,8 +145,8 @@ class DaskRunner:
         while not self._client.nthreads():
             if time.monotonic() > until:
                 raise PtttError(
-                    f"The scheduler at {self._client.scheduler.address} has had no worker for {_PATIENCE_SECONDS:.0f} s; "
-                    "start some, as in `dask worker ADDRESS`."
+                    f"The scheduler at {self._client.scheduler.address} has had no worker for "
+                    f"{_PATIENCE_SECONDS:.0f} s; start some, as in `dask worker ADDRESS`."
                 )
             time.sleep(0.1)
 

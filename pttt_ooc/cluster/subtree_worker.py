@@ -29,7 +29,7 @@ class RoundPlans:
     game
         The rules.
     plans
-        Both players' plans, trimmed.
+        What both players' plans play.
     memory_mb
         Megabytes for a worker's process.
     version
@@ -92,7 +92,7 @@ def _facing(given: RoundPlans) -> tuple[Responder, Responder]:
         _desk.rules = rule_tables(given.game)
         _desk.responders = Responder(_desk.rules, 0, 1.0), Responder(_desk.rules, 1, 1.0)
     memory = RunMemory(given.game.name, _desk.rules, given.memory_mb)
-    megabytes = memory.for_bounds(given.plans, 0, False) / 2
+    megabytes = memory.for_worker(given.plans) / 2
     for player, responder in enumerate(_desk.responders):
         responder.limit(megabytes)
         responder.face(given.plans[1 - player], given.plans[player])

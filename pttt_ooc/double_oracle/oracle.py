@@ -25,7 +25,7 @@ from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.double_oracle.saved_state import Arrays, fields_of, packed, unpacked
-from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave, first_infoset, pruned, trimmed
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave, first_infoset, played_part, pruned, trimmed
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 
@@ -223,10 +223,11 @@ class DoubleOracle:
 
     def _responses(self) -> tuple[Response, Response]:
         """Both players' best responses."""
+        played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
         for player, responder in enumerate(self._responders):
-            responder.face(self.plans[1 - player], self.plans[player])
-        first, second = (ResponseSearch(self._responders[p], p, self.plans[p]) for p in (0, 1))
-        self._runner.run(self.plans, (first, second))
+            responder.face(played[1 - player], played[player])
+        first, second = (ResponseSearch(self._responders[p], p, played[p]) for p in (0, 1))
+        self._runner.run(played, (first, second))
         for responder in self._responders:
             responder.leave()
         assert first.response and second.response

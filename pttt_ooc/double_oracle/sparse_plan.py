@@ -17,6 +17,8 @@ from pttt_ooc.jit import bare_kernel, piece
 SPARE = 64
 """Infosets and sequences for which a plan gets more room, at least."""
 
+_PLAYED = 1e-300  # less than any probability of an action
+
 
 class SparsePlan(NamedTuple):
     """The infosets and the sequences of one player, in the order in which they were made.
@@ -155,6 +157,11 @@ def pruned(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tu
     infosets = np.full(int(plan.counts[0]), -1, np.int64)
     _copy_likely(rules, plan, least, smaller, infosets, sequences)
     return smaller, sequences[: int(smaller.counts[1])]
+
+
+def played_part(rules: RuleTables, player: int, plan: SparsePlan) -> SparsePlan:
+    """A copy with what a plan plays, and nothing else: all that responses to it depend on."""
+    return trimmed(pruned(rules, player, plan, _PLAYED)[0])
 
 
 @bare_kernel
