@@ -41,7 +41,7 @@ def open_client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
                 n_workers=workers,
                 threads_per_worker=1,
                 memory_limit=None,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             Client(cluster) as client,
