@@ -17,6 +17,7 @@ from pttt_ooc.errors import MissingExtraError
 EXTRAS = {
     "arena": ("choix", "scipy", "statsmodels"),
     "bots": ("pandas", "sklearn"),
+    "cluster": ("distributed",),
     "deep": ("jax",),
     "environments": ("gymnasium", "pettingzoo"),
     "exact": ("highspy", "flint", "scipy"),

@@ -30,6 +30,7 @@ COMMANDS = {
     "learn double-oracle --game mini-2x3k2-abrupt": "highspy",
     "learn ppo --game mini-2x3k2-abrupt": "jax",
     "smbc goals data/smbc --all-equilibria": "scipy",
+    "exact --game mini-2x3k2-abrupt --workers 2": "distributed",
 }
 
 IMPORTERS = ("pttt_ooc.arena.statistics", "pttt_ooc.learners.deep.")
@@ -47,7 +48,7 @@ def test_the_extras_are_those_of_the_project():
 def test_the_libraries_that_make_installs_run_all_commands():
     [everything] = DECLARED["all"]
     named = everything.removeprefix("pttt-ooc[").removesuffix("]").split(",")
-    assert {*named} == {"workflow", *EXTRAS} - {"deep", "openspiel"}
+    assert {*named} == {"workflow", *EXTRAS} - {"cluster", "deep", "openspiel"}
 
 
 @pytest.mark.parametrize(("name", "module"), ONE, ids=" ".join)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,8 @@ from pttt_ooc.show.rounds import round_line
 
 if TYPE_CHECKING:
     from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
+    from pttt_ooc.double_oracle.response_search import SubtreeRunner
+    from pttt_ooc.double_oracle.saved_state import SavedState
     from pttt_ooc.products.solution import Strategies
     from pttt_ooc.rules.game import Game
 
@@ -57,6 +60,12 @@ def exact(
         Path | None, typer.Option(metavar="FILE.efg", help="Write the whole game for Gambit; small boards only.")
     ] = None,
     threads: ThreadsOption = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Search best responses by so many processes of Dask.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Or by the workers of a scheduler of Dask, tcp://HOST:PORT.")
+    ] = None,
     as_json: JsonOption = False,
     data: DataOption = DATA,
 ) -> None:
@@ -79,25 +88,18 @@ def exact(
         if file:
             check_output(file, suffix=suffix)
     check_extra("exact", "The command `pttt exact`")
+    if workers or scheduler:
+        check_extra("cluster", "A search by several processes")
     if efg:
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
-    oracle = DoubleOracle(rules, math.inf, threads or cores(), memory_mb or MEMORY_MB)
-    played = _played(oracle, solution, data) if solution else None
-    begin = spoken = time.monotonic()
-    with SavedState(state, oracle) if state else nullcontext() as saved:
-        if oracle.last:
-            say(f"Going on after round {oracle.last.number}.")
-        for each in oracle.rounds(gap):
-            seconds = time.monotonic() - begin
-            ends = each.is_equilibrium(gap) or seconds >= 60 * max_minutes
-            if saved:
-                saved.save(ends)
-            if ends or time.monotonic() - spoken > _LINE_SECONDS:
-                spoken = time.monotonic()
-                say(round_line(each, seconds))
-            if ends:
-                break
+    budget = memory_mb or MEMORY_MB
+    with _runner(workers, scheduler, rules, budget) as runner:
+        oracle = DoubleOracle(rules, math.inf, threads or cores(), budget, runner)
+        played = _played(oracle, solution, data) if solution else None
+        begin = time.monotonic()
+        with SavedState(state, oracle) if state else nullcontext() as saved:
+            _play_rounds(oracle, saved, gap, 60 * max_minutes)
         seconds = time.monotonic() - begin
     last = oracle.last
     assert last
@@ -125,6 +127,38 @@ def exact(
         print(json.dumps(record))
     else:
         _show(last, rules, seconds)
+
+
+@contextmanager
+def _runner(
+    workers: int | None, scheduler: str | None, rules: Game, memory_mb: float
+) -> Iterator[SubtreeRunner | None]:
+    """Who searches best responses; None: threads of this process."""
+    if workers is None and scheduler is None:
+        yield None
+        return
+    from pttt_ooc.cluster.clients import open_client
+
+    with open_client(workers, scheduler) as client:
+        from pttt_ooc.cluster.subtree_runner import DaskRunner
+
+        yield DaskRunner(client, rules, memory_mb)
+
+
+def _play_rounds(oracle: DoubleOracle, saved: SavedState | None, gap: float, most_seconds: float) -> None:
+    begin = spoken = time.monotonic()
+    if oracle.last:
+        say(f"Going on after round {oracle.last.number}.")
+    for each in oracle.rounds(gap):
+        seconds = time.monotonic() - begin
+        ends = each.is_equilibrium(gap) or seconds >= most_seconds
+        if saved:
+            saved.save(ends)
+        if ends or time.monotonic() - spoken > _LINE_SECONDS:
+            spoken = time.monotonic()
+            say(round_line(each, seconds))
+        if ends:
+            break
 
 
 def _pure(game: Game) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ That takes a ninth of the rounds in Phantom Tic-Tac-Toe.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,8 @@ from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
 
-_LEAST = 4e-15  # an attempt has to be better by this much: more than sums of a limit and its parts are off
+LEAST = 4e-15
+"""An attempt has to be better by this much: more than sums of a limit and its parts are off."""
 
 
 class Positions(NamedTuple):
@@ -76,7 +77,7 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True)
 class Response:
-    """A best response.
+    """A best response, or its part in a subtree.
 
     Attributes
     ----------
@@ -93,6 +94,30 @@ class Response:
     visited: int
 
 
+class Subtree(NamedTuple):
+    """A part of the search for one response, which depends on plans and rules only: the unit that is shared out.
+
+    Attributes
+    ----------
+    player
+        The responder.
+    path
+        The attempts that lead to the subtree's first infoset, each a square and whether it was placed.
+    infoset
+        That infoset in the responder's plan; -1: no action there is searched because the plan plays it.
+    squares
+        A mask of the squares that may be attempted there.
+    need
+        A value that is not above this may be too high, and its actions need not be the best.
+    """
+
+    player: int
+    path: tuple[tuple[int, int], ...] = ()
+    infoset: int = -1
+    squares: int = -1
+    need: float = NEVER
+
+
 class Responder:
     """Finds best responses of one player; keeps its tables from one to the next.
 
@@ -104,6 +129,11 @@ class Responder:
         The responder.
     memo_mb
         Megabytes for clairvoyant values.
+
+    Attributes
+    ----------
+    payoff
+        What the responder gets before their first attempt.
     """
 
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
@@ -125,24 +155,76 @@ class Responder:
         bounded
             Whether the bounds are clairvoyant values; without, the bound is a sure win: for tests and comparisons.
         """
+        self.face(plan, plan if own is None else own, bounded)
+        found = self.search(Subtree(self._player, infoset=-1 if own is None else 0))
+        self.leave()
+        return replace(found, value=found.value + self.payoff)
+
+    def face(self, plan: SparsePlan, own: SparsePlan, bounded: bool = True) -> None:
+        """Prepare for subtrees of one response: the opponent's plan, and the responder's."""
         self._bounds.counts[2] += 1
+        self._give_room(self._room)
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
-        opponent = (1 - self._player, plan, digests, self._bounds, bounded)
+        self._own, self._opponent = own, (1 - self._player, plan, digests, self._bounds, bounded)
+        self.payoff = float(first_payoff(self._rules, self._opponent, self._positions))
+
+    def search(self, subtree: Subtree) -> Response:
+        """The best response in a subtree, without what the responder got before."""
+        path = np.array(subtree.path, np.int64).reshape(-1, 2)
+        _, _, infoset, squares, need = subtree
         while True:
-            positions, steps = _positions(self._room), _steps(self._room, self._rules.squares)
-            planned = own is not None
-            value = _search(self._rules, opponent, plan if own is None else own, planned, positions, steps)
+            steps = self._steps
+            value = search_subtree(
+                self._rules, self._opponent, self._own, self._positions, steps, path, infoset, squares, need
+            )
             if not steps.counts[2]:
                 break
-            self._room *= 4
+            self._give_room(4 * self._room)
         size = int(steps.counts[0])
         kept = steps._replace(
             parents=steps.parents[:size].copy(),
             results=steps.results[:size].copy(),
             squares=steps.squares[:size].copy(),
+            counts=steps.counts.copy(),
+            bounds=steps.bounds[:0],
         )
         return Response(float(value), kept, int(steps.counts[1]))
+
+    def outlook(self, path: tuple[tuple[int, int], ...]) -> Outlook:
+        """What is known about the attempts at an infoset before any is searched."""
+        n = self._rules.squares
+        outlook = Outlook(np.zeros(n), np.zeros(n), np.zeros((n, 2), np.bool_))
+        taken = np.array(path, np.int64).reshape(-1, 2)
+        while not look_out(self._rules, self._opponent, self._positions, self._steps, taken, outlook):
+            self._give_room(4 * self._room)
+        return outlook
+
+    def leave(self) -> None:
+        """Let go of both plans, and of the room for a search, until :meth:`face`."""
+        del self._own, self._opponent, self._positions, self._steps
+
+    def _give_room(self, room: int) -> None:
+        self._room = room
+        self._positions, self._steps = _positions(room), _steps(room, self._rules.squares)
+
+
+class Outlook(NamedTuple):
+    """What is known about the attempts at an infoset before any is searched; n squares.
+
+    Attributes
+    ----------
+    bounds : float64 (n,)
+        At least the value of an attempt; :data:`NEVER` if it is not possible.
+    payoffs : float64 (n,)
+        What the responder gets where the game ends before their next attempt.
+    goes_on : bool (n, 2)
+        Whether an attempt that failed, or was placed, is followed by another.
+    """
+
+    bounds: NDArray[np.float64]
+    payoffs: NDArray[np.float64]
+    goes_on: NDArray[np.bool_]
 
 
 def _positions(room: int) -> Positions:
@@ -236,25 +318,102 @@ def _opponent_moves(
 
 
 @bare_kernel
-def _search(rules: Any, opponent: Any, own_plan: Any, planned: bool, positions: Any, steps: Any) -> Any:
-    """The best response from the beginning of the game."""
+def _follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
+    """Follow a path from the beginning of the game.
+
+    Returns
+    -------
+    own, tried, stabiliser, begin, top, payoff
+        The responder's marks, failed squares and stabiliser; the first position and the end of the positions, which may
+        be beyond the room; what the responder got since the last attempt.
+    """
     player, plan = opponent[0], opponent[1]
     responder = 1 - player
-    steps.counts[:] = 0
-    own, total, begin, top = rules.setup[responder], 0.0, np.int64(0), np.int64(0)
+    own, tried, stabiliser = np.int64(rules.setup[responder]), np.int64(0), np.int64(rules.everything)
+    payoff, begin, top = 0.0, np.int64(0), np.int64(0)
     start = (np.int64(0), np.int64(0), rules.setup[player], np.int64(0), np.int64(rules.everything))
     if rules.first == responder:
         _push(positions, begin, start, 1.0)
         top += 1
     else:
-        top, total = _opponent_moves(rules, player, plan, positions, start, 1.0, own, begin)
+        top, payoff = _opponent_moves(rules, player, plan, positions, start, 1.0, own, begin)
+    for k in range(len(path)):
+        if top > len(positions.reach):
+            break
+        square, placed = path[k, 0], path[k, 1]
+        end, payoff = _attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
+        begin, top = top, end
+        stabiliser &= rules.fixing[square]
+        if placed:
+            own |= 1 << square
+        else:
+            tried |= 1 << square
+    return own, tried, stabiliser, begin, top, payoff
+
+
+@bare_kernel
+def search_subtree(
+    rules: Any,
+    opponent: Any,
+    own_plan: Any,
+    positions: Any,
+    steps: Any,
+    path: Any,
+    infoset: int,
+    squares: int,
+    need: float,
+) -> Any:
+    """The best response in a subtree; see :class:`Subtree`."""
+    steps.counts[:] = 0
+    own, tried, stabiliser, begin, top, _ = _follow(rules, opponent, positions, path)
     if top > len(positions.reach):
         steps.counts[2] = 1
         return 0.0
-    infoset = np.int64(0 if planned else -1)
-    node = (own, np.int64(0), np.int64(rules.everything), np.int64(-1), np.int64(0), np.int64(0), infoset)
-    _bound(rules, opponent, positions, own, np.int64(0), np.int64(rules.everything), begin, top, steps.bounds[0, 0])
-    return total + _respond(rules, opponent, own_plan, positions, steps, node, (begin, top), top, NEVER)
+    depth = np.int64(len(path))
+    result = path[depth - 1, 1] if depth else np.int64(0)
+    row = steps.bounds[depth, result]
+    _bound(rules, opponent, positions, own, tried, stabiliser, begin, top, row)
+    for square in range(rules.squares):
+        if not squares >> square & 1:
+            row[square] = NEVER
+    node = (own, tried, stabiliser, np.int64(-1), result, depth, np.int64(infoset))
+    return _respond(rules, opponent, own_plan, positions, steps, node, (begin, top), top, need)
+
+
+@bare_kernel
+def first_payoff(rules: Any, opponent: Any, positions: Any) -> Any:
+    """What the responder gets before their first attempt."""
+    start = (np.int64(0), np.int64(0), rules.setup[opponent[0]], np.int64(0), np.int64(rules.everything))
+    if rules.first != opponent[0]:
+        return 0.0
+    own = np.int64(rules.setup[1 - opponent[0]])
+    return _opponent_moves(rules, opponent[0], opponent[1], positions, start, 1.0, own, np.int64(0))[1]
+
+
+@bare_kernel
+def look_out(rules: Any, opponent: Any, positions: Any, steps: Any, path: Any, outlook: Any) -> bool:
+    """See :class:`Outlook`; returns whether there was room for all positions."""
+    own, tried, stabiliser, begin, top, _ = _follow(rules, opponent, positions, path)
+    if top > len(positions.reach):
+        return False
+    _bound(rules, opponent, positions, own, tried, stabiliser, begin, top, outlook.bounds)
+    row = steps.bounds[0, 0]
+    for square in range(rules.squares):
+        if outlook.bounds[square] == NEVER:
+            continue
+        stable, bit = stabiliser & rules.fixing[square], np.int64(1) << square
+        bound = 0.0
+        for placed in range(2):
+            end, payoff = _attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
+            if end > len(positions.reach):
+                return False
+            outlook.payoffs[square] += payoff
+            outlook.goes_on[square, placed] = end > top
+            if end > top:
+                marks, fails = (own | bit, tried) if placed else (own, tried | bit)
+                bound += _bound(rules, opponent, positions, marks, fails, stable, top, end, row)
+        outlook.bounds[square] = outlook.payoffs[square] + bound
+    return True
 
 
 @bare_kernel
@@ -341,7 +500,7 @@ def _respond(
             if planned:  # the actions of what was planned stay
                 planned, base = False, steps.counts[0]
             square = _highest(bounds)
-            if bounds[square] <= best + _LEAST:
+            if bounds[square] <= best + LEAST:
                 dropped = max(dropped, bounds[square])
                 break
         bounds[square] = NEVER
@@ -358,14 +517,14 @@ def _respond(
         if end > middle:
             bound1 = _bound(rules, opponent, positions, marks, tried, stable, middle, end, after_bounds[1])
         limit = NEVER if planned else best
-        if total + bound0 + bound1 <= limit + _LEAST:
+        if total + bound0 + bound1 <= limit + LEAST:
             dropped = max(dropped, total + bound0 + bound1)
             continue
         steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
         steps.counts[0] += 1
         for placed in range(2):
             ends = middle if placed else top, end if placed else middle
-            if ends[0] == ends[1] or total + bound0 + bound1 <= limit + _LEAST:
+            if ends[0] == ends[1] or total + bound0 + bound1 <= limit + LEAST:
                 continue
             after = (
                 marks if placed else own,
@@ -385,7 +544,7 @@ def _respond(
         total += bound0 + bound1
         if planned:
             best = max(best, total)
-        elif total > best + _LEAST:
+        elif total > best + LEAST:
             best = total
             _keep_only(steps, base, mark)
         else:

@@ -20,6 +20,7 @@ _MATCHING = 100  # bytes for each sequence, in regret matching
 _BUILT, _NUMBER = 120, 400  # bytes for each won history, and for each number, row and column of a linear program
 _NUMBERS = 4  # numbers, rows and columns for each sequence, besides payoffs
 _SAVED = 3  # copies of plans and histories, while they are saved
+_SENT = 3  # copies of plans in a process that gets them: as a message, and for two rounds
 _LEAST_TABLES = 2 * MB  # for the bounds of both players
 
 
@@ -56,7 +57,14 @@ class RunMemory:
         MemoryBudgetError
             If too little is left.
         """
-        needs = self._fixed | needs_of(plans, histories, exact)
+        return self._left(needs_of(plans, histories, exact))
+
+    def for_worker(self, plans: Plans) -> float:
+        """The megabytes that are left for tables of bounds in a process that only searches; errors as above."""
+        return self._left({"plans": _SENT * sum(part.nbytes for plan in plans for part in plan)})
+
+    def _left(self, more: dict[str, float]) -> float:
+        needs = self._fixed | more
         left = self._megabytes * MB - sum(needs.values())
         if left < _LEAST_TABLES:
             wanted = -(-(sum(needs.values()) + _LEAST_TABLES) // MB)

@@ -13,19 +13,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pttt_ooc.aliases import Interval
 from pttt_ooc.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.double_oracle.memory_budget import RunMemory
+from pttt_ooc.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner, load_kernels
 from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.double_oracle.saved_state import Arrays, fields_of, packed, unpacked
-from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave, first_infoset, pruned, trimmed
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave, first_infoset, played_part, pruned, trimmed
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 
@@ -34,6 +34,9 @@ PROGRAMS_FROM = 1e-3
 
 EXACT = 1e-12
 """A gap that is rounding only."""
+
+TRIMMED = 1e-3
+"""Of the interval: what regret matching plays with less reach is left out of its plans."""
 
 _PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
 _LEAST = 1e-14  # reach that counts as none
@@ -129,7 +132,14 @@ class DoubleOracle:
     (0.764706, True)
     """
 
-    def __init__(self, game: Game, memo_mb: float = 96, threads: int = 1, memory_mb: float = math.inf) -> None:
+    def __init__(
+        self,
+        game: Game,
+        memo_mb: float = 96,
+        threads: int = 1,
+        memory_mb: float = math.inf,
+        runner: SubtreeRunner | None = None,
+    ) -> None:
         self.game, self.rules = game, rule_tables(game)
         self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
         self._memory, self._memo_mb = RunMemory(game.name, self.rules, memory_mb), memo_mb
@@ -137,7 +147,8 @@ class DoubleOracle:
         self._histories, self._matching = Histories(self.rules), Matching()
         self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
-        self._workers = ThreadPoolExecutor(2) if threads > 1 else None
+        load_kernels(self.rules)
+        self._runner = runner or ThreadRunner(self._responders, threads)
         self.last: Round | None = None
 
     def round(self) -> Round:
@@ -163,10 +174,10 @@ class DoubleOracle:
         else:
             reach, _ = self._matching.solve(self.plans, won, _PART * width, _MOST)
         for plan, own in zip(self.plans, reach, strict=True):
-            behave(plan, own, _LEAST)
+            behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        first, second = (self._workers.map if self._workers else map)(self._respond, (0, 1))
+        first, second = self._responses()
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,
@@ -210,8 +221,17 @@ class DoubleOracle:
         """Let the bounds of best responses go; no round can follow."""
         self._responders.clear()
 
-    def _respond(self, player: int) -> Response:
-        return self._responders[player].respond(self.plans[1 - player], self.plans[player])
+    def _responses(self) -> tuple[Response, Response]:
+        """Both players' best responses."""
+        played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
+        for player, responder in enumerate(self._responders):
+            responder.face(played[1 - player], played[player])
+        first, second = (ResponseSearch(self._responders[p], p, played[p]) for p in (0, 1))
+        self._runner.run(played, (first, second))
+        for responder in self._responders:
+            responder.leave()
+        assert first.response and second.response
+        return first.response, second.response
 
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""

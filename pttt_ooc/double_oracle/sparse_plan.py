@@ -17,6 +17,8 @@ from pttt_ooc.jit import bare_kernel, piece
 SPARE = 64
 """Infosets and sequences for which a plan gets more room, at least."""
 
+_PLAYED = 1e-300  # less than any probability of an action
+
 
 class SparsePlan(NamedTuple):
     """The infosets and the sequences of one player, in the order in which they were made.
@@ -157,6 +159,11 @@ def pruned(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tu
     return smaller, sequences[: int(smaller.counts[1])]
 
 
+def played_part(rules: RuleTables, player: int, plan: SparsePlan) -> SparsePlan:
+    """A copy with what a plan plays, and nothing else: all that responses to it depend on."""
+    return trimmed(pruned(rules, player, plan, _PLAYED)[0])
+
+
 @bare_kernel
 def _copy_likely(rules: Any, plan: Any, least: float, smaller: Any, infosets: Any, sequences: Any) -> None:
     infosets[0] = 0
@@ -189,21 +196,32 @@ def _weight(plan: Any, sequence: int) -> Any:
 
 @bare_kernel
 def behave(plan: Any, reach: Any, least: float) -> None:
-    """Set the chances of all sequences from a realization plan; reach below `least` counts as none.
+    """Set the chances of all sequences from a realization plan; none where it does not come.
 
     Parameters
     ----------
     reach : float64 (sequences,)
         The sums at infosets need not be exact: chances are divided by their own sum.
+    least
+        Reach up to this counts as none, unless it is the most at an infoset to which the plan comes.
     """
     for infoset in range(plan.counts[0]):
-        total = 0.0
+        likeliest, total = np.int64(-1), 0.0
         for square in range(plan.actions.shape[1]):
-            sequence = plan.actions[infoset, square]
-            if sequence >= 0 and reach[sequence] > least:
-                total += reach[sequence]
-        for square in range(plan.actions.shape[1]):
-            sequence = plan.actions[infoset, square]
+            sequence = np.int64(plan.actions[infoset, square])
             if sequence >= 0:
-                kept = reach[sequence] if reach[sequence] > least else 0.0
-                plan.chances[sequence] = kept / total / plan.orbits[sequence] if total > 0 else 0.0
+                if likeliest < 0 or reach[sequence] > reach[likeliest]:
+                    likeliest = sequence
+                if reach[sequence] > least:
+                    total += reach[sequence]
+        before = plan.before[infoset]
+        comes = before < 0 or plan.chances[before] > 0  # an infoset comes after those that lead to it
+        for square in range(plan.actions.shape[1]):
+            sequence = np.int64(plan.actions[infoset, square])
+            if sequence >= 0:
+                share = 0.0
+                if comes and total > 0:
+                    share = reach[sequence] / total if reach[sequence] > least else 0.0
+                elif comes and sequence == likeliest:
+                    share = 1.0
+                plan.chances[sequence] = share / plan.orbits[sequence]

@@ -18,6 +18,7 @@ NEEDS = {
     "PettingZoo": ("of environments", "", "make env"),
     "scipy": ("of linear programs", "", "make env"),
     "highspy": ("of exact equilibria", "", "make env"),
+    "distributed": ("of several machines", "", "make env"),
     "flint": ("of exact equilibria", "", "make env"),
     "swiglpk": ("of exact equilibria", "", "make env"),
     "sqlalchemy": ("of the grader", "", "make env"),

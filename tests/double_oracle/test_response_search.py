@@ -1,0 +1,113 @@
+"""A best response in parts is the whole one: its value, its actions, and what brute force finds."""
+
+import random
+
+import numpy as np
+import pytest
+
+from pttt_ooc.double_oracle import response_search
+from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.double_oracle.response_search import ResponseSearch
+from pttt_ooc.double_oracle.sparse_plan import behave, first_infoset, played_part
+from pttt_ooc.rules.catalogue import named_game
+from tests.kits import naive
+
+pytest.importorskip("highspy")
+
+GAMES = ["mini-2x3k3-abrupt", "mini-2x3k3-classical", "mini-2x3k3-abrupt-after-1", "dark-hex-2x3-abrupt"]
+
+
+def allowed(rules, player, response):
+    """The actions of a response, as (infoset, square) by what the infoset knows on the way."""
+    plan, _ = allow_response(rules, first_infoset(rules, player), response)
+    paths = {0: ()}
+    for infoset in range(int(plan.counts[0])):
+        for square in range(rules.squares):
+            for placed in (0, 1):
+                if (after := int(plan.children[infoset, 2 * square + placed])) >= 0:
+                    paths[after] = (*paths[infoset], (square, placed))
+    return {
+        (paths[k], square)
+        for k, row in enumerate(plan.actions[: plan.counts[0]])
+        for square in np.flatnonzero(row >= 0)
+    }
+
+
+def in_parts(oracle, player, order):
+    """The response of a player, whose subtrees are searched in a random order; and their number."""
+    plans = [played_part(oracle.rules, p, plan) for p, plan in enumerate(oracle.plans)]
+    responder = Responder(oracle.rules, player, 1.0)
+    responder.face(plans[1 - player], plans[player])
+    search, count = ResponseSearch(responder, player, plans[player]), 0
+    while search.ready:
+        subtree = search.ready.pop(order.randrange(len(search.ready)))
+        other = Responder(oracle.rules, player, 1.0)  # somewhere else, with tables of its own
+        other.face(plans[1 - player], plans[player])
+        search.put(subtree, other.search(subtree))
+        count += 1
+    return search.response, count
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_response_in_parts_is_the_whole_one(name, monkeypatch):
+    monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
+    oracle, order, counts = DoubleOracle(named_game(name)), random.Random(5), []
+    for each in oracle.rounds():
+        for player in (0, 1):
+            whole = Responder(oracle.rules, player, 1.0).respond(oracle.plans[1 - player], oracle.plans[player])
+            parts, count = in_parts(oracle, player, order)
+            again, _ = in_parts(oracle, player, order)
+            counts.append(count)
+            assert parts.value == pytest.approx(whole.value, abs=1e-14) and parts.value == again.value
+            assert allowed(oracle.rules, player, parts) == allowed(oracle.rules, player, whole)
+            for name_of, part in parts.steps._asdict().items():
+                np.testing.assert_array_equal(part, getattr(again.steps, name_of))
+        if each.number == 12:
+            break
+    assert max(counts) > 1
+
+
+@pytest.mark.parametrize("name", GAMES[1:])
+def test_rounds_in_parts_prove_what_brute_force_finds(name, monkeypatch):
+    monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
+    game, oracle = named_game(name), DoubleOracle(named_game(name))
+    for last in oracle.rounds():
+        if last.number % 8 and not last.settled:
+            continue
+        rows = []
+        for p, plan in enumerate(oracle.plans):
+            strategy, skipped = CompleteStrategy(oracle.rules, p, plan), len(game.setup[p])
+            texts = naive.infosets(game, p)
+            rows.append({t: strategy.probabilities(tuple(naive.attempts(t)[skipped:])).tolist() for t in texts})
+        assert last.upper == pytest.approx(naive.best_response_value(game, 0, rows[1]), abs=1e-12)
+        assert last.lower == pytest.approx(-naive.best_response_value(game, 1, rows[0]), abs=1e-12)
+    assert last.nashconv < 1e-12
+
+
+@pytest.mark.parametrize("least", [1e-14, 0.02, 0.5])
+def test_what_a_trimmed_plan_keeps_is_a_strategy(least):
+    """Where the plan comes, its chances add up to 1, and the likeliest action stays; elsewhere there are none."""
+    oracle = DoubleOracle(named_game("mini-2x3k3-abrupt"))
+    for _ in range(8):
+        oracle.round()
+    for player, plan in enumerate(oracle.plans):
+        size, reach = int(plan.counts[1]), np.ones(int(plan.counts[1]))
+        for sequence in range(size):
+            before = plan.before[plan.infosets[sequence]]
+            weight = plan.chances[sequence] * plan.orbits[sequence]
+            reach[sequence] = weight * (reach[before] if before >= 0 else 1)
+        behave(plan, reach, least)
+        for infoset in range(int(plan.counts[0])):
+            own = plan.actions[infoset][plan.actions[infoset] >= 0]
+            before = plan.before[infoset]
+            comes = before < 0 or plan.chances[before] > 0
+            weights = plan.chances[own] * plan.orbits[own]
+            if len(own):
+                assert weights.sum() == pytest.approx(1.0 if comes else 0.0, abs=1e-12)
+            if len(own) and comes:
+                assert weights[np.argmax(reach[own])] > 0
+                assert set(reach[own][weights > 0] > least) == {True} or (weights > 0).sum() == 1
+        played = played_part(oracle.rules, player, plan)
+        assert played.counts[1] == (plan.chances[:size] > 0).sum() and (played.chances[: played.counts[1]] > 0).all()
