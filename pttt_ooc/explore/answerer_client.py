@@ -55,10 +55,9 @@ class AskedOpponents:
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
         """The expected payoffs of the best response, and of the strategy that the person is compared with."""
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
-        return [
-            Expectation("best response", facts["best_responses"][me]),
-            Expectation(self._pair(opponent)[0].label.lower(), value_for(me, facts["value"])),
-        ]
+        best, who = facts["best_responses"][me], self._pair(opponent)[0].label.lower()
+        found = [Expectation(who, value_for(me, facts["value"]))]
+        return found if best is None else [Expectation("best response", best), *found]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""

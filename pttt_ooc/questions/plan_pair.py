@@ -27,7 +27,6 @@ from pttt_ooc.questions.infoset_parser import Attempts, checked, leads_somewhere
 from pttt_ooc.questions.mirror_merge import MergedInfoset, image
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
-from pttt_ooc.structure.orders import popcount
 
 MOST_VALUED = 12
 """Most squares without an attempt of the player at which values of best responses are found."""
@@ -143,7 +142,7 @@ class PlanPair:
         if not reached:
             known = np.where((mine | theirs) >> n & 1, 1.0, np.nan)
             return Beliefs(
-                player, text, 0.0, known * (theirs >> n & 1), known * (1 - (mine | theirs) >> n & 1), (), arbitrary=True
+                player, text, 0.0, known * (theirs >> n & 1), 0 * known, (), arbitrary=True
             )
         weights = found.reach / reached
         masks, which = np.unique(found.marks, return_inverse=True)
@@ -255,6 +254,7 @@ class PlanPair:
 
     def _counted(self, opponent: int, found: Fitting, weights: SquareArray) -> dict[int, float]:
         """The number of the opponent's attempts, with its probability."""
-        placed = popcount(found.marks.astype(np.int64) & ~self.game.setup_mask(opponent))
-        counts = np.bincount(placed + popcount(found.fails.astype(np.int64)), weights=weights)
+        tried = (found.marks & ~self.game.setup_mask(opponent)) | found.fails
+        numbers = (tried[:, None] >> np.arange(self.game.squares) & 1).sum(axis=1)
+        counts = np.bincount(numbers, weights=weights)
         return {int(n): float(counts[n]) for n in np.flatnonzero(counts)}
