@@ -1,0 +1,27 @@
+"""The section ``frontier`` of the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from pttt_ooc.config import Name, Real, Section, Whole
+
+
+class FrontierConfig(Section):
+    """One game beyond enumeration, solved by the lazy double oracle: `snakemake frontier`."""
+
+    game: Name = Field(
+        default="pttt-2x5k3-abrupt", description="The game: its name, of any board of up to 16 squares."
+    )
+    gap: Annotated[Real, Field(ge=0)] = Field(
+        default=1e-12, description="Stop when the proven interval is at most this wide; 1e-12 is exact to rounding."
+    )
+    max_minutes: Annotated[Real, Field(gt=0, le=1e9)] = Field(
+        default=60.0,
+        description="Stop after this many minutes, earlier runs included; more minutes go on from there.",
+    )
+    memory_mb: Whole = Field(default=2048, description="Most memory of the run, MB.")
+    output: Path = Field(default=Path("data/frontier"), description="The results are in OUTPUT/GAME.")
