@@ -60,7 +60,9 @@ class PlanAnswers(AnswersByKind):
         return self._pairs[replying]
 
     def _refuse(self, question: Message) -> Message:
-        raise StoreError(f"The infosets of {self.game.name} are not listed, so that nothing is summed over all of them.")
+        raise StoreError(
+            f"The infosets of {self.game.name} are not listed, so that nothing is summed over all of them."
+        )
 
 
 def _facts(pair: PlanPair) -> Message:

@@ -14,6 +14,7 @@ from pttt_ooc.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, first_infoset, with_room
 from pttt_ooc.rules.catalogue import KNOWN_COUNTS
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import thousands
 
 _HISTORIES = 1.4  # won histories for each sequence: of the largest game that was solved, 3x4, three in a row, abrupt
 _TRIED = 10_000  # sequences of a player, for which memory is projected
@@ -80,7 +81,9 @@ def _most_infosets(game: Game, player: int) -> int:
     for placed in range(n):
         for failed in range(n - placed):
             if game.failure_allowed(player, placed, failed, 0):
-                pairs = min(mine[placed] * math.comb(n - placed, failed), theirs[failed] * math.comb(n - failed, placed))
+                pairs = min(
+                    mine[placed] * math.comb(n - placed, failed), theirs[failed] * math.comb(n - failed, placed)
+                )
                 total += pairs * math.factorial(placed + failed)
     return total
 
@@ -98,4 +101,4 @@ def _quiet(game: Game, player: int) -> list[int]:
 def size_sentence(game: Game) -> str:
     """The number of infosets, in words."""
     most, known = infosets_of(game)
-    return f"It has {most:,} infosets" if known else f"It has at most {most:.1e} infosets; none is listed"
+    return f"It has {thousands(most)} infosets" if known else f"It has at most {most:.1e} infosets; none is listed"

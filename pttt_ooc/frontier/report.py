@@ -12,7 +12,7 @@ from pttt_ooc.frontier.needs import size_sentence
 from pttt_ooc.frontier.pipeline import PAGE, PICTURE, sources
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.pages import rendered
-from pttt_ooc.show.pictures import PALETTE, figure_bytes, inline_svg, new_figure, style
+from pttt_ooc.show.pictures import PALETTE, figure_bytes, inline_svg, log_ticks, new_figure, style
 from pttt_ooc.stages.saved_rounds import ROUNDS
 from pttt_ooc.stages.stage_context import digests, inputs, stage
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
+_LEAST_SECONDS = 1e-2  # earlier rounds are drawn there
 _MOST_ROWS = 24  # lines of the table
 _LEAST_WIDTH = 1e-13  # a narrower interval is drawn as this one: it is rounding
 
@@ -79,14 +80,17 @@ def interval_figure(curves: Mapping[str, Sequence[Row]]) -> Figure:
         figure = new_figure(8.4, 3.1 + 0.16 * len(curves))
         ends, widths = (figure.add_subplot(1, 2, place) for place in (1, 2))
         for (name, rows), colour in zip(curves.items(), ("accent", "warm", "ink", "shade", "muted"), strict=False):
-            seconds = [max(row["seconds"], 1e-2) for row in rows]
+            seconds = [max(row["seconds"], _LEAST_SECONDS) for row in rows]
             low, high = ([row[end] for row in rows] for end in ("value_lower", "value_upper"))
             ends.fill_between(seconds, low, high, step="post", color=PALETTE[colour], alpha=0.25, linewidth=0)
             ends.step(seconds, low, where="post", color=PALETTE[colour], linewidth=1.2, label=name or None)
             ends.step(seconds, high, where="post", color=PALETTE[colour], linewidth=1.2)
             widths.step(seconds, [width_of(row) for row in rows], where="post", color=PALETTE[colour], linewidth=1.6)
+        times = [max(row["seconds"], _LEAST_SECONDS) for rows in curves.values() for row in rows]
+        first, last = min(times), max(times)
         for axes, title in ((ends, "the value is in"), (widths, "width of this interval")):
             axes.set_xscale("log")
+            log_ticks(axes.xaxis, last / first)
             axes.set_xlabel("seconds", fontsize=10)
             axes.set_title(title, fontsize=10, loc="left", color=PALETTE["muted"])
             axes.tick_params(labelsize=9.5)

@@ -13,9 +13,7 @@ from pttt_ooc.config import Name, Real, Section, Whole
 class FrontierConfig(Section):
     """One game beyond enumeration, solved by the lazy double oracle: `snakemake frontier`."""
 
-    game: Name = Field(
-        default="pttt-2x5k3-abrupt", description="The game: its name, of any board of up to 16 squares."
-    )
+    game: Name = Field(default="pttt-2x5k3-abrupt", description="The game: its name, of any board of up to 16 squares.")
     gap: Annotated[Real, Field(ge=0)] = Field(
         default=1e-12, description="Stop when the proven interval is at most this wide; 1e-12 is exact to rounding."
     )

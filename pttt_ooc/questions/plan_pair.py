@@ -141,9 +141,7 @@ class PlanPair:
         text = self._text(player, attempts)
         if not reached:
             known = np.where((mine | theirs) >> n & 1, 1.0, np.nan)
-            return Beliefs(
-                player, text, 0.0, known * (theirs >> n & 1), 0 * known, (), arbitrary=True
-            )
+            return Beliefs(player, text, 0.0, known * (theirs >> n & 1), 0 * known, (), arbitrary=True)
         weights = found.reach / reached
         masks, which = np.unique(found.marks, return_inverse=True)
         by_board = np.bincount(which, weights=weights)
