@@ -107,6 +107,10 @@ MOST_LISTED_SQUARES = 9
 """On larger boards, files with a row for each infoset are written only on request."""
 
 
+MOST_REPLIED_SQUARES = 12
+"""Where nothing is listed, best responses are found from infosets at which at most so many squares are left."""
+
+
 def _is_small(game: str) -> bool:
     return named_game(game).squares <= MOST_LISTED_SQUARES
 

@@ -101,7 +101,7 @@ def show(
 def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json: bool) -> None:
     """What a plan does at an infoset where nothing is listed, with reach and values as far as they are found."""
     from pttt_ooc.explore.json_values import beliefs_record, numbers_record
-    from pttt_ooc.questions.plan_pair import MOST_VALUED
+    from pttt_ooc.config import MOST_REPLIED_SQUARES
     from pttt_ooc.rules.infoset_text import attempts_of
     from pttt_ooc.show.boards import attempts_sentence, board_text
     from pttt_ooc.show.numbers import decimals
@@ -126,7 +126,9 @@ def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json
     best = decimals(facts.best_value) if facts.best_value == facts.best_value else ""
     print(f"value {decimals(facts.value)}" + (f", with the best response from here on {best}" if best else ""))
     if not best:
-        print(f"The best response is searched where at most {MOST_VALUED} squares are left; here it would take long.")
+        print(
+            f"The best response is searched where at most {MOST_REPLIED_SQUARES} squares are left; here it would take long."
+        )
 
 
 def _support(named: NamedStrategy, game: Game, data: Path) -> Support | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pttt_ooc.config import MOST_REPLIED_SQUARES
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
 from pttt_ooc.explore.sources import Source, first_of
 from pttt_ooc.rules.game import Game
@@ -40,6 +41,7 @@ class AskedOpponents:
             Opponent(f"{_REPLY}{s.key}", f"Best response to {s.label}", 1 - player, f"{_REPLY}{s.digest}")
             for s in sources
             for player in s.players
+            if self._game.squares <= MOST_REPLIED_SQUARES
         ]
         return [*followed, *replies]
 

@@ -2,7 +2,7 @@
 
 Every number is found when it is asked for, by following the attempts of one infoset.  Where the opponent's strategy
 brings no game, there is no value and no belief.  Values of best responses are found where at most
-:data:`MOST_VALUED` squares are left: beyond that a search may take minutes.
+:data:`MOST_REPLIED_SQUARES` squares are left: beyond that a search may take minutes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pttt_ooc.config import MOST_REPLIED_SQUARES
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.infoset_values import Fitting, InfosetValues
 from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
@@ -27,9 +28,6 @@ from pttt_ooc.questions.infoset_parser import Attempts, checked, leads_somewhere
 from pttt_ooc.questions.mirror_merge import MergedInfoset, image
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
-
-MOST_VALUED = 12
-"""Most squares without an attempt of the player at which values of best responses are found."""
 
 _BOUNDS_MB = 48
 
@@ -65,9 +63,9 @@ class PlanPair:
         return PlanPair(self.game, (plans[0], plans[1]))
 
     def _reply(self, player: int) -> SparsePlan:
-        if self.game.squares > MOST_VALUED:
+        if self.game.squares > MOST_REPLIED_SQUARES:
             raise StrategyError(
-                f"{self.game.name}: the best response in the whole game is found on boards of at most {MOST_VALUED} "
+                f"{self.game.name}: the best response in the whole game is found on boards of at most {MOST_REPLIED_SQUARES} "
                 "squares; play against the strategy itself."
             )
         response = Responder(self._rules, player, _BOUNDS_MB).respond(self.plans[1 - player])
@@ -91,13 +89,13 @@ class PlanPair:
     def numbers(self, player: int, infoset: str) -> Numbers:
         """Probabilities, reach and values at an infoset; errors as :meth:`row`.
 
-        Values of best responses are NaN where more than :data:`MOST_VALUED` squares are left.
+        Values of best responses are NaN where more than :data:`MOST_REPLIED_SQUARES` squares are left.
         """
         attempts = self._attempts(player, infoset)
         legal, values = self._legal(player, attempts), self._of(player)
         row = self._strategies[player].probabilities(attempts)
         found = values.fitting(attempts)
-        reached, searched = float(found.reach.sum()), len(legal) <= MOST_VALUED
+        reached, searched = float(found.reach.sum()), len(legal) <= MOST_REPLIED_SQUARES
         own, best, fails = (np.full(self.game.squares, np.nan) for _ in range(3))
         for square in legal if reached else ():
             fails[square] = found.reach @ (found.marks >> square & 1) / reached
@@ -205,8 +203,8 @@ class PlanPair:
 
     @cached_property
     def best_responses(self) -> tuple[float, float]:
-        """What each player's best response gets; NaN on boards of more than :data:`MOST_VALUED` squares."""
-        if self.game.squares > MOST_VALUED:
+        """What each player's best response gets; NaN on boards of more than :data:`MOST_REPLIED_SQUARES` squares."""
+        if self.game.squares > MOST_REPLIED_SQUARES:
             return float("nan"), float("nan")
         first, second = (values.fitting(()).payoff + values.best_value(()) for values in (self._of(0), self._of(1)))
         return first, second

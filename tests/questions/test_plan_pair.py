@@ -27,7 +27,7 @@ CASES = {
     "mini-2x3k3-classical-after-1-4": 2,
     "dark-hex-2x3-abrupt": 3,
 }
-STEPS = {"mini-2x3k3-abrupt": 29}  # of its many infosets, one in so many
+STEPS = {"mini-2x3k3-abrupt": 29, "dark-hex-2x3-abrupt": 11}  # of its many infosets, one in so many
 CLOSE = {"abs": 1e-11, "rel": 0, "nan_ok": True}
 
 
@@ -123,7 +123,7 @@ def test_best_responses_take_the_place_of_plans():
 
 def test_on_large_boards_values_of_best_responses_are_left_out(monkeypatch):
     plans, _ = both("mini-2x3k3-abrupt")
-    monkeypatch.setattr(plan_pair, "MOST_VALUED", 5)
+    monkeypatch.setattr(plan_pair, "MOST_REPLIED_SQUARES", 5)
     pair = PlanPair(plans.game, plans.plans)
     found = pair.numbers(0, "|")
     assert np.isnan(found.best_value) and np.isnan(found.best_action_values).all()
