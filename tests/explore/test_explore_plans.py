@@ -32,6 +32,8 @@ from tests.explore.test_play_pages import form_token
 from tests.explore.test_play_terminal import say
 from tests.kits.equilibria import settled
 
+pytest.importorskip("highspy")
+
 GAME = "pttt-3x4k3-classical"
 
 

@@ -20,6 +20,8 @@ from pttt_ooc.structure.strategy import uniform_strategy
 from tests.kits.helpers import small_engine
 from tests.kits.questioned import infosets
 
+pytest.importorskip("highspy")
+
 # After few rounds best responses still gain, and both plans are mixed; of the second game they are an equilibrium.
 CASES = {
     "mini-2x3k3-abrupt": 4,
