@@ -15,7 +15,9 @@ class FrontierConfig(Section):
 
     game: Name = Field(default="pttt-2x5k3-abrupt", description="The game: its name, of any board of up to 16 squares.")
     gap: Annotated[Real, Field(ge=0)] = Field(
-        default=1e-12, description="Stop when the proven interval is at most this wide; 1e-12 is exact to rounding."
+        default=1e-12,
+        description="Stop when best responses to the last strategies gain at most this together: the proven interval is "
+        "then at most as wide. 1e-12 is exact to rounding.",
     )
     max_minutes: Annotated[Real, Field(gt=0, le=1e9)] = Field(
         default=60.0,
