@@ -100,8 +100,8 @@ def show(
 
 def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json: bool) -> None:
     """What a plan does at an infoset where nothing is listed, with reach and values as far as they are found."""
-    from pttt_ooc.explore.json_values import beliefs_record, numbers_record
     from pttt_ooc.config import MOST_REPLIED_SQUARES
+    from pttt_ooc.explore.json_values import beliefs_record, numbers_record
     from pttt_ooc.rules.infoset_text import attempts_of
     from pttt_ooc.show.boards import attempts_sentence, board_text
     from pttt_ooc.show.numbers import decimals
@@ -110,9 +110,9 @@ def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json
     if as_json:
         steps = [{"square": s, "placed": placed} for s, placed in attempts_of(infoset)]
         record = {"game": pair.game.name, "strategy": strategy, "player": player, "infoset": infoset, "attempts": steps}
-        row = pair.row(player, infoset).tolist()
+        record |= {"probabilities": pair.row(player, infoset).tolist(), "equilibria": None}
         known = {"numbers": numbers_record(facts), "beliefs": beliefs_record(pair.beliefs(player, infoset))}
-        print(json.dumps({**record, "probabilities": row, "equilibria": None, **known}))
+        print(json.dumps({**record, **known}))
         return
     print(f"{pair.game.name}, player {player} at {infoset}: {attempts_sentence(infoset, setup)}.")
     print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
@@ -127,7 +127,7 @@ def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json
     print(f"value {decimals(facts.value)}" + (f", with the best response from here on {best}" if best else ""))
     if not best:
         print(
-            f"The best response is searched where at most {MOST_REPLIED_SQUARES} squares are left; here it would take long."
+            f"The best response is searched where at most {MOST_REPLIED_SQUARES} squares are left, for it takes long."
         )
 
 

@@ -1,4 +1,4 @@
-"""Values at one infoset against a plan and the pure rule: positions of the opponent, and what the player gets from there.
+"""Values at one infoset against a plan and the pure rule: the opponent's positions, and what the player gets there.
 
 Nothing is listed: the opponent's positions that fit the player's attempts are found by following these attempts.
 """
@@ -81,10 +81,8 @@ class InfosetValues:
         while (found := _follow(self._rules, self._opponent, self._positions, path))[4] > len(self._positions.reach):
             self._give_room(4 * len(self._positions.reach))
         begin, end, payoff = found[3:]
-        marks, fails, reach = (
-            part[begin:end].copy() for part in (self._positions.marks, self._positions.fails, self._positions.reach)
-        )
-        return Fitting(marks, fails, reach, float(payoff))
+        there, of = slice(begin, end), self._positions
+        return Fitting(of.marks[there].copy(), of.fails[there].copy(), of.reach[there].copy(), float(payoff))
 
     def own_value(self, attempts: Attempts) -> float:
         """What the player gets after some attempts by following their plan, times the opponent's reach.
@@ -147,9 +145,7 @@ def _follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
 
 
 @bare_kernel
-def _value(
-    rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, path: Any, kind: int, at: Any
-) -> float:
+def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, path: Any, kind: int, at: Any) -> Any:
     """The value after a path, by the own plan or the best response; ``steps.counts[2]`` is set if room is missing.
 
     Parameters

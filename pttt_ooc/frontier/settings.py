@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from pydantic import Field
 
@@ -14,13 +13,16 @@ class FrontierConfig(Section):
     """One game beyond enumeration, solved by the lazy double oracle: `snakemake frontier`."""
 
     game: Name = Field(default="pttt-2x5k3-abrupt", description="The game: its name, of any board of up to 16 squares.")
-    gap: Annotated[Real, Field(ge=0)] = Field(
+    gap: Real = Field(
         default=1e-12,
-        description="Stop when best responses to the last strategies gain at most this together: the proven interval is "
-        "then at most as wide. 1e-12 is exact to rounding.",
+        ge=0,
+        description="Stop when best responses to the last strategies gain at most this together: the proven interval "
+        "is then at most as wide. 1e-12 is exact to rounding.",
     )
-    max_minutes: Annotated[Real, Field(gt=0, le=1e9)] = Field(
+    max_minutes: Real = Field(
         default=60.0,
+        gt=0,
+        le=1e9,
         description="Stop after this many minutes, earlier runs included; more minutes go on from there.",
     )
     memory_mb: Whole = Field(default=2048, description="Most memory of the run, MB.")

@@ -3,8 +3,8 @@
 A name is that of a ``.zip`` or ``.npy`` file (a tensor), an ``.h5`` file (a bundle), the directory of a solution, or
 the word ``uniform``.  Errors in a name or a header are raised before any index is built.
 
-An equilibrium of a game whose infosets are not listed is a *plan*: questions about infosets can be answered from it, but
-it has no numbers at all infosets, so that most commands refuse it.
+An equilibrium of a game whose infosets are not listed is a *plan*: questions about infosets can be answered from it,
+but it has no numbers at all infosets, so that most commands refuse it.
 """
 
 from __future__ import annotations

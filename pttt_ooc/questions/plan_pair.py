@@ -65,8 +65,8 @@ class PlanPair:
     def _reply(self, player: int) -> SparsePlan:
         if self.game.squares > MOST_REPLIED_SQUARES:
             raise StrategyError(
-                f"{self.game.name}: the best response in the whole game is found on boards of at most {MOST_REPLIED_SQUARES} "
-                "squares; play against the strategy itself."
+                f"{self.game.name}: the best response in the whole game is found on boards of at most "
+                f"{MOST_REPLIED_SQUARES} squares; play against the strategy itself."
             )
         response = Responder(self._rules, player, _BOUNDS_MB).respond(self.plans[1 - player])
         plan, _ = allow_response(self._rules, first_infoset(self._rules, player), response)
