@@ -58,6 +58,7 @@ CONTENTS = {
         "commands",
         "library",
         "exact",
+        "frontier",
         "equilibria",
         "proof",
         "learners",

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from pttt_ooc.arena.statistics import Rate
+from pttt_ooc.frontier.report import interval_figure
 from pttt_ooc.learners.report import AXES, figure_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import mask_of
@@ -32,6 +33,10 @@ STYLE = {
     **{"axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": LINE, "axes.labelcolor": MUTED},
     **{"xtick.color": LINE, "ytick.color": LINE, "xtick.labelcolor": MUTED, "ytick.labelcolor": MUTED},
 }
+
+FRONTIER = ["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"]
+FRONTIER += ["dark-hex-4x4-classical", "pttt-4x4k4-classical"]
+"""The games in the picture of docs/frontier.md."""
 
 # The pair of views in the example of docs/method.md: (squares placed, squares failed) of player 0 and of player 1.
 EXAMPLE = (((0, 1), (4,)), ((3, 4), (0,)))
@@ -231,6 +236,16 @@ def learners_picture() -> None:
     save(figure_of({name: ({}, rows) for name, rows in curves.items()}, uniform["nashconv"] / 2), "learners")
 
 
+def frontier_picture() -> None:
+    """The proven intervals of games beyond enumeration over time, from ``records/frontier.csv``."""
+    curves: dict[str, list[dict[str, float]]] = {}
+    with open(RECORDS / "frontier.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            ends = {f"value_{end}": float(row[end]) for end in ("lower", "upper")}
+            curves.setdefault(row["game"], []).append({"seconds": float(row["seconds"]), **ends})
+    save(interval_figure({game: curves[game] for game in FRONTIER}), "frontier")
+
+
 def ultimate_picture() -> None:
     """The figures of the Ultimate report, from our matches: times by depth and turn, and the score by time."""
     with open(RECORDS / "ultimate-times.csv", newline="") as file:
@@ -274,6 +289,7 @@ def main() -> None:
         timing_picture()
         sizes_picture()
         learners_picture()
+        frontier_picture()
         ultimate_picture()
         if (data / "export.json").exists():
             result_picture(data)

@@ -100,11 +100,15 @@ Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), Befor
 Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1000), BeforeValidator(number)]
 Level = Annotated[int, Field(ge=0, le=9), BeforeValidator(number)]
 Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(number)]
-Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
+Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9a-f][*.])*$")]
 
 
 MOST_LISTED_SQUARES = 9
 """On larger boards, files with a row for each infoset are written only on request."""
+
+
+MOST_REPLIED_SQUARES = 12
+"""Where nothing is listed, best responses are found from infosets at which at most so many squares are left."""
 
 
 def _is_small(game: str) -> bool:

@@ -28,6 +28,7 @@ from pttt_ooc.options import (
 if TYPE_CHECKING:
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.strategy_names import NamedStrategy
+    from pttt_ooc.questions.plan_pair import PlanPair
     from pttt_ooc.rules.game import Game
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
@@ -71,9 +72,14 @@ def show(
     from pttt_ooc.rules.infoset_text import attempts_of
     from pttt_ooc.show.boards import attempts_sentence, board_text, support_sentences
 
-    named, rules = _named([strategy], player, [infosets], game)
+    named, rules = _named([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = checked(rules, whose, infoset)
+    if named[0].kind == "plan":
+        from pttt_ooc.library.plan_reader import read_plan_pair
+
+        _show_plan(read_plan_pair(named[0]), whose, infoset, strategy, as_json)
+        return
     read = _read(named, rules, data)[0]
     probabilities, attempts = read[infoset].tolist(), attempts_of(infoset)
     support = kept_support(named[0], rules, data)
@@ -91,6 +97,42 @@ def show(
     print(board_text(rules, whose, infoset, probabilities, played or ()))
     print()
     print(*support_sentences(rules, own, support is not None, played), sep="\n")
+
+
+def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json: bool) -> None:
+    """What a plan does at an infoset where nothing is listed, with reach and values as far as they are found."""
+    from pttt_ooc.config import MOST_REPLIED_SQUARES
+    from pttt_ooc.explore.json_values import beliefs_record, numbers_record
+    from pttt_ooc.rules.infoset_text import attempts_of
+    from pttt_ooc.show.boards import attempts_sentence, board_text, support_sentences
+    from pttt_ooc.show.numbers import decimals
+
+    facts, setup = pair.numbers(player, infoset), len(pair.game.setup[player])
+    row = pair.row(player, infoset).tolist()
+    own = [square for square, p in enumerate(row) if p > 0]
+    if as_json:
+        steps = [{"square": s, "placed": placed} for s, placed in attempts_of(infoset)]
+        record = {"game": pair.game.name, "strategy": strategy, "player": player, "infoset": infoset, "attempts": steps}
+        record |= {"probabilities": row, "support": own, "equilibria": None}
+        known = {"numbers": numbers_record(facts), "beliefs": beliefs_record(pair.beliefs(player, infoset))}
+        print(json.dumps({**record, **known}))
+        return
+    print(f"{pair.game.name}, player {player} at {infoset}: {attempts_sentence(infoset, setup)}.")
+    print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
+    print()
+    print(board_text(pair.game, player, infoset, row, ()))
+    print()
+    print(*support_sentences(pair.game, own, False, None), sep="\n")
+    print(f"reach {facts.own_reach:.3g} by own attempts, {facts.opponent_reach:.3g} by the opponent's")
+    if not facts.opponent_reach:
+        print("The opponent's strategy brings no game here, so that there are no values.")
+        return
+    best = decimals(facts.best_value) if facts.best_value == facts.best_value else ""
+    print(f"value {decimals(facts.value)}" + (f", with the best response from here on {best}" if best else ""))
+    if not best:
+        print(
+            f"The best response is searched where at most {MOST_REPLIED_SQUARES} squares are left, for it takes long."
+        )
 
 
 def best_response(
@@ -220,13 +262,14 @@ def mistakes(
 
 
 def _named(
-    names: list[str], player: int | None, infosets: list[Path | None], game: str | None
+    names: list[str], player: int | None, infosets: list[Path | None], game: str | None, plans: bool = False
 ) -> tuple[list[NamedStrategy], Game]:
-    """Strategies of one player as they were named, and their game."""
+    """Strategies of one player as they were named, and their game; `plans`: whether one may be a plan."""
     from pttt_ooc.library.strategy_names import named_strategy, player_of
 
     whose = player_of(names, game) if player is None else player
-    return _of_one_game([named_strategy(name, whose, order) for name, order in zip(names, infosets, strict=True)], game)
+    found = [named_strategy(name, whose, order, plans) for name, order in zip(names, infosets, strict=True)]
+    return _of_one_game(found, game)
 
 
 def _of_one_game(named: list[NamedStrategy], game: str | None) -> tuple[list[NamedStrategy], Game]:

@@ -14,6 +14,7 @@ from pttt_ooc.options import ConfigOption, CourseGameOption, JsonOption, Symmetr
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
+    from pttt_ooc.rules.game import Game
     from pttt_ooc.stages.planning import Plan
     from pttt_ooc.stages.rates import PlanTimes
 
@@ -35,18 +36,25 @@ def plan(
 ) -> None:
     """Tell what a run needs before it starts: memory, disk and time of each stage.
 
-    Nothing is written.  Memory and disk follow from the size of the game, processor times from what two small games
+    Nothing is written.  Of a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
+    need.  Memory and disk follow from the size of the game, processor times from what two small games
     take on this machine; all but the smallest budget is approximate.
     """
     check_game(game)
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
+    from pttt_ooc.rules.catalogue import named_game
+    from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES
     from pttt_ooc.stages.planning import planned
 
     content = load_file(config)[0].model_dump(mode="json") if config else {}
     options = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
     content.update({key: value for key, value in options.items() if value is not None})
-    projected = planned(check_config(content, "The options"), threads or cores())
+    checked = check_config(content, "The options")
+    if named_game(checked.game).squares > MOST_ENUMERATED_SQUARES:
+        _show_frontier(named_game(checked.game), checked.memory_mb, as_json)
+        return
+    projected = planned(checked, threads or cores())
     measured = None
     if times and projected.counts:
         from pttt_ooc.stages.rates import times_of
@@ -56,6 +64,31 @@ def plan(
         print(json.dumps(_record(projected, measured)))
     else:
         _show(projected, measured)
+
+
+def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
+    """What a run beyond enumeration needs."""
+    from pttt_ooc.frontier.needs import needs_of_game
+
+    found = needs_of_game(game, budget_mb)
+    if as_json:
+        print(json.dumps({"game": game.name, "listed": False, **asdict(found)}))
+        return
+    print(
+        f"{game.name}: at most {found.infosets:.1e} infosets, which cannot be listed; the workflow's stages cannot run."
+    )
+    print(
+        f"`snakemake frontier` or `pttt exact --game {game.name}` finds an interval for its value, in rounds, which "
+        "narrows until it is exact or a limit is reached."
+    )
+    if found.smallest_mb > budget_mb:
+        print(f"This budget is refused: {found.smallest_mb} MB is the smallest with which it can begin.")
+        return
+    print(
+        f"It begins with {found.smallest_mb} MB. In a memory_mb of {budget_mb} there is room for about "
+        f"{found.sequences:,} sequences; `pttt-3x4k3-abrupt` was exact after 80,000."
+    )
+    print("How many rounds a gap takes is not known before. What is saved goes on with more minutes or memory.")
 
 
 def why(

@@ -9,12 +9,13 @@ import typer
 
 from pttt_ooc.arena import wing as arena
 from pttt_ooc.extreme import wing as extreme
+from pttt_ooc.frontier import wing as frontier
 from pttt_ooc.grid import wing as grid
 from pttt_ooc.learners import wing as learners
 from pttt_ooc.service.wing import Pages, Wing
 from pttt_ooc.smbc import wing as smbc
 
-WINGS: tuple[Wing, ...] = (grid.WING, smbc.WING, learners.WING, arena.WING, extreme.WING)
+WINGS: tuple[Wing, ...] = (grid.WING, frontier.WING, smbc.WING, learners.WING, arena.WING, extreme.WING)
 """All wings, in the order of their sections in the configuration and of their commands in ``pttt --help``."""
 
 SecretGoalsOption = Annotated[

@@ -34,18 +34,18 @@ class CompleteStrategy:
 
         At an infoset of the plan that the plan itself never reaches, the pure rule holds.
         """
-        at = self._follow(attempts)
+        at = self.position(attempts)
         return self._spread(self._chances(*at), *at)
 
     def allowed(self, attempts: Attempts) -> list[int] | None:
         """The squares that the plan allows at an infoset; None if it allows none there."""
-        infoset, *rest = self._follow(attempts)
+        infoset, *rest = self.position(attempts)
         if infoset < 0 or not self._plan.choices[infoset]:
             return None
         marked = (self._plan.actions[infoset] >= 0).astype(np.float64)
         return [int(square) for square in np.flatnonzero(self._spread(marked, infoset, *rest))]
 
-    def _follow(self, attempts: Attempts) -> tuple[int, int, int, int, int]:
+    def position(self, attempts: Attempts) -> tuple[int, int, int, int, int]:
         """The infoset in the plan or -1, its orientation, marks, failed squares and stabiliser."""
         rules, plan = self._rules, self._plan
         infoset, g, stabiliser = 0, 0, rules.everything

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pttt_ooc.config import MOST_REPLIED_SQUARES
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
 from pttt_ooc.explore.sources import Source, first_of
 from pttt_ooc.rules.game import Game
@@ -40,6 +41,7 @@ class AskedOpponents:
             Opponent(f"{_REPLY}{s.key}", f"Best response to {s.label}", 1 - player, f"{_REPLY}{s.digest}")
             for s in sources
             for player in s.players
+            if self._game.squares <= MOST_REPLIED_SQUARES
         ]
         return [*followed, *replies]
 
@@ -55,10 +57,9 @@ class AskedOpponents:
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
         """The expected payoffs of the best response, and of the strategy that the person is compared with."""
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
-        return [
-            Expectation("best response", facts["best_responses"][me]),
-            Expectation(self._pair(opponent)[0].label.lower(), value_for(me, facts["value"])),
-        ]
+        best, who = facts["best_responses"][me], self._pair(opponent)[0].label.lower()
+        found = [Expectation(who, value_for(me, facts["value"]))]
+        return found if best is None else [Expectation("best response", best), *found]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.explore.json_values import beliefs_record, numbers_record, plain
+from pttt_ooc.explore.json_values import infoset_record
 from pttt_ooc.explore.profiles import Profiles
-from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
@@ -115,36 +113,20 @@ def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | No
     facts = numbers(profile, player, infoset)
     ways = following(profile, player, infoset, square) if square in facts.legal else ()
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
-    return _known((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, ways)
+    return infoset_record((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, ways)
 
 
 def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     """The infoset together with its mirror images."""
     legal = square if square in numbers(profile, player, infoset).legal else None
     result = merged(profile, player, infoset, legal, _BOARDS)
-    return _known(
+    return infoset_record(
         result.images,
         result.classes,
         result.numbers,
         result.beliefs,
         result.outcomes,
     )
-
-
-def _known(
-    images: Sequence[str],
-    classes: Sequence[Sequence[int]],
-    facts: Numbers,
-    believed: Beliefs,
-    ways: Sequence[Outcome],
-) -> Message:
-    return {
-        "images": list(images),
-        "classes": [list(one) for one in classes],
-        "numbers": numbers_record(facts),
-        "beliefs": beliefs_record(believed),
-        "ways": [plain(asdict(one)) for one in ways],
-    }
 
 
 def _facts(profile: PreparedProfile) -> Message:

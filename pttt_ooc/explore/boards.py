@@ -113,9 +113,11 @@ def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | 
     known = known_marks(game, player, infoset)
     cells = []
     for square in range(game.squares):
-        p = marks[square] or 0.0
+        p = marks[square]
         if square in known:
             cells.append(_marked(game, square, known[square], player))
+        elif p is None:
+            cells.append(BoardSquare(square, *_corner(game, square), figure="?", spoken=f"square {square}: not known"))
         else:
             cells.append(_cell(game, square, p, 1.0, "", f"square {square}: {probability(p)}"))
     return cells

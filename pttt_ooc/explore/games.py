@@ -22,6 +22,7 @@ from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.wing import games_file
 from pttt_ooc.play.game_store import GameRow, GameStore
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.rules.play import History, replay, start
 
 MOST_VISITORS_GAMES = 200_000
@@ -40,7 +41,7 @@ class StrategyGame(GameRow):
     player
         The player that the person is.
     attempts
-        The squares of all attempts of both players in order, a digit each.
+        The squares of all attempts of both players in order, a digit each, as in texts of infosets.
     result
         The person's payoff; None while the game goes on.
     """
@@ -207,7 +208,7 @@ class Games:
         return sorted(tallies, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
 
     def _history(self, row: StrategyGame) -> History:
-        return replay(self.game, [int(digit) for digit in row.attempts])
+        return replay(self.game, [DIGITS.index(digit) for digit in row.attempts])
 
 
 def _check(seat: Seat, made: int, square: int | None = None) -> None:
@@ -228,7 +229,7 @@ def _seat(row: StrategyGame, history: History) -> Seat:
 
 
 def _written(history: History) -> str:
-    return "".join(str(attempt.square) for attempt in history.attempts)
+    return "".join(DIGITS[attempt.square] for attempt in history.attempts)
 
 
 def _result(history: History, player: int) -> int | None:

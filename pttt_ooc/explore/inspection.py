@@ -69,7 +69,7 @@ async def _address(
     symmetry: Annotated[str, Query(pattern=f"^({APART}|{MERGED})$")] = APART,
     beside: Key = "",
     iteration: Annotated[int | None, Query(ge=1, le=10**9)] = None,
-    square: Annotated[int | None, Query(ge=0, le=9)] = None,
+    square: Annotated[int | None, Query(ge=0, le=15)] = None,
 ) -> Address:
     return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square)
 

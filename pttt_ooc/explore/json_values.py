@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from pttt_ooc.questions.answers import Beliefs, Numbers
+from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
 
 Record = dict[str, Any]
 
@@ -26,6 +27,23 @@ def beliefs_record(beliefs: Beliefs) -> Record:
         "boards": [[one.mine, one.theirs, one.probability] for one in beliefs.boards],
         "attempts": sorted(beliefs.opponent_attempts.items()),
         "arbitrary": beliefs.arbitrary,
+    }
+
+
+def infoset_record(
+    images: Sequence[str],
+    classes: Sequence[Sequence[int]],
+    numbers: Numbers,
+    beliefs: Beliefs,
+    ways: Sequence[Outcome],
+) -> Record:
+    """What is known of an infoset, or of its mirror images together, and of the outcomes of an attempt."""
+    return {
+        "images": list(images),
+        "classes": [list(one) for one in classes],
+        "numbers": numbers_record(numbers),
+        "beliefs": beliefs_record(beliefs),
+        "ways": [plain(asdict(way)) for way in ways],
     }
 
 

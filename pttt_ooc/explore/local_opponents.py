@@ -11,14 +11,18 @@ from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.json_values import beliefs_record, numbers_record
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
+from pttt_ooc.library.plan_reader import read_plan_pair
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.strategy_names import game_of, named_strategy, player_of
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
 from pttt_ooc.library.supports import kept_support
 from pttt_ooc.library.values import best_response
 from pttt_ooc.products.equilibrium import Support
+from pttt_ooc.questions.answers import Beliefs, Numbers, SquareArray
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.mirror_merge import MergedInfoset, merged
+from pttt_ooc.questions.plan_pair import PlanPair
 from pttt_ooc.questions.profile import PreparedProfile, symmetry_of
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.game import Game
@@ -59,6 +63,32 @@ class Pair:
         pair.strategies, pair.names = (strategies[0], strategies[1]), (names[0], names[1])
         return pair
 
+    @property
+    def best_responses(self) -> tuple[float, float]:
+        """What each player's best response gets."""
+        return self.profile.evaluation.best_response_0, self.profile.evaluation.best_response_1
+
+    @property
+    def value(self) -> float:
+        """What player 0 gets when both follow their strategies."""
+        return self.profile.evaluation.value
+
+    def row(self, player: int, infoset: str) -> SquareArray:
+        """A player's probabilities at an infoset: float64 (squares,)."""
+        return row_at(self.strategies[player], infoset)
+
+    def numbers(self, player: int, infoset: str) -> Numbers:
+        """See :func:`pttt_ooc.questions.infoset.numbers`."""
+        return numbers(self.profile, player, infoset)
+
+    def beliefs(self, player: int, infoset: str, boards: int = 10) -> Beliefs:
+        """See :func:`pttt_ooc.questions.beliefs.beliefs`."""
+        return beliefs(self.profile.index, self.profile.strategies[1 - player], player, infoset, boards)
+
+    def merged(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
+        """See :func:`pttt_ooc.questions.mirror_merge.merged`."""
+        return merged(self.profile, player, infoset, square, boards)
+
     @cached_property
     def support(self) -> Support | None:
         """What some equilibrium plays, if `pttt equilibria` has kept it."""
@@ -75,7 +105,34 @@ class Pair:
         return PreparedProfile.prepare(*self.strategies, engine, directory, MEMORY_MB)
 
 
-def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
+class NamedPlans(PlanPair):
+    """The two plans of a game whose infosets are not listed; it answers as a :class:`Pair` does.
+
+    Attributes
+    ----------
+    names, support
+        As for a :class:`Pair`; what some equilibrium plays is not known.
+    """
+
+    support: Support | None = None
+
+    def __init__(self, names: tuple[str, str], plans: PlanPair) -> None:
+        super().__init__(plans.game, plans.plans, plans.facts)
+        self.names = names
+
+    def with_reply(self, *players: int) -> NamedPlans:
+        """The pair with the best responses of `players` instead of their plans; a StrategyError on large boards."""
+        first, second = (
+            f"best response to {self.names[1 - player]}" if player in players else self.names[player]
+            for player in (0, 1)
+        )
+        return NamedPlans((first, second), super().with_reply(*players))
+
+
+AnyPair = Pair | NamedPlans
+
+
+def pair_of(name: str, game: str | None) -> tuple[AnyPair, list[int]]:
     """A pair of a named strategy, and the players of which it has strategies.
 
     A player without a strategy plays uniformly.
@@ -85,6 +142,9 @@ def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
     PtttError
         See :class:`Pair`.
     """
+    if Path(name).is_dir() and (plan := named_strategy(name, 0, plans=True)).kind == "plan":
+        game_of([plan], game)
+        return NamedPlans((name, name), read_plan_pair(plan)), [0, 1]
     try:
         both = player_of([name], game)
     except ConfigError:  # it may be for either player
@@ -102,7 +162,7 @@ class LocalOpponents:
         The player that the opponent is.  The person is compared with the other strategy of the pair.
     """
 
-    def __init__(self, pair: Pair, player: int) -> None:
+    def __init__(self, pair: AnyPair, player: int) -> None:
         self._pair = pair
         self.opponent = Opponent("here", pair.names[player], player, "")
 
@@ -120,23 +180,20 @@ class LocalOpponents:
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
         """The probabilities of all squares at an infoset of the opponent."""
-        row: list[float] = row_at(self._pair.strategies[opponent.player], infoset).tolist()
+        row: list[float] = self._pair.row(opponent.player, infoset).tolist()
         return row
 
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
         """The expected payoffs of the best response and of the other strategy of the pair."""
-        exact, me = self._pair.profile.evaluation, 1 - opponent.player
-        best = (exact.best_response_0, exact.best_response_1)[me]
-        return [
-            Expectation("the best response", best),
-            Expectation(self._pair.names[me], value_for(me, exact.value)),
-        ]
+        me = 1 - opponent.player
+        best, value = self._pair.best_responses[me], value_for(me, self._pair.value)
+        found = [Expectation("the best response", best), Expectation(self._pair.names[me], value)]
+        return found if best == best else found[1:]  # NaN: the board is too large
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""
-        return numbers_record(numbers(self._pair.profile, 1 - opponent.player, infoset))
+        return numbers_record(self._pair.numbers(1 - opponent.player, infoset))
 
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person."""
-        profile = self._pair.profile
-        return beliefs_record(beliefs(profile.index, profile.strategies[opponent.player], 1 - opponent.player, infoset))
+        return beliefs_record(self._pair.beliefs(1 - opponent.player, infoset))

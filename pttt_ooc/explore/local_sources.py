@@ -10,6 +10,7 @@ from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.explore.wing import pages
+from pttt_ooc.library.plan_reader import only_plan
 from pttt_ooc.library.strategy_names import game_of, games_of_shape, named_strategy
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.rules.game import Game
@@ -21,7 +22,7 @@ PROFILES = "explore"
 
 
 def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
-    """The strategies that were named, and the game that they are for.
+    """The strategies that were named, and the game that they are for; a plan stands alone.
 
     Raises
     ------
@@ -29,10 +30,11 @@ def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[So
         If there is no such strategy, or they are for different games.
     """
     named = [(name, _players(name)) for name in names]
-    read = [named_strategy(name, player) for name, players in named for player in players]
+    read = [named_strategy(name, player, plans=True) for name, players in named for player in players]
+    plan = only_plan(read)
     rules = game_of([one for one in read if one.kind != "uniform"], game)
     sources = [_source(number, name, players) for number, (name, players) in enumerate(named) if name != "uniform"]
-    return rules, [*sources, uniform()]
+    return rules, sources if plan else [*sources, uniform()]
 
 
 def _players(name: str) -> tuple[int, ...]:
@@ -81,5 +83,7 @@ def local_pages(names: Sequence[str], game: str | None, data: Path, profiles: Pa
         If a strategy cannot be read, or games cannot be kept.
     """
     rules, sources = local_sources(names, game)
+    first = named_strategy(names[0], sources[0].players[0], plans=True)
+    plan = first.path.absolute() if first.kind == "plan" else None
     structures = structures_of(Path(names[0]), rules, data)
-    return pages(sources, rules.name, profiles or structures / rules.name / PROFILES, structures), structures
+    return pages(sources, rules.name, profiles or structures / rules.name / PROFILES, structures, plan), structures

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.rules.play import History
 
 
@@ -97,5 +98,5 @@ def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[ViewSquare
     for square in range(game.squares):
         state = states.get(square, "free")
         text = f"Square {square}, {words[state]}"
-        found.append(ViewSquare(square, state, str(square), text, square == latest))
+        found.append(ViewSquare(square, state, DIGITS[square], text, square == latest))
     return found

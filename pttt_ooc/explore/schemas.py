@@ -91,12 +91,13 @@ class BoardOut(BaseModel):
 class BeliefsOut(BaseModel):
     """What the player knows of the board, given the opponent's strategy."""
 
-    marks: list[float] = Field(description="Probability of a mark of the opponent, for each square.")
-    empty: list[float] = Field(description="Probability that it is empty.")
+    marks: Row = Field(description="Probability of a mark of the opponent, for each square.")
+    empty: Row = Field(description="Probability that it is empty.")
     boards: list[BoardOut] = Field(description="The likeliest ones.")
     attempts: list[tuple[int, float]] = Field(description="How many attempts the opponent has made, and how likely.")
     arbitrary: bool = Field(
-        description="Whether the opponent never lets a game reach the infoset: all histories count equally."
+        description="Whether the opponent never lets a game reach the infoset: all histories count equally, or, of a "
+        "game whose infosets are not listed, nothing is known."
     )
 
 
@@ -134,7 +135,9 @@ class ExploreOut(BaseModel):
     images: list[str] = Field(description="What the numbers describe: the infoset, or all its mirror images.")
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")
     value: float = Field(description="Of the whole game for player 0.")
-    best_responses: tuple[float, float] = Field(description="What each player's best response gets.")
+    best_responses: tuple[float | None, float | None] = Field(
+        description="What each player's best response gets; null on boards where it is not searched."
+    )
     numbers: NumbersOut
     beside: NumbersOut | None = Field(description="The same for the strategy beside it.")
     beliefs: BeliefsOut

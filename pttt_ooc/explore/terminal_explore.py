@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pttt_ooc.errors import ImpossibleInfosetError, StrategyFileError
+from pttt_ooc.errors import ImpossibleInfosetError, StrategyError, StrategyFileError
 from pttt_ooc.explore.boards import mirror_images
-from pttt_ooc.explore.local_opponents import Pair, pair_of
+from pttt_ooc.explore.local_opponents import AnyPair, Pair, pair_of
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.library.structures import configure
 from pttt_ooc.questions.answers import Numbers, SquareArray
-from pttt_ooc.questions.beliefs import beliefs
-from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
-from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.boards import attempts_sentence, support_sentences
@@ -51,7 +48,7 @@ def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
     return explore(pair, sides[0], Dialogue(), runs)
 
 
-def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> int:
+def explore(pair: AnyPair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> int:
     """Answer until the person quits; returns the exit code of the program.
 
     Parameters
@@ -70,7 +67,7 @@ def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] 
 class Walk:
     """The state of a dialogue; for parameters see :func:`explore`."""
 
-    def __init__(self, pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> None:
+    def __init__(self, pair: AnyPair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> None:
         self.pair, self.player, self.dialogue = pair, player, dialogue
         self._latest, self._followed = pair, pair
         self._runs = {run.name: run for run in runs if run.snapshots}
@@ -127,8 +124,13 @@ class Walk:
 
     def _turn(self, player: int) -> None:
         """Switch a player between their best response and their strategy."""
-        self._replying ^= {player}
-        self.pair = self._followed.with_reply(*self._replying) if self._replying else self._followed
+        replying = self._replying ^ {player}
+        try:
+            self.pair = self._followed.with_reply(*replying) if replying else self._followed
+        except StrategyError as error:
+            self.dialogue.say(str(error))
+            return
+        self._replying = replying
         self._tell_pair()
         self._show()
 
@@ -200,9 +202,9 @@ class Walk:
     def _numbers(self) -> tuple[Numbers, Classes]:
         """The numbers at the infoset, or with its mirror images, and the classes of squares that mirror each other."""
         if self._merged:
-            both = merged(self.pair.profile, self.player, self.infoset)
+            both = self.pair.merged(self.player, self.infoset)
             return both.numbers, both.classes
-        facts = numbers(self.pair.profile, self.player, self.infoset)
+        facts = self.pair.numbers(self.player, self.infoset)
         return facts, [(square,) for square in facts.legal]
 
     def _squares(self, row: SquareArray, classes: Classes, played: Sequence[int]) -> list[Square]:
@@ -231,11 +233,14 @@ class Walk:
             self.dialogue.say(f"{name:>{wide}}  {probability(_together(facts.probabilities, one)):>11}{columns}")
 
     def _show_beliefs(self) -> None:
-        profile, say, game = self.pair.profile, self.dialogue.say, self.pair.game
+        say, game = self.dialogue.say, self.pair.game
         if self._merged:
-            held = merged(profile, self.player, self.infoset, None, _BOARDS).beliefs
+            held = self.pair.merged(self.player, self.infoset, None, _BOARDS).beliefs
         else:
-            held = beliefs(profile.index, profile.strategies[1 - self.player], self.player, self.infoset, _BOARDS)
+            held = self.pair.beliefs(self.player, self.infoset, _BOARDS)
+        if not held.boards:
+            say("No game against this opponent comes here, and the histories that fit are not listed: no beliefs.")
+            return
         say(f"The opponent's mark is there with probability (given {self.infoset}):")
         own = {square for square, placed in attempts_of(self.infoset) if placed}
         marks = [self._mark(mine=True) if s in own else Square(f"{p:.3f}") for s, p in enumerate(held.marks.tolist())]

@@ -14,11 +14,12 @@ from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.review import Review, ReviewStep, review_of, step_of
 from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
 
-SQUARES = "Type the number of a square, which each free square shows. r resigns, q ends, ? shows this."
+SQUARES = "Type the digit of a square, which each free square shows. r resigns, q ends, ? shows this."
 KEYPAD = (
     "Type the key of a square: keys lie as on a keypad, and each free square shows its own. Or type s and the square's "
     "number, as s4. r resigns, q ends, ? shows this."
@@ -80,7 +81,7 @@ class TerminalGame:
     def __init__(self, opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float], keypad: bool) -> None:
         self.opponents, self.dialogue, self._draw = opponents, dialogue, draw
         game, self._help = opponents.game, KEYPAD if keypad else SQUARES
-        self._keys = [keypad_key(game, square) if keypad else str(square) for square in range(game.squares)]
+        self._keys = [keypad_key(game, square) if keypad else DIGITS[square] for square in range(game.squares)]
         self.opponent = opponents.listed()[0]
         self.me = 1 - self.opponent.player
         self.results: list[int] = []
@@ -148,7 +149,7 @@ class TerminalGame:
                 if self.dialogue.ask("Give this game up as lost? y/n >").lower() in ("y", "yes"):
                     return None
             else:
-                named = keys.get(typed, int(typed[1:]) if typed[:1] == "s" and _is_digit(typed[1:]) else None)
+                named = keys.get(typed, DIGITS.index(typed[1:]) if typed[:1] == "s" and _is_digit(typed[1:]) else None)
                 if named in seat.legal:
                     return named
                 self.dialogue.say(self._why_not(seat, typed, named))
@@ -230,7 +231,7 @@ class TerminalGame:
 
 
 def _is_digit(text: str) -> bool:
-    return len(text) == 1 and text in "0123456789"
+    return len(text) == 1 and text in DIGITS
 
 
 def _sign(state: str, me: int) -> Square:

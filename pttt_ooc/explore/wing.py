@@ -28,8 +28,20 @@ def answerer(profiles: Path, game: str, structures: Path) -> Call:
     return "pttt_ooc.explore.answers:answerer", str(profiles), game, str(structures)
 
 
-def pages(sources: Sequence[Source], game: str, games_directory: Path, structures: Path) -> Pages:
+def plan_answerer(plan: Path) -> Call:
+    """The call of the answerer about a plan of a game whose infosets are not listed."""
+    return "pttt_ooc.explore.plan_answers:answerer", str(plan)
+
+
+def pages(
+    sources: Sequence[Source], game: str, games_directory: Path, structures: Path, plan: Path | None = None
+) -> Pages:
     """The pages on strategies of one game; people's games are in `games_directory`, also prepared strategies.
+
+    Parameters
+    ----------
+    plan
+        The Zarr group of a plan, if that is the only strategy.
 
     Raises
     ------
@@ -44,5 +56,5 @@ def pages(sources: Sequence[Source], game: str, games_directory: Path, structure
         title="Phantom Tic-Tac-Toe, explored",
         subtitle=game,
         parts=("pttt_ooc.explore.part:local_parts", game, listed, str(games_directory)),
-        answerer=answerer(games_directory, game, structures),
+        answerer=answerer(games_directory, game, structures) if plan is None else plan_answerer(plan),
     )

@@ -2,6 +2,9 @@
 
 A name is that of a ``.zip`` or ``.npy`` file (a tensor), an ``.h5`` file (a bundle), the directory of a solution, or
 the word ``uniform``.  Errors in a name or a header are raised before any index is built.
+
+An equilibrium of a game whose infosets are not listed is a *plan*: questions about infosets can be answered from it,
+but it has no numbers at all infosets, so that most commands refuse it.
 """
 
 from __future__ import annotations
@@ -18,13 +21,13 @@ from pttt_ooc.products.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
-from pttt_ooc.rules.game import Game, check_enumerable
+from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.structure.counts import total_infosets
 
-Kind = Literal["uniform", "tensor", "bundle", "solution"]
+Kind = Literal["uniform", "tensor", "bundle", "solution", "plan"]
 DEFAULT_GAME = "pttt-abrupt"
 _SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
 _KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
@@ -39,7 +42,7 @@ class NamedStrategy:
     name
         As typed.
     kind
-        ``"uniform"``, ``"tensor"``, ``"bundle"`` or ``"solution"``.
+        ``"uniform"``, ``"tensor"``, ``"bundle"``, ``"solution"`` or ``"plan"``.
     path
         The file, or the Zarr group of the solution; not used for ``"uniform"``.
     player
@@ -67,8 +70,13 @@ class NamedStrategy:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-def named_strategy(name: str, player: int, infosets: Path | None = None) -> NamedStrategy:
+def named_strategy(name: str, player: int, infosets: Path | None = None, plans: bool = False) -> NamedStrategy:
     """Find out what `name` is; only headers are read.
+
+    Parameters
+    ----------
+    plans
+        Whether it may be a plan without a list of the game's infosets.
 
     Raises
     ------
@@ -92,7 +100,9 @@ def named_strategy(name: str, player: int, infosets: Path | None = None) -> Name
 
         header = read_bundle_header(path, player)
         return NamedStrategy(name, kind, path, player, game=header.game, shape=header.shape, metadata=header.facts)
-    metadata = _solution_metadata(path) if kind == "solution" else {}
+    metadata = _solution_metadata(path, plans) if kind == "solution" else {}
+    if metadata.get("listed") is False:
+        return NamedStrategy(name, "plan", path, player, game=metadata["game"], metadata=metadata)
     of_solution = solution_dtype(metadata) if kind == "solution" else None
     return NamedStrategy(name, kind, path, player, game=metadata.get("game"), dtype=of_solution, metadata=metadata)
 
@@ -157,20 +167,27 @@ def check_infosets_file(path: Path) -> None:
         raise InfosetFileError(f"{path}: This is no list of infosets, in which every line begins with a bar, '|'.")
 
 
-def _solution_metadata(path: Path) -> dict[str, Any]:
+def _solution_metadata(path: Path, plans: bool) -> dict[str, Any]:
     try:
         metadata = solution_attrs(path)
     except StoreError as error:
         raise StrategyFileError(f"{path}: There is no readable solution ({str(error).rstrip('.')}).") from error
     if not isinstance(metadata["game"], str) or metadata["symmetry"] not in ("none", "full"):
         raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {metadata['symmetry']!r}.")
-    if metadata.get("listed") is False:
-        check_enumerable(named_game(metadata["game"]))
-        raise StrategyFileError(
-            f"{path}: This is a plan of {metadata['game']} without a list of its infosets; set listed: true in "
-            "config.yaml, and run the workflow again."
-        )
+    if metadata.get("listed") is False and not plans:
+        _refuse_plan(path, metadata["game"])
     return metadata
+
+
+def _refuse_plan(path: Path, game: str) -> None:
+    """Raise a StrategyFileError: this command needs numbers at all infosets."""
+    what = f"{path}: This is a plan of {game} without a list of its infosets"
+    answers = "`pttt show`, `pttt explore` and `pttt play` answer from it"
+    if named_game(game).squares > MOST_ENUMERATED_SQUARES:
+        raise StrategyFileError(f"{what}, which are too many to be listed; {answers}.")
+    raise StrategyFileError(
+        f"{what}; {answers}. For other commands set listed: true in config.yaml, and run the workflow again."
+    )
 
 
 # ---------------------------------------------------------------------------------------------

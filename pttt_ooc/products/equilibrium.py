@@ -40,6 +40,7 @@ from pttt_ooc.rules.game import Game
 SUPPORTS = "supports.zarr"
 """The name of the group with what some equilibrium plays."""
 
+_SUM_TOLERANCE = 1e-6
 _NAMES = ("before", "placed", "infosets", "squares", "chances")
 
 
@@ -169,17 +170,41 @@ def read_plans(root: Path, rules: RuleTables) -> Plans:
     return _read(root, rules, 0), _read(root, rules, 1)
 
 
+def _check_columns(
+    rules: RuleTables,
+    before: NDArray[Any],
+    placed: NDArray[Any],
+    leads: NDArray[Any],
+    squares: NDArray[Any],
+    chances: NDArray[Any],
+) -> None:
+    """Raise a ValueError if the arrays of a plan are of other kinds or have numbers out of range: kernels use them."""
+    if not len(before) == len(placed) > 0 or not len(leads) == len(squares) == len(chances):
+        raise ValueError("its arrays have different lengths")
+    kinds = [(array.ndim, array.dtype.kind) for array in (before, placed, leads, squares, chances)]
+    if kinds != [(1, "i"), (1, "b"), (1, "i"), (1, "i"), (1, "f")]:
+        raise ValueError("its arrays have other types")
+    ranges = ((before, -1, len(leads)), (leads, 0, len(before)), (squares, 0, rules.squares))
+    if any(len(array) and not low <= array.min() <= array.max() < high for array, low, high in ranges):
+        raise ValueError("its numbers are out of range")
+    if not np.all((chances >= 0) & (chances <= 1)):
+        raise ValueError("its probabilities are not between 0 and 1")
+
+
 def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
     before, placed, leads, squares, chances = (read_array(root, f"plan/{player}/{name}") for name in _NAMES)
-    plan = with_room(first_infoset(rules, player), max(len(before), len(leads)))
     try:
-        if not len(before) == len(placed) > 0 or not len(leads) == len(squares) == len(chances):
-            raise ValueError("its arrays have different lengths")
+        _check_columns(rules, before, placed, leads, squares, chances)
+        plan = with_room(first_infoset(rules, player), max(len(before), len(leads)))
         made = [1, 0]  # infosets and sequences; each comes after those that it needs
         while made != [len(before), len(leads)]:
             infoset, sequence = made
             if sequence < len(leads) and leads[sequence] < infoset:
-                found, made[1] = allow(rules, plan, int(leads[sequence]), int(squares[sequence])), sequence + 1
+                where, square = int(leads[sequence]), int(squares[sequence])
+                known = plan.marks[where] | plan.fails[where]
+                if known >> square & 1 or rules.least[plan.stabilisers[where], square] != square:
+                    raise ValueError(f"square {square} is no action at one of its infosets")
+                found, made[1] = allow(rules, plan, where, square), sequence + 1
                 right = found == sequence
             else:
                 above = int(before[infoset])
@@ -189,6 +214,9 @@ def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
             if not right:
                 raise ValueError("its parts are doubled, or in another order")
         plan.chances[: len(chances)] = chances
+        total = np.bincount(leads, chances * plan.orbits[: len(leads)], len(before))
+        if np.any((np.abs(total - 1) > _SUM_TOLERANCE) & (total != 0)):
+            raise ValueError("its probabilities do not sum to 1 at each infoset")
         return plan
     except (IndexError, ValueError) as error:
         raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it anew.") from error

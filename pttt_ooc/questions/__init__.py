@@ -5,5 +5,6 @@ infoset is in an index. ``histories``: all histories of an infoset. ``profile``:
 ``infoset``: the numbers of an infoset. ``continuations``: the outcomes of attempts. ``sampled_games``: random games.
 ``beliefs``: what a player knows about the board. ``mirror_merge``: an infoset with its mirror images. ``losses``: what
 each infoset costs a strategy; ``ranking``: the largest losses, up to symmetry; ``mistakes``: the exploitability as a
-sum of losses. ``warm_up``: compiles the room's kernels.
+sum of losses. ``plan_pair``: the same for two sparse plans, where nothing is listed. ``warm_up``: compiles the room's
+kernels.
 """

@@ -52,11 +52,11 @@ def checked(game: Game, player: int, text: str) -> str:
         if not problem or beginning != setup[: len(beginning)]:
             problem = f"in {game.name} all of them begin with {_text(game, player, ())}, the player's setup"
         attempts = ()
-    elif _leads_somewhere(game, player, attempts):
+    elif leads_somewhere(game, player, attempts):
         if not problem:
             return _text(game, player, attempts)
     else:
-        possible = next((n for n in reversed(range(len(attempts))) if _leads_somewhere(game, player, attempts[:n])), -1)
+        possible = next((n for n in reversed(range(len(attempts))) if leads_somewhere(game, player, attempts[:n])), -1)
         if possible < 0:
             raise ImpossibleInfosetError(f"Player {player} never moves in {game.name}.", None)
         problem = _why_not(game, player, attempts[: possible + 1])
@@ -95,7 +95,7 @@ def _parse(text: str, squares: int) -> tuple[Attempts, str]:
 # Is there a history?
 
 
-def _leads_somewhere(game: Game, player: int, attempts: Attempts, decides: bool = True) -> bool:
+def leads_somewhere(game: Game, player: int, attempts: Attempts, decides: bool = True) -> bool:
     """Whether a history exists in which the player makes these attempts with these outcomes.
 
     Parameters
@@ -172,7 +172,7 @@ def _why_not(game: Game, player: int, attempts: Attempts) -> str:
         return f"with square {square} player {player} has won, and the game is over"
     if game.wins(other, mask_of(tuple(found)) | known):
         return f"the marks found on {listed(sorted(found))} mean that player {other} had won before"
-    if _leads_somewhere(game, player, attempts, decides=False):
+    if leads_somewhere(game, player, attempts, decides=False):
         return f"after the attempt of square {square} the game is over before player {player} can move again"
     outcome = "empty" if placed else f"taken by player {other}"
     return f"however player {other} has moved without winning, square {square} is not {outcome} at that moment"

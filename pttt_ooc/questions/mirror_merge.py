@@ -22,7 +22,9 @@ from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.places import attempts_of, text_of
 from pttt_ooc.questions.profile import PreparedProfile
+from pttt_ooc.rules import infoset_text as texts
 from pttt_ooc.rules.game import Game, Squares
+from pttt_ooc.rules.infoset_text import infoset_text
 
 _ALL = 1 << 20  # boards: more than there are
 
@@ -107,9 +109,8 @@ def merged(
 
 def image(game: Game, player: int, infoset: str, g: Squares) -> str:
     """The mirror image of an infoset, as text."""
-    setup = 2 * len(game.setup[player]) + 1  # the setup keeps its order
-    rest = infoset[setup:]
-    return infoset[:setup] + "".join(f"{g[int(rest[n])]}{rest[n + 1]}" for n in range(0, len(rest), 2))
+    attempts, setup = texts.attempts_of(infoset), len(game.setup[player])  # the setup keeps its order
+    return infoset_text([*attempts[:setup], *((g[square], placed) for square, placed in attempts[setup:])])
 
 
 def _classes(legal: Sequence[int], keeps: Sequence[Squares]) -> tuple[tuple[int, ...], ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pttt_ooc.config import MOST_LISTED_SQUARES
 from pttt_ooc.rules.game import Game
-from pttt_ooc.rules.infoset_text import attempts_of
+from pttt_ooc.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.show.numbers import listed, probability
 
 MARKS = "xo"
@@ -67,9 +68,12 @@ def support_sentences(game: Game, own: Iterable[int], known: bool, played: Seque
 
 def unknown_support(game: Game) -> str:
     """The sentence where the support of equilibria is missing."""
+    if game.squares > MOST_LISTED_SQUARES:
+        most = MOST_LISTED_SQUARES
+        return f"Which squares are in the support of some equilibrium is found out on boards of up to {most} squares only."
     return f"Which squares are in the support of some equilibrium, `pttt equilibria --game {game.name}` finds out."
 
 
 def _squares(squares: Iterable[int]) -> str:
-    numbers = sorted(squares)
-    return f"square{'s' * (len(numbers) != 1)} {listed(numbers)}" if numbers else "none"
+    names = [DIGITS[square] for square in sorted(squares)]
+    return f"square{'s' * (len(names) != 1)} {listed(names)}" if names else "none"

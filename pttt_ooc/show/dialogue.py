@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import DIGITS
 
 MARKS = "xo"
 _GAP = 2  # columns between boards
@@ -77,7 +78,10 @@ class Dialogue:
         return line.strip()
 
     def board(self, game: Game, squares: Sequence[Square], title: str = "", first: int = 0) -> RenderableType:
-        """A board whose squares are numbered from `first`, below a title if there is one."""
+        """A board whose squares are numbered from `first`, below a title if there is one.
+
+        Beside a number of two digits is the letter that stands for the square in texts of infosets.
+        """
         table = Table(box=SQUARE, show_header=False, show_lines=True, padding=(0, 1))
         for _ in range(game.columns):
             table.add_column(justify="center", min_width=5)
@@ -99,6 +103,7 @@ class Dialogue:
 
 
 def _cell(number: int, square: Square) -> Text:
-    text = Text(f"{number}\n", style="dim", justify="left")
+    letter = f" {DIGITS[number]}" if number > 9 else ""
+    text = Text(f"{number}{letter}\n", style="dim", justify="left")
     text.append(square.sign, style=f"not dim {square.style}")
     return text.append(f"\n{square.below}" if square.below else "", style="not dim")

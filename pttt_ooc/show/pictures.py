@@ -184,8 +184,8 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     levels = [*ys, target] if target else [*ys]
     axes.set(xscale="log", yscale="log", ylim=(min(levels) / 1.8, max(levels) * 1.8))
     axes.set_xlim(min(xs) / 1.5, max(xs) * 1.5)
-    _log_ticks(axes.xaxis, max(xs) / min(xs))
-    _log_ticks(axes.yaxis, max(levels) / min(levels))
+    log_ticks(axes.xaxis, max(xs) / min(xs))
+    log_ticks(axes.yaxis, max(levels) / min(levels))
     axes.tick_params(labelsize=9.5)
     axes.grid(True)
     if target:
@@ -205,7 +205,8 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
         axes.plot(xs, ys, color=colour, linewidth=1.6, linestyle=style, marker="o", markersize=3.2, label=name)
 
 
-def _log_ticks(axis: Any, ratio: float) -> None:
+def log_ticks(axis: Any, ratio: float) -> None:
+    """Ticks of a logarithmic axis, at plain numbers; `ratio` is that of its ends."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1.0,) if ratio > 30 else (1.0, 2.0, 5.0)))

@@ -4,7 +4,8 @@ A stage reads the products of earlier stages, checked against their manifests, w
 own manifest.  The ``Snakefile`` gives their order.
 
 Modules: Besides the stages: ``directories`` (of results), ``stage_context`` (manifests, locks, measurements),
-``engines`` (opened from products), ``strategy_store`` (the strategies of a run), ``choice`` (among equilibria),
+``engines`` (opened from products), ``saved_rounds`` (of the double oracle), ``strategy_store`` (the strategies of a
+run), ``choice`` (among equilibria),
 ``comparison`` (other runs), ``preparation`` (of missing structures), ``staleness`` (why a stage must run),
 ``normal_form`` and ``normal_solve`` (of settings), ``product_check`` (of products, without reading all), ``decisions``
 (which stages Snakemake runs), ``run_start`` (locks of a run), ``provenance`` (digests of sources, fingerprints),

@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,8 +20,7 @@ from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
-from pttt_ooc.double_oracle.oracle import EXACT, DoubleOracle, Round
-from pttt_ooc.double_oracle.saved_state import SavedState
+from pttt_ooc.double_oracle.oracle import EXACT, DoubleOracle
 from pttt_ooc.double_oracle.warm_start import allow_played
 from pttt_ooc.equilibria.choice import needed_bytes
 from pttt_ooc.errors import MemoryBudgetError
@@ -32,18 +29,16 @@ from pttt_ooc.jit import version
 from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.show.rounds import round_line
 from pttt_ooc.stages import choice
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.product_check import timeless
+from pttt_ooc.stages.saved_rounds import ROUNDS, has_ended, play_rounds
 from pttt_ooc.stages.stage_context import Facts, allocated, digests, inputs, stage, tell, workspace_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, strategy_arrays
 
-ROUNDS = "rounds.jsonl"
 _MEMO_MB, _GAMES_MB = 32, 80  # for bounds of best responses; for restricted games and their programs
-_LINE_SECONDS = 2.0  # between two lines of progress
 
 
 def needs(layout: Layout | None, choosing: bool = False) -> MemoryNeeds[tuple[Floats, ...]]:
@@ -112,7 +107,7 @@ def run(
             try:
                 oracle = DoubleOracle(named_game(game), _MEMO_MB, workspace.threads, own_mb)
                 average = _begin(oracle, index, directory, workspace.allocate())
-                _play(oracle, state, 60 * settings.max_minutes, rows, log)
+                play_rounds(oracle, state, 60 * settings.max_minutes, rows, log)
                 reason, why = _end(oracle)
             except MemoryBudgetError as error:
                 if not listed:
@@ -155,7 +150,7 @@ def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], m
 
 def _end(oracle: DoubleOracle) -> tuple[str, str]:
     """Why the rounds ended, as a key, and as the start of a sentence if it is without an equilibrium."""
-    if _is_exact(oracle):
+    if has_ended(oracle):
         return "equilibrium", ""
     assert oracle.last
     return "max_minutes", f"The double oracle ended at a gap of {oracle.last.nashconv:.1e} (max_minutes)"
@@ -182,53 +177,3 @@ def _forget(state: Path) -> None:
     with explained(f"delete {state}"):
         for each in state.parent.glob("finish-*"):
             remove(each)
-
-
-def _play(oracle: DoubleOracle, state: Path, most_seconds: float, rows: list[Facts], log: Path | None) -> None:
-    """Play rounds until the equilibrium is found or the time is over, and add a row for each, of earlier runs too."""
-    with SavedState(state, oracle) as saved, explained(f"write to {state}"):
-        rows += _earlier(state / ROUNDS, oracle)
-        before, begun = (rows[-1]["seconds"] if rows else 0.0), time.monotonic()
-        spoken = begun
-        with open(state / ROUNDS, "w", encoding="utf-8") as file:
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-            while not _is_exact(oracle) and (not rows or rows[-1]["seconds"] < most_seconds):
-                last = oracle.round()  # if it does not fit, it is cut off in the middle: what is saved is before it
-                rows.append(_row(last, before + time.monotonic() - begun))
-                file.write(f"{json.dumps(rows[-1])}\n")
-                file.flush()
-                os.fsync(file.fileno())  # a saved state never has more rounds than there are rows
-                saved.save(_is_exact(oracle) or rows[-1]["seconds"] >= most_seconds)
-                if _is_exact(oracle) or time.monotonic() - spoken > _LINE_SECONDS:
-                    spoken = time.monotonic()
-                    tell(round_line(last, rows[-1]["seconds"]), log)
-
-
-def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:
-    """The rows of the rounds that were restored."""
-    if oracle.last is None:
-        return []
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[: oracle.last.number]]
-    tell(f"Going on after round {oracle.last.number}.")
-    return rows
-
-
-def _is_exact(oracle: DoubleOracle) -> bool:
-    """Whether the last round's strategies are an equilibrium, exact to rounding."""
-    return oracle.last is not None and oracle.last.is_equilibrium()
-
-
-def _row(last: Round, seconds: float) -> Facts:
-    """A row of ``rounds.jsonl``, with the keys of ``convergence.jsonl`` where these have the same meaning."""
-    low, high = last.interval
-    return {
-        "iteration": last.number,
-        "seconds": seconds,
-        "nashconv": last.nashconv,
-        "value_lower": low,
-        "value_upper": high,
-        "sequences": list(last.sequences),
-        "support": list(last.support),
-        "visited": list(last.visited),
-        "added": last.added,
-    }

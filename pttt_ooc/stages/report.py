@@ -39,7 +39,7 @@ from pttt_ooc.show.report import (
 )
 from pttt_ooc.stages.comparison import read_comparison
 from pttt_ooc.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
-from pttt_ooc.stages.finish import ROUNDS
+from pttt_ooc.stages.saved_rounds import ROUNDS
 from pttt_ooc.stages.stage_context import Facts, allocated, contents, digests, inputs, stage
 from pttt_ooc.stages.strategy_store import finished, store_of
 from pttt_ooc.structure.index import Layout

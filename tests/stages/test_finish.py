@@ -24,6 +24,7 @@ from pttt_ooc.stages import evaluate, export, finish, report, solve
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.stages.saved_rounds import ROUNDS
 from pttt_ooc.stages.staleness import reasons, requested_stages, stages_of
 from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.stages.verification import run_digest
@@ -109,7 +110,7 @@ def test_where_own_actions_never_lead_the_average_stays(tmp_path):
 
 
 def test_the_rounds_are_kept(done):
-    rows = [json.loads(line) for line in (done / finish.ROUNDS).read_text().splitlines()]
+    rows = [json.loads(line) for line in (done / ROUNDS).read_text().splitlines()]
     result = manifest(done)["result"]
     assert [row["iteration"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) > 1
     assert rows[-1] == {key: result[key] for key in rows[-1]}
@@ -139,7 +140,7 @@ def test_the_solution_of_a_run_is_its_equilibrium(done, tmp_path):
 
 def without(directory):
     """The solver's strategies are the result, and nothing else is there."""
-    assert not (directory / EQUILIBRIUM).exists() and manifest(directory)["products"].keys() == {finish.ROUNDS}
+    assert not (directory / EQUILIBRIUM).exists() and manifest(directory)["products"].keys() == {ROUNDS}
     assert strategies_of(directory) == directory / SOLUTION
     evaluate.run(GAME, "full", directory)
     average = manifest(directory, "solve")["result"]["nashconv"]
@@ -162,7 +163,7 @@ def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
     told = capsys.readouterr().err
     assert "The double oracle ended at a gap of" in told and "the solver's strategies are the result." in told
     assert without(directory)["stopped_by"] == "max_minutes"
-    assert len((directory / finish.ROUNDS).read_text().splitlines()) == 1
+    assert len((directory / ROUNDS).read_text().splitlines()) == 1
     capsys.readouterr()
 
     finish.run(GAME, "full", EXACT, directory, memory_mb=300)
@@ -304,13 +305,13 @@ print(json.dumps(killed))
 
 def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
     start = shutil.copytree(done, tmp_path / "start", ignore=shutil.ignore_patterns(EQUILIBRIUM, "finish.json"))
-    (start / finish.ROUNDS).unlink()
+    (start / ROUNDS).unlink()
     command = [sys.executable, "-c", KILLED, str(start), GAME, "10"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=5 * PATIENCE)
     assert ended.returncode == 0, ended.stderr
     killed = json.loads(ended.stdout)
     assert len(killed) == 10, killed
-    rounds = len((done / finish.ROUNDS).read_text().splitlines())
+    rounds = len((done / ROUNDS).read_text().splitlines())
     saved = [rows for rows, *_ in killed]
     assert len(set(saved)) > 3 and max(saved) == rounds, killed
     assert {tuple(there) for _, *there in killed} == {(False, False), (True, False)}, killed
@@ -318,8 +319,8 @@ def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
     for place in [done, *(tmp_path / f"killed{i}" for i in range(10))]:
         assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
         assert (
-            manifest(place)["products"][finish.ROUNDS]["content"]
-            == (manifest(done)["products"][finish.ROUNDS]["content"])
+            manifest(place)["products"][ROUNDS]["content"]
+            == (manifest(done)["products"][ROUNDS]["content"])
         )
         assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
 

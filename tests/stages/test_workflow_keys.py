@@ -89,6 +89,13 @@ WING_CHANGES = {
         "algorithms": ["cfr+"],
         "precisions": ["float64"],
     },
+    "frontier": {
+        "game": "pttt-3x4k3-classical",
+        "gap": 1e-3,
+        "max_minutes": 1,
+        "memory_mb": 1000,
+        "output": "elsewhere",
+    },
     "smbc": {
         "winning_score": 2,
         "fill_board": True,

@@ -12,10 +12,10 @@
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=radio]):not([type=range]), select, textarea")) return;
     var key = event.key, done = false;
-    if (/^[0-9]$/.test(key)) done = press('[data-square="' + key + '"]');
-    else if (key === "p") done = press('[data-outcome="placed"]');
+    if (key === "p") done = press('[data-outcome="placed"]');
     else if (key === "f") done = press('[data-outcome="failed"]');
     else if (key === "Backspace") done = press("[data-undo]");
+    if (!done && /^[0-9a-f]$/.test(key)) done = press('[data-square="' + parseInt(key, 16) + '"]');
     if (done) event.preventDefault();
   });
 

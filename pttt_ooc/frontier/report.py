@@ -1,0 +1,102 @@
+"""Stage "report" of the wing: one page about a run, with the proven interval over time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.frontier.needs import size_sentence
+from pttt_ooc.frontier.pipeline import PAGE, PICTURE, sources
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.show.pages import rendered
+from pttt_ooc.show.pictures import PALETTE, figure_bytes, inline_svg, log_ticks, new_figure, style
+from pttt_ooc.stages.saved_rounds import ROUNDS
+from pttt_ooc.stages.stage_context import digests, inputs, stage
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row = Mapping[str, Any]
+_LEAST_SECONDS = 1e-2  # earlier rounds are drawn there
+_MOST_ROWS = 24  # lines of the table
+_LEAST_WIDTH = 1e-13  # a narrower interval is drawn as this one: it is rounding
+
+
+def run(directory: Path) -> None:
+    """Write the page and its picture from the rows of the rounds.
+
+    Raises
+    ------
+    StoreError
+        If the rounds are missing or were changed, or a file cannot be written.
+    """
+    with stage("report", directory, [PAGE, PICTURE], sources) as facts:
+        before = inputs(directory, "solve")
+        facts.update(made_from=digests(before))
+        rows = [json.loads(line) for line in (directory / ROUNDS).read_text(encoding="utf-8").splitlines()]
+        figure, name = interval_figure({"": rows}), before["solve"]["settings"]["game"]
+        atomic_write_bytes(directory / PICTURE, figure_bytes(figure, "svg"))
+        label = f"The proven interval of {name} over seconds, and its width"
+        context = {
+            "game": named_game(name),
+            "settings": before["solve"]["settings"],
+            "result": before["solve"]["result"],
+            "size": size_sentence(named_game(name)),
+            "rows": told_rows(rows),
+            "count": len(rows),
+            "picture": inline_svg(figure, "interval", label),
+        }
+        atomic_write_text(directory / PAGE, rendered("frontier_report.html.j2", "frontier", **context))
+
+
+def told_rows(rows: Sequence[Row], most: int = _MOST_ROWS) -> list[Row]:
+    """The rounds that a table shows: those in which the interval has become narrower by a third, and the last one."""
+    found: list[Row] = []
+    for row in rows:
+        if not found or width_of(row) < width_of(found[-1]) * 2 / 3:
+            found.append(row)
+    if rows and found[-1] is not rows[-1]:
+        found.append(rows[-1])
+    return found if len(found) <= most else [*found[: most // 2], *found[-(most - most // 2) :]]
+
+
+def width_of(row: Row) -> float:
+    """The width of a round's proven interval, at least that of rounding."""
+    return max(float(row["value_upper"]) - float(row["value_lower"]), _LEAST_WIDTH)
+
+
+def interval_figure(curves: Mapping[str, Sequence[Row]]) -> Figure:
+    """The proven interval over seconds, and its width; one curve for each name, on logarithmic axes.
+
+    Parameters
+    ----------
+    curves
+        Rows with ``seconds``, ``value_lower`` and ``value_upper``, by the names of runs; a single one may be nameless.
+    """
+    with style():
+        figure = new_figure(8.4, 3.1 + 0.16 * len(curves))
+        ends, widths = (figure.add_subplot(1, 2, place) for place in (1, 2))
+        for (name, rows), colour in zip(curves.items(), ("accent", "warm", "ink", "shade", "muted"), strict=False):
+            seconds = [max(row["seconds"], _LEAST_SECONDS) for row in rows]
+            low, high = ([row[end] for row in rows] for end in ("value_lower", "value_upper"))
+            ends.fill_between(seconds, low, high, step="post", color=PALETTE[colour], alpha=0.25, linewidth=0)
+            ends.step(seconds, low, where="post", color=PALETTE[colour], linewidth=1.2, label=name or None)
+            ends.step(seconds, high, where="post", color=PALETTE[colour], linewidth=1.2)
+            widths.step(seconds, [width_of(row) for row in rows], where="post", color=PALETTE[colour], linewidth=1.6)
+        times = [max(row["seconds"], _LEAST_SECONDS) for rows in curves.values() for row in rows]
+        first, last = min(times), max(times)
+        for axes, title in ((ends, "the value is in"), (widths, "width of this interval")):
+            axes.set_xscale("log")
+            log_ticks(axes.xaxis, last / first)
+            axes.set_xlabel("seconds", fontsize=10)
+            axes.set_title(title, fontsize=10, loc="left", color=PALETTE["muted"])
+            axes.tick_params(labelsize=9.5)
+            axes.grid(True)
+        widths.set_yscale("log")
+        if any(curves):
+            ends.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=9, frameon=False, ncols=2, borderaxespad=0)
+        figure.tight_layout(pad=0.5)
+        return figure

@@ -1,0 +1,65 @@
+"""Stage "solve" of the wing: rounds of the double oracle until the interval is narrow enough.
+
+====================== =================================================================================
+``work/FINGERPRINT``   the saved rounds, see :mod:`pttt_ooc.stages.saved_rounds`; a run goes on from there
+``equilibrium.zarr``   both plans of the last round, see :mod:`pttt_ooc.products.equilibrium`
+``rounds.jsonl``       a row for each round
+``solve.json``         the manifest: settings, the proven interval; written last
+====================== =================================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+
+from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.extras import check_extra
+from pttt_ooc.frontier import pipeline
+from pttt_ooc.frontier.settings import FrontierConfig
+from pttt_ooc.jit import version
+from pttt_ooc.products.equilibrium import write_equilibrium
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.stages.directories import EQUILIBRIUM
+from pttt_ooc.stages.product_check import timeless
+from pttt_ooc.stages.saved_rounds import ROUNDS, has_ended, play_rounds
+from pttt_ooc.stages.stage_context import Facts, stage
+
+
+def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | None = None) -> None:
+    """Make ``equilibrium.zarr`` and ``rounds.jsonl``, or go on from what a killed or shorter run has saved.
+
+    Parameters
+    ----------
+    directory
+        Of the results; made if missing.
+    threads
+        The result does not depend on their number.
+
+    Raises
+    ------
+    PtttError
+        If a round does not fit into the memory, after which more memory goes on; if the disk cannot be written to, the
+        state is damaged, or an optional library is missing.
+    """
+    check_extra("exact", "snakemake frontier")
+    with stage("solve", directory, [EQUILIBRIUM, ROUNDS], pipeline.sources) as facts:
+        game, rows = named_game(config.game), list[Facts]()
+        oracle = DoubleOracle(game, math.inf, threads, config.memory_mb)
+        play_rounds(oracle, directory / "work" / _fingerprint(config), 60 * config.max_minutes, rows, log, config.gap)
+        reason = "gap" if has_ended(oracle, config.gap) else "max_minutes"
+        facts.update(threads=threads, settings=pipeline.settings(config), memory_mb=config.memory_mb)
+        facts["result"] = {"stopped_by": reason, **rows[-1]}
+        told = {"algorithm": "double-oracle", **timeless(facts["result"])}
+        with fresh_store(directory / EQUILIBRIUM) as store:
+            write_equilibrium(store, game, oracle.plans, told)
+        atomic_write_text(directory / ROUNDS, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+
+
+def _fingerprint(config: FrontierConfig) -> str:
+    """Names what the rounds depend on: the game and the code, but no limits."""
+    known = f"{config.game} {version(['double_oracle/oracle'])}"
+    return hashlib.blake2b(known.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,9 @@
+"""Write the page of a run beyond enumeration, and its picture."""
+
+from pathlib import Path
+
+from pttt_ooc.frontier import report
+from pttt_ooc.stages import stage_context
+
+with stage_context.errors_to(Path(snakemake.log[0])):
+    report.run(Path(snakemake.output.manifest).parent)

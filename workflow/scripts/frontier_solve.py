@@ -1,0 +1,14 @@
+"""Solve a game beyond enumeration; go on from what is saved, if anything is."""
+
+from pathlib import Path
+
+from pttt_ooc.config import check_section
+from pttt_ooc.frontier import run
+from pttt_ooc.frontier.settings import FrontierConfig
+from pttt_ooc.stages import stage_context
+from pttt_ooc.stages.compilation import ensure_compiled
+
+with stage_context.errors_to(Path(snakemake.log[0])):
+    ensure_compiled()
+    directory, log = Path(snakemake.output.manifest).parent, Path(snakemake.log[0])
+    run.run(check_section(FrontierConfig, snakemake.params.settings), directory, snakemake.threads, log)
