@@ -69,8 +69,7 @@ def support_sentences(game: Game, own: Iterable[int], known: bool, played: Seque
 def unknown_support(game: Game) -> str:
     """The sentence where the support of equilibria is missing."""
     if game.squares > MOST_LISTED_SQUARES:
-        most = MOST_LISTED_SQUARES
-        return f"Which squares are in the support of some equilibrium is found out on boards of up to {most} squares only."
+        return f"The support of equilibria is found out on boards of up to {MOST_LISTED_SQUARES} squares only."
     return f"Which squares are in the support of some equilibrium, `pttt equilibria --game {game.name}` finds out."
 
 

@@ -318,10 +318,7 @@ def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
     assert ended.stderr.count("Going on after round") >= 5
     for place in [done, *(tmp_path / f"killed{i}" for i in range(10))]:
         assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
-        assert (
-            manifest(place)["products"][ROUNDS]["content"]
-            == (manifest(done)["products"][ROUNDS]["content"])
-        )
+        assert manifest(place)["products"][ROUNDS]["content"] == (manifest(done)["products"][ROUNDS]["content"])
         assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
 
 
