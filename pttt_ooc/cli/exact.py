@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,6 @@ from pttt_ooc.show.rounds import round_line
 
 if TYPE_CHECKING:
     from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
-    from pttt_ooc.double_oracle.response_search import SubtreeRunner
     from pttt_ooc.double_oracle.saved_state import SavedState
     from pttt_ooc.products.solution import Strategies
     from pttt_ooc.rules.game import Game
@@ -77,6 +75,7 @@ def exact(
     the game's index is read; on boards of ten squares and more only their plans are.  With --json, the last line is one
     object.
     """
+    from pttt_ooc.cluster.clients import open_runner
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -88,13 +87,11 @@ def exact(
         if file:
             check_output(file, suffix=suffix)
     check_extra("exact", "The command `pttt exact`")
-    if workers or scheduler:
-        check_extra("cluster", "A search by several processes")
     if efg:
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
     budget = memory_mb or MEMORY_MB
-    with _runner(workers, scheduler, rules, budget) as runner:
+    with open_runner(workers, scheduler, rules, budget) as runner:
         oracle = DoubleOracle(rules, math.inf, threads or cores(), budget, runner)
         played = _played(oracle, solution, data) if solution else None
         begin = time.monotonic()
@@ -127,22 +124,6 @@ def exact(
         print(json.dumps(record))
     else:
         _show(last, rules, seconds)
-
-
-@contextmanager
-def _runner(
-    workers: int | None, scheduler: str | None, rules: Game, memory_mb: float
-) -> Iterator[SubtreeRunner | None]:
-    """Who searches best responses; None: threads of this process."""
-    if workers is None and scheduler is None:
-        yield None
-        return
-    from pttt_ooc.cluster.clients import open_client
-
-    with open_client(workers, scheduler) as client:
-        from pttt_ooc.cluster.subtree_runner import DaskRunner
-
-        yield DaskRunner(client, rules, memory_mb)
 
 
 def _play_rounds(oracle: DoubleOracle, saved: SavedState | None, gap: float, most_seconds: float) -> None:

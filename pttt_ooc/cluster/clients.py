@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pttt_ooc.double_oracle.response_search import SubtreeRunner
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extras import extra
+from pttt_ooc.extras import check_extra, extra
+from pttt_ooc.rules.game import Game
 
 _ANSWER_SECONDS = 10  # for the scheduler to answer
 
@@ -57,3 +59,24 @@ def open_client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         ) from error
     with client:
         yield client
+
+
+@contextmanager
+def open_runner(
+    workers: int | None, scheduler: str | None, game: Game, memory_mb: float
+) -> Iterator[SubtreeRunner | None]:
+    """Who searches best responses: the workers of a client, see :func:`open_client`; None: threads of this process.
+
+    Parameters
+    ----------
+    memory_mb
+        Megabytes for each thread of a worker's process.
+    """
+    if workers is None and scheduler is None:
+        yield None
+        return
+    check_extra("cluster", "A search by several processes")
+    with open_client(workers, scheduler) as client:
+        from pttt_ooc.cluster.subtree_runner import DaskRunner
+
+        yield DaskRunner(client, game, memory_mb)

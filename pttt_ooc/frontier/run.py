@@ -15,6 +15,7 @@ import json
 import math
 from pathlib import Path
 
+from pttt_ooc.cluster.clients import open_runner
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.extras import check_extra
@@ -37,19 +38,21 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
     directory
         Of the results; made if missing.
     threads
-        The result does not depend on their number.
+        The result does not depend on their number, nor on workers.
 
     Raises
     ------
     PtttError
         If a round does not fit into the memory, after which more memory goes on; if the disk cannot be written to, the
-        state is damaged, or an optional library is missing.
+        state is damaged, an optional library is missing, or a scheduler does not answer.
     """
     check_extra("exact", "snakemake frontier")
     with stage("solve", directory, [EQUILIBRIUM, ROUNDS], pipeline.sources) as facts:
         game, rows = named_game(config.game), list[Facts]()
-        oracle = DoubleOracle(game, math.inf, threads, config.memory_mb)
-        play_rounds(oracle, directory / "work" / _fingerprint(config), 60 * config.max_minutes, rows, log, config.gap)
+        with open_runner(config.workers, config.scheduler, game, config.memory_mb) as runner:
+            oracle = DoubleOracle(game, math.inf, threads, config.memory_mb, runner)
+            state = directory / "work" / _fingerprint(config)
+            play_rounds(oracle, state, 60 * config.max_minutes, rows, log, config.gap)
         reason = "gap" if has_ended(oracle, config.gap) else "max_minutes"
         facts.update(threads=threads, settings=pipeline.settings(config), memory_mb=config.memory_mb)
         facts["result"] = {"stopped_by": reason, **rows[-1]}

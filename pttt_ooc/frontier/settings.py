@@ -26,4 +26,11 @@ class FrontierConfig(Section):
         description="Stop after this many minutes, earlier runs included; more minutes go on from there.",
     )
     memory_mb: Whole = Field(default=2048, description="Most memory of the run, MB.")
+    workers: Whole | None = Field(
+        default=None, ge=1, description="Search best responses by so many processes of Dask; null: by threads."
+    )
+    scheduler: str | None = Field(
+        default=None,
+        description="Or by the workers of a scheduler of Dask, tcp://HOST:PORT. Neither changes a bit of the result.",
+    )
     output: Path = Field(default=Path("data/frontier"), description="The results are in OUTPUT/GAME.")

@@ -10,10 +10,13 @@ import pytest
 from pttt_ooc.cli.commands import app  # noqa: F401  (the command line, before its extra is taken away)
 from pttt_ooc.cluster import clients, subtree_runner
 from pttt_ooc.cluster.clients import open_client
+from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle import response_search
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.response_search import ResponseSearch
 from pttt_ooc.errors import MissingExtraError, PtttError
+from pttt_ooc.frontier import run
+from pttt_ooc.frontier.settings import FrontierConfig
 from pttt_ooc.rules.catalogue import named_game
 
 pytest.importorskip("highspy")
@@ -56,6 +59,15 @@ def test_workers_find_the_same_bits_as_threads(client, threads):
         assert runner.sent > 0 and runner.received > 0
     assert max(tasks) > 10
     assert_same(oracle.state(), threads)
+
+
+def test_a_run_of_the_workflow_uses_a_scheduler_and_changes_no_bit(client, tmp_path):
+    for name, scheduler in (("alone", None), ("together", client.scheduler.address)):
+        run.run(FrontierConfig(game=GAME.name, scheduler=scheduler), tmp_path / name)
+    one, other = (read_manifest(tmp_path / name / "solve.json", "solve") for name in ("alone", "together"))
+    assert one["products"]["equilibrium.zarr"]["digest"] == other["products"]["equilibrium.zarr"]["digest"]
+    with pytest.raises(PtttError, match="does not answer within"):
+        run.run(FrontierConfig(game=GAME.name, scheduler="tcp://127.0.0.1:1"), tmp_path / "nobody")
 
 
 @pytest.mark.parametrize("killed", [1, 2])

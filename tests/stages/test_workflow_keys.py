@@ -94,6 +94,8 @@ WING_CHANGES = {
         "gap": 1e-3,
         "max_minutes": 1,
         "memory_mb": 1000,
+        "workers": 2,
+        "scheduler": "tcp://127.0.0.1:8786",
         "output": "elsewhere",
     },
     "smbc": {
