@@ -19,6 +19,7 @@ NEEDS = {
     "scipy": ("of linear programs", "", "make env"),
     "highspy": ("of exact equilibria", "", "make env"),
     "distributed": ("of several machines", "", "make env"),
+    "dask-jobqueue": ("with Slurm", "", "pip install dask-jobqueue"),
     "flint": ("of exact equilibria", "", "make env"),
     "swiglpk": ("of exact equilibria", "", "make env"),
     "sqlalchemy": ("of the grader", "", "make env"),
