@@ -25,7 +25,7 @@ from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.double_oracle.saved_state import Arrays, fields_of, packed, unpacked
-from pttt_ooc.double_oracle.sparse_plan import SparsePlan, behave, first_infoset, played_part, pruned, trimmed
+from pttt_ooc.double_oracle.sparse_plan import PLAYED, SparsePlan, behave, first_infoset, played_part, pruned, trimmed
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 
@@ -37,6 +37,10 @@ EXACT = 1e-12
 
 TRIMMED = 1e-3
 """Of the interval: what regret matching plays with less reach is left out of its plans."""
+
+LARGE, MOSTLY_UNPLAYED, GROWN = 20_000, 3, 1.3
+"""A restricted game with more than so many sequences, and so many times those that are played, drops the others; after
+that, the first number is so many times the size that it had."""
 
 _PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
 _LEAST = 1e-14  # reach that counts as none
@@ -149,6 +153,7 @@ class DoubleOracle:
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
         load_kernels(self.rules)
         self._runner = runner or ThreadRunner(self._responders, threads)
+        self._large = LARGE
         self.last: Round | None = None
 
     def round(self) -> Round:
@@ -177,6 +182,8 @@ class DoubleOracle:
             behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
+        if not exact:
+            self._drop_unplayed()
         first, second = self._responses()
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
@@ -236,6 +243,7 @@ class DoubleOracle:
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""
         arrays = packed("histories", self._histories.state()) | packed("matching", self._matching.state())
+        arrays |= packed("sizes", {"large": self._large})
         for player, plan in enumerate(self.plans):
             arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
         if self.last:
@@ -251,6 +259,7 @@ class DoubleOracle:
         """Go on from a state of the same game, with the same bits."""
         self._histories.restore(unpacked("histories", arrays))
         self._matching.restore(unpacked("matching", arrays))
+        self._large = unpacked("sizes", arrays)["large"]
         first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
         self.plans = first, second
         kept = unpacked("last", arrays)
@@ -265,6 +274,24 @@ class DoubleOracle:
     def checked_program(self) -> CheckedProgram | None:
         """The last linear program, its basis and its plans; None before the first."""
         return self._program.last
+
+    def _drop_unplayed(self) -> None:
+        """Leave out what neither plan plays, if that is most of a large restricted game; responses may bring it back.
+
+        Each time, the game has to be larger than the time before, so that this ends.
+        """
+        size = sum(int(plan.counts[1]) for plan in self.plans)
+        played = sum(int((plan.chances[: plan.counts[1]] > 0).sum()) for plan in self.plans)
+        if size <= max(self._large, MOSTLY_UNPLAYED * played):
+            return
+        self._large = int(GROWN * size)
+        smaller = []
+        for player, plan in enumerate(self.plans):
+            kept, sequences = pruned(self.rules, player, plan, PLAYED)
+            self._matching.keep(player, sequences)
+            smaller.append(trimmed(kept))
+        self._histories.forget()
+        self.plans = smaller[0], smaller[1]
 
     def _prune(self, won: WonHistories, width: float) -> WonHistories:
         """Leave out what the averages of regret matching do not use; returns the won histories that are left."""

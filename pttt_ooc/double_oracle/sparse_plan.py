@@ -17,7 +17,8 @@ from pttt_ooc.jit import bare_kernel, piece
 SPARE = 64
 """Infosets and sequences for which a plan gets more room, at least."""
 
-_PLAYED = 1e-300  # less than any probability of an action
+PLAYED = 1e-300
+"""Less than any probability of an action that a plan plays."""
 
 
 class SparsePlan(NamedTuple):
@@ -161,7 +162,7 @@ def pruned(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tu
 
 def played_part(rules: RuleTables, player: int, plan: SparsePlan) -> SparsePlan:
     """A copy with what a plan plays, and nothing else: all that responses to it depend on."""
-    return trimmed(pruned(rules, player, plan, _PLAYED)[0])
+    return trimmed(pruned(rules, player, plan, PLAYED)[0])
 
 
 @bare_kernel

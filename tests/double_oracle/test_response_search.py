@@ -1,10 +1,12 @@
 """A best response in parts is the whole one: its value, its actions, and what brute force finds."""
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from pttt_ooc.double_oracle import oracle as oracle_module
 from pttt_ooc.double_oracle import response_search
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.lazy_response import Responder, allow_response
@@ -71,7 +73,10 @@ def test_a_response_in_parts_is_the_whole_one(name, monkeypatch):
 
 @pytest.mark.parametrize("name", GAMES[1:])
 def test_rounds_in_parts_prove_what_brute_force_finds(name, monkeypatch):
+    """Also when the restricted game drops what is not played."""
     monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
+    monkeypatch.setattr(oracle_module, "LARGE", 10)
+    monkeypatch.setattr(oracle_module, "MOSTLY_UNPLAYED", 1.2)
     game, oracle = named_game(name), DoubleOracle(named_game(name))
     for last in oracle.rounds():
         if last.number % 8 and not last.settled:
@@ -111,3 +116,20 @@ def test_what_a_trimmed_plan_keeps_is_a_strategy(least):
                 assert set(reach[own][weights > 0] > least) == {True} or (weights > 0).sum() == 1
         played = played_part(oracle.rules, player, plan)
         assert played.counts[1] == (plan.chances[:size] > 0).sum() and (played.chances[: played.counts[1]] > 0).all()
+
+
+def test_what_is_not_played_is_dropped_and_a_saved_run_drops_the_same(monkeypatch):
+    monkeypatch.setattr(oracle_module, "LARGE", 40)
+    monkeypatch.setattr(oracle_module, "MOSTLY_UNPLAYED", 1.5)
+    whole, sizes = DoubleOracle(named_game("mini-2x3k3-abrupt")), []
+    cut = DoubleOracle(named_game("mini-2x3k3-abrupt"))
+    for each in whole.rounds():
+        sizes.append(sum(each.sequences))
+        cut.round()
+        state, cut = cut.state(), DoubleOracle(named_game("mini-2x3k3-abrupt"))
+        cut.restore(state)
+        assert {name: part.tobytes() for name, part in state.items()} == {
+            name: part.tobytes() for name, part in whole.state().items()
+        }
+    assert sum(after < before for before, after in pairwise(sizes)) > 1  # the programs' pruning is one of them
+    assert whole.last.nashconv < 1e-12 and whole.last.best_lower == pytest.approx(whole.last.best_upper, abs=1e-12)
