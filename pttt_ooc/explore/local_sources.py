@@ -10,8 +10,7 @@ from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.explore.wing import pages
-from pttt_ooc.library.plan_reader import only_plan
-from pttt_ooc.library.strategy_names import game_of, games_of_shape, named_strategy
+from pttt_ooc.library.strategy_names import game_of, games_of_shape, named_strategy, only_plan
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wing import Pages

@@ -275,3 +275,21 @@ def _refuse_shape(one: NamedStrategy, expected: str, game: Game | None = None) -
     elif other:
         hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}."
     raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint or '.'}")
+
+
+def only_plan(named: list[NamedStrategy]) -> NamedStrategy | None:
+    """The plan among some strategies; None if there is none.
+
+    Raises
+    ------
+    StrategyFileError
+        If there are others beside it.
+    """
+    plan = next((one for one in named if one.kind == "plan"), None)
+    other = next((one for one in named if plan and (one.kind, one.path) != (plan.kind, plan.path)), None)
+    if plan and other:
+        raise StrategyFileError(
+            f"{plan.name} is a plan of {plan.game} without a list of its infosets, and cannot be looked at together "
+            f"with {other.name}; name it alone."
+        )
+    return plan

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fastapi import FastAPI, Request, Response
-from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
 from pttt_ooc import __version__
 from pttt_ooc.web import accounts
@@ -46,7 +46,8 @@ def make_application(shell: Shell) -> FastAPI:
     add_refusals(app, shell)
     # Forms carry a token, which somebody could guess from lengths of compressed pages if other sites' requests had our
     # cookies; they are sent to our own pages only.
-    app.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=6)
+    kept = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "text/plain")  # a part keeps its long texts compressed
+    app.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=6, exclude_content_types=kept)
     app.add_middleware(Gate, drained=shell.largest_body, proxies=shell.behind_proxy)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=metrics)

@@ -46,6 +46,9 @@ def test_an_infoset_is_shown(run, made, tmp_path):
         "   x    |   o    |   1\n"
         "--------+--------+--------\n"
         "   0    |   0    |   0\n"
+        "\n"
+        "In the support of this strategy: square 2.\n"
+        f"Which squares are in the support of some equilibrium, `pttt equilibria --game {GAME}` finds out.\n"
     )
     found = run("show", directory, "|0*1.", "--player", 0, "--json").json
     assert found["probabilities"] == solution[0]["|0*1."].tolist()
