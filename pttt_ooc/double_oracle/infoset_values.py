@@ -23,6 +23,7 @@ from pttt_ooc.double_oracle.lazy_response import (
 )
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables
+from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.jit import bare_kernel
 
 _OWN, _BEST = 0, 1
@@ -62,8 +63,8 @@ class InfosetValues:
     """
 
     def __init__(self, rules: RuleTables, player: int, plans: Plans, memo_mb: float = 48) -> None:
-        self._rules, self._own, opponent = rules, plans[player], plans[1 - player]
-        self._strategy = CompleteStrategy(rules, player, self._own)
+        self._rules, self._strategy = rules, CompleteStrategy(rules, player, plans[player])
+        self._own, opponent = _played(plans[player]), _played(plans[1 - player])
         digests = np.zeros((int(opponent.counts[0]), 2), np.uint64)
         digest_plan(rules, opponent, opponent.chances.view(np.uint64), digests)
         self._opponent = (1 - player, opponent, digests, new_bounds(rules.squares, memo_mb), True)
@@ -89,13 +90,14 @@ class InfosetValues:
 
         What the last attempt itself has brought is not counted.
         """
-        return self._value(_OWN, attempts, self._strategy.position(attempts))
+        infoset, *rest = self._strategy.position(attempts)
+        return self._value(_OWN, attempts, (infoset if infoset >= 0 and self._own.choices[infoset] else -1, *rest))
 
     def best_value(self, attempts: Attempts) -> float:
         """What the best response gets after some attempts; as :meth:`own_value`."""
         return self._value(_BEST, attempts, (-1, 0, 0, 0, 0))
 
-    def _value(self, kind: int, attempts: Attempts, at: tuple[int, int, int, int, int]) -> float:
+    def _value(self, kind: int, attempts: Attempts, at: tuple[int, ...]) -> float:
         path, position = _path(attempts), tuple(map(np.int64, at))
         while True:
             value = _value(self._rules, self._opponent, self._own, self._positions, self._steps, path, kind, position)
@@ -105,6 +107,14 @@ class InfosetValues:
 
     def _give_room(self, room: int) -> None:
         self._positions, self._steps = _positions(room), _steps(room, self._rules.squares)
+
+
+def _played(plan: SparsePlan) -> SparsePlan:
+    """The plan, in which infosets without a played action count as outside: there the rule holds."""
+    played = np.zeros(len(plan.choices), np.int32)
+    size = int(plan.counts[1])
+    np.add.at(played, plan.infosets[:size], (plan.chances[:size] > 0).astype(np.int32))
+    return plan._replace(choices=played)
 
 
 def _path(attempts: Attempts) -> NDArray[np.int64]:
@@ -172,13 +182,7 @@ def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any,
 def _play_on(rules: Any, opponent: Any, plan: Any, positions: Any, steps: Any, at: Any, span: Any, top: int) -> float:
     """What the player gets against some positions by following their plan, and the rule where it does not come."""
     infoset, g, marks, fails, stabiliser = at
-    known = False
-    if infoset >= 0:
-        for square in range(rules.squares):
-            known = known or chance(rules, plan, infoset, stabiliser, np.int64(-1), square) > 0.0
-    if not known:
-        infoset = np.int64(-1)
-    ruled = np.int64(-1) if known else np.int64(choice(rules, 1 - opponent[0], g, marks, fails))
+    ruled = np.int64(choice(rules, 1 - opponent[0], g, marks, fails)) if infoset < 0 else np.int64(-1)
     total = 0.0
     for square in range(rules.squares):
         share = chance(rules, plan, infoset, stabiliser, ruled, square)
@@ -195,7 +199,6 @@ def _play_on(rules: Any, opponent: Any, plan: Any, positions: Any, steps: Any, a
                     return 0.0
                 total += share * payoff
                 if end > top:
-                    now = (infoset, g, marks, fails, stabiliser)
-                    after = moved(rules, plan, now, h, square, np.int64(1) << target, placed)
+                    after = moved(rules, plan, at, h, square, np.int64(1) << target, placed)
                     total += share * _play_on(rules, opponent, plan, positions, steps, after, (top, end), end)
     return total

@@ -17,6 +17,7 @@ from pttt_ooc.questions.plan_pair import PlanPair
 from pttt_ooc.questions.profile import PreparedProfile, best_response_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
+from tests.kits import naive
 from tests.kits.helpers import small_engine
 from tests.kits.questioned import infosets
 
@@ -133,6 +134,25 @@ def test_on_large_boards_values_of_best_responses_are_left_out(monkeypatch):
     assert np.isfinite(pair.numbers(0, "|1*").best_value) and np.isnan(pair.best_responses).all()
     with pytest.raises(StrategyError, match="the best response in the whole game is found on boards of at most 5"):
         pair.with_reply(0)
+
+
+def test_the_rule_plays_where_a_plan_has_actions_but_plays_none():
+    """Then the whole strategy is that of the plan without the infoset's actions."""
+    plans, _ = both("dark-hex-2x3-abrupt")
+    first = plans.plans[0]._replace(chances=plans.plans[0].chances.copy())
+    at = int(first.children[0][first.children[0] >= 0][0])
+    assert first.chances[first.actions[at][first.actions[at] >= 0]].sum() > 0
+    below = {at}
+    for infoset in range(at + 1, int(first.counts[0])):  # each comes after the one before it
+        below |= {infoset} if int(first.infosets[first.before[infoset]]) in below else set()
+    for infoset in below:
+        first.chances[first.actions[infoset][first.actions[infoset] >= 0]] = 0
+    changed = PlanPair(plans.game, (first, plans.plans[1]))
+    strategies = [{text: changed.row(p, text).tolist() for text in naive.infosets(plans.game, p)} for p in (0, 1)]
+    assert changed.value == pytest.approx(naive.value(plans.game, *strategies), abs=1e-12)
+    assert changed.best_responses[1] == pytest.approx(
+        naive.best_response_value(plans.game, 1, strategies[0]), abs=1e-12
+    )
 
 
 def test_impossible_infosets_and_squares_are_refused():
