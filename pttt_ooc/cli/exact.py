@@ -87,6 +87,8 @@ def exact(
         if file:
             check_output(file, suffix=suffix)
     check_extra("exact", "The command `pttt exact`")
+    if workers or scheduler:
+        check_extra("cluster", "A search by several processes")
     if efg:
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")

@@ -27,7 +27,7 @@ class FrontierConfig(Section):
     )
     memory_mb: Whole = Field(default=2048, description="Most memory of the run, MB.")
     workers: Whole | None = Field(
-        default=None, ge=1, description="Search best responses by so many processes of Dask; null: by threads."
+        default=None, description="Search best responses by so many processes of Dask; null: by threads."
     )
     scheduler: str | None = Field(
         default=None,
