@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +44,8 @@ class Preparer:
         return code
 
     def terminate(self):
-        os.kill(self.pid, signal.SIGTERM)
+        with suppress(ProcessLookupError):  # it has ended, as for a `Popen`
+            os.kill(self.pid, signal.SIGTERM)
 
 
 @cache
