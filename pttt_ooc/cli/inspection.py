@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -75,21 +75,22 @@ def show(
     named, rules = _named([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = checked(rules, whose, infoset)
+    pair = None
     if named[0].kind == "plan":
         from pttt_ooc.library.plan_reader import read_plan_pair
 
-        _show_plan(read_plan_pair(named[0]), whose, infoset, strategy, as_json)
-        return
-    read = _read(named, rules, data)[0]
-    probabilities, attempts = read[infoset].tolist(), attempts_of(infoset)
-    support = kept_support(named[0], rules, data)
+        pair = read_plan_pair(named[0])
+    row = pair.row(whose, infoset) if pair else _read(named, rules, data)[0][infoset]
+    probabilities, attempts = row.tolist(), attempts_of(infoset)
+    support = None if pair else kept_support(named[0], rules, data)
     played = support.played(whose, tuple(attempts)[setup:]) if support else None
     own = [square for square, p in enumerate(probabilities) if p > 0]
     if as_json:
         known = {"met": played is not None, "squares": played or []} if support else None
         steps = [{"square": s, "placed": placed} for s, placed in attempts]
         record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": steps}
-        print(json.dumps({**record, "probabilities": probabilities, "support": own, "equilibria": known}))
+        record |= {"probabilities": probabilities, "support": own, "equilibria": known}
+        print(json.dumps({**record, **(_plan_record(pair, whose, infoset) if pair else {})}))
         return
     print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")
     print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
@@ -97,32 +98,24 @@ def show(
     print(board_text(rules, whose, infoset, probabilities, played or ()))
     print()
     print(*support_sentences(rules, own, support is not None, played), sep="\n")
+    if pair:
+        _show_values(pair, whose, infoset)
 
 
-def _show_plan(pair: PlanPair, player: int, infoset: str, strategy: str, as_json: bool) -> None:
-    """What a plan does at an infoset where nothing is listed, with reach and values as far as they are found."""
-    from pttt_ooc.config import MOST_REPLIED_SQUARES
+def _plan_record(pair: PlanPair, player: int, infoset: str) -> dict[str, Any]:
+    """What is found at an infoset where nothing is listed: numbers and beliefs."""
     from pttt_ooc.explore.json_values import beliefs_record, numbers_record
-    from pttt_ooc.rules.infoset_text import attempts_of
-    from pttt_ooc.show.boards import attempts_sentence, board_text, support_sentences
+
+    numbers, beliefs = pair.numbers(player, infoset), pair.beliefs(player, infoset)
+    return {"numbers": numbers_record(numbers), "beliefs": beliefs_record(beliefs)}
+
+
+def _show_values(pair: PlanPair, player: int, infoset: str) -> None:
+    """Reach and values at an infoset where nothing is listed, as far as they are found."""
+    from pttt_ooc.config import MOST_REPLIED_SQUARES
     from pttt_ooc.show.numbers import decimals
 
-    facts, setup = pair.numbers(player, infoset), len(pair.game.setup[player])
-    row = pair.row(player, infoset).tolist()
-    own = [square for square, p in enumerate(row) if p > 0]
-    if as_json:
-        steps = [{"square": s, "placed": placed} for s, placed in attempts_of(infoset)]
-        record = {"game": pair.game.name, "strategy": strategy, "player": player, "infoset": infoset, "attempts": steps}
-        record |= {"probabilities": row, "support": own, "equilibria": None}
-        known = {"numbers": numbers_record(facts), "beliefs": beliefs_record(pair.beliefs(player, infoset))}
-        print(json.dumps({**record, **known}))
-        return
-    print(f"{pair.game.name}, player {player} at {infoset}: {attempts_sentence(infoset, setup)}.")
-    print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
-    print()
-    print(board_text(pair.game, player, infoset, row, ()))
-    print()
-    print(*support_sentences(pair.game, own, False, None), sep="\n")
+    facts = pair.numbers(player, infoset)
     print(f"reach {facts.own_reach:.3g} by own attempts, {facts.opponent_reach:.3g} by the opponent's")
     if not facts.opponent_reach:
         print("The opponent's strategy brings no game here, so that there are no values.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pttt_ooc.double_oracle.response_search import SubtreeRunner
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extras import check_extra, extra
+from pttt_ooc.extras import extra
 from pttt_ooc.rules.game import Game
 
 _ANSWER_SECONDS = 10  # for the scheduler to answer
@@ -75,7 +75,6 @@ def open_runner(
     if workers is None and scheduler is None:
         yield None
         return
-    check_extra("cluster", "A search by several processes")
     with open_client(workers, scheduler) as client:
         from pttt_ooc.cluster.subtree_runner import DaskRunner
 

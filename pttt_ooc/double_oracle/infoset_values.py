@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds
 from pttt_ooc.double_oracle.complete_strategy import Attempts, CompleteStrategy
-from pttt_ooc.double_oracle.lazy_response import (
-    _attempt,
-    _bound,
-    _opponent_moves,
-    _positions,
-    _push,
-    _respond,
-    _steps,
-)
+from pttt_ooc.double_oracle.lazy_response import attempt, bound_attempts, follow, new_positions, new_steps, respond
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
@@ -79,7 +71,7 @@ class InfosetValues:
             After the setup; they need not be possible.
         """
         path = _path(attempts)
-        while (found := _follow(self._rules, self._opponent, self._positions, path))[4] > len(self._positions.reach):
+        while (found := follow(self._rules, self._opponent, self._positions, path))[4] > len(self._positions.reach):
             self._give_room(4 * len(self._positions.reach))
         begin, end, payoff = found[3:]
         there, of = slice(begin, end), self._positions
@@ -106,7 +98,7 @@ class InfosetValues:
             self._give_room(4 * len(self._positions.reach))
 
     def _give_room(self, room: int) -> None:
-        self._positions, self._steps = _positions(room), _steps(room, self._rules.squares)
+        self._positions, self._steps = new_positions(room), new_steps(room, self._rules.squares)
 
 
 def _played(plan: SparsePlan) -> SparsePlan:
@@ -122,39 +114,6 @@ def _path(attempts: Attempts) -> NDArray[np.int64]:
 
 
 @bare_kernel
-def _follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
-    """Follow the player's attempts from the beginning of the game.
-
-    Returns
-    -------
-    own, tried, stabiliser, begin, end, payoff
-        The player's marks, failed squares and stabiliser; where the opponent's positions are, whose end may be beyond
-        the room; what the player got since the attempt before.
-    """
-    player, plan = opponent[0], opponent[1]
-    own, tried, stabiliser = np.int64(rules.setup[1 - player]), np.int64(0), np.int64(rules.everything)
-    payoff, begin, end = 0.0, np.int64(0), np.int64(0)
-    start = (np.int64(0), np.int64(0), rules.setup[player], np.int64(0), np.int64(rules.everything))
-    if rules.first == player:
-        end, payoff = _opponent_moves(rules, player, plan, positions, start, 1.0, own, begin)
-    else:
-        _push(positions, begin, start, 1.0)
-        end += 1
-    for k in range(len(path)):
-        if end > len(positions.reach):
-            break
-        square, placed = path[k, 0], path[k, 1]
-        after, payoff = _attempt(rules, opponent, positions, own, (begin, end), end, square, placed)
-        begin, end = end, after
-        stabiliser &= rules.fixing[square]
-        if placed:
-            own |= np.int64(1) << square
-        else:
-            tried |= np.int64(1) << square
-    return own, tried, stabiliser, begin, end, payoff
-
-
-@bare_kernel
 def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, path: Any, kind: int, at: Any) -> Any:
     """The value after a path, by the own plan or the best response; ``steps.counts[2]`` is set if room is missing.
 
@@ -164,7 +123,7 @@ def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any,
         The player's position in their own plan.
     """
     steps.counts[:] = 0
-    own, tried, stabiliser, begin, end, _ = _follow(rules, opponent, positions, path)
+    own, tried, stabiliser, begin, end, _ = follow(rules, opponent, positions, path)
     if end > len(positions.reach):
         steps.counts[2] = 1
         return 0.0
@@ -173,9 +132,9 @@ def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any,
     if kind == _OWN:
         return _play_on(rules, opponent, own_plan, positions, steps, at, (begin, end), end)
     depth, result = np.int64(len(path)), np.int64(0)
-    _bound(rules, opponent, positions, own, tried, stabiliser, begin, end, steps.bounds[depth, result])
+    bound_attempts(rules, opponent, positions, own, tried, stabiliser, begin, end, steps.bounds[depth, result])
     node = (own, tried, stabiliser, np.int64(-1), result, depth, np.int64(-1))
-    return _respond(rules, opponent, own_plan, positions, steps, node, (begin, end), end, NEVER)
+    return respond(rules, opponent, own_plan, positions, steps, node, (begin, end), end, NEVER)
 
 
 @bare_kernel
@@ -193,7 +152,7 @@ def _play_on(rules: Any, opponent: Any, plan: Any, positions: Any, steps: Any, a
                 continue
             target = rules.places[g, rules.images[h, square]]
             for placed in range(2):
-                end, payoff = _attempt(rules, opponent, positions, marks, span, top, target, placed)
+                end, payoff = attempt(rules, opponent, positions, marks, span, top, target, placed)
                 if end > len(positions.reach):
                     steps.counts[2] = 1
                     return 0.0

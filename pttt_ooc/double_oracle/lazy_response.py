@@ -167,7 +167,8 @@ class Responder:
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
         self._own, self._opponent = own, (1 - self._player, plan, digests, self._bounds, bounded)
-        self.payoff = float(first_payoff(self._rules, self._opponent, self._positions))
+        start = follow(self._rules, self._opponent, self._positions, np.zeros((0, 2), np.int64))
+        self.payoff = float(start[-1])
 
     def search(self, subtree: Subtree) -> Response:
         """The best response in a subtree, without what the responder got before."""
@@ -206,7 +207,7 @@ class Responder:
 
     def _give_room(self, room: int) -> None:
         self._room = room
-        self._positions, self._steps = _positions(room), _steps(room, self._rules.squares)
+        self._positions, self._steps = new_positions(room), new_steps(room, self._rules.squares)
 
 
 class Outlook(NamedTuple):
@@ -227,12 +228,14 @@ class Outlook(NamedTuple):
     goes_on: NDArray[np.bool_]
 
 
-def _positions(room: int) -> Positions:
+def new_positions(room: int) -> Positions:
+    """Room for so many positions of the opponent."""
     wide, narrow = (np.zeros((4, room), np.int32), np.zeros(room, np.int8))
     return Positions(wide[0], narrow, wide[1], wide[2], wide[3], np.zeros(room))
 
 
-def _steps(room: int, squares: int) -> Steps:
+def new_steps(room: int, squares: int) -> Steps:
+    """Room for so many actions of a response, and for the bounds on a board of so many squares."""
     counts, bounds = np.zeros(4, np.int64), np.empty((squares + 1, 2, squares))
     return Steps(np.zeros(room, np.int32), np.zeros(room, np.int8), np.zeros(room, np.int8), counts, bounds)
 
@@ -318,7 +321,7 @@ def _opponent_moves(
 
 
 @bare_kernel
-def _follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
+def follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
     """Follow a path from the beginning of the game.
 
     Returns
@@ -341,7 +344,7 @@ def _follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
         if top > len(positions.reach):
             break
         square, placed = path[k, 0], path[k, 1]
-        end, payoff = _attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
+        end, payoff = attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
         begin, top = top, end
         stabiliser &= rules.fixing[square]
         if placed:
@@ -365,38 +368,28 @@ def search_subtree(
 ) -> Any:
     """The best response in a subtree; see :class:`Subtree`."""
     steps.counts[:] = 0
-    own, tried, stabiliser, begin, top, _ = _follow(rules, opponent, positions, path)
+    own, tried, stabiliser, begin, top, _ = follow(rules, opponent, positions, path)
     if top > len(positions.reach):
         steps.counts[2] = 1
         return 0.0
     depth = np.int64(len(path))
     result = path[depth - 1, 1] if depth else np.int64(0)
     row = steps.bounds[depth, result]
-    _bound(rules, opponent, positions, own, tried, stabiliser, begin, top, row)
+    bound_attempts(rules, opponent, positions, own, tried, stabiliser, begin, top, row)
     for square in range(rules.squares):
         if not squares >> square & 1:
             row[square] = NEVER
     node = (own, tried, stabiliser, np.int64(-1), result, depth, np.int64(infoset))
-    return _respond(rules, opponent, own_plan, positions, steps, node, (begin, top), top, need)
-
-
-@bare_kernel
-def first_payoff(rules: Any, opponent: Any, positions: Any) -> Any:
-    """What the responder gets before their first attempt."""
-    start = (np.int64(0), np.int64(0), rules.setup[opponent[0]], np.int64(0), np.int64(rules.everything))
-    if rules.first != opponent[0]:
-        return 0.0
-    own = np.int64(rules.setup[1 - opponent[0]])
-    return _opponent_moves(rules, opponent[0], opponent[1], positions, start, 1.0, own, np.int64(0))[1]
+    return respond(rules, opponent, own_plan, positions, steps, node, (begin, top), top, need)
 
 
 @bare_kernel
 def look_out(rules: Any, opponent: Any, positions: Any, steps: Any, path: Any, outlook: Any) -> bool:
     """See :class:`Outlook`; returns whether there was room for all positions."""
-    own, tried, stabiliser, begin, top, _ = _follow(rules, opponent, positions, path)
+    own, tried, stabiliser, begin, top, _ = follow(rules, opponent, positions, path)
     if top > len(positions.reach):
         return False
-    _bound(rules, opponent, positions, own, tried, stabiliser, begin, top, outlook.bounds)
+    bound_attempts(rules, opponent, positions, own, tried, stabiliser, begin, top, outlook.bounds)
     row = steps.bounds[0, 0]
     for square in range(rules.squares):
         if outlook.bounds[square] == NEVER:
@@ -404,20 +397,20 @@ def look_out(rules: Any, opponent: Any, positions: Any, steps: Any, path: Any, o
         stable, bit = stabiliser & rules.fixing[square], np.int64(1) << square
         bound = 0.0
         for placed in range(2):
-            end, payoff = _attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
+            end, payoff = attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
             if end > len(positions.reach):
                 return False
             outlook.payoffs[square] += payoff
             outlook.goes_on[square, placed] = end > top
             if end > top:
                 marks, fails = (own | bit, tried) if placed else (own, tried | bit)
-                bound += _bound(rules, opponent, positions, marks, fails, stable, top, end, row)
+                bound += bound_attempts(rules, opponent, positions, marks, fails, stable, top, end, row)
         outlook.bounds[square] = outlook.payoffs[square] + bound
     return True
 
 
 @bare_kernel
-def _bound(
+def bound_attempts(
     rules: Any,
     opponent: Any,
     positions: Any,
@@ -452,7 +445,7 @@ def _bound(
 
 
 @bare_kernel
-def _attempt(rules: Any, opponent: Any, positions: Any, own: int, span: Any, top: int, square: int, placed: int) -> Any:
+def attempt(rules: Any, opponent: Any, positions: Any, own: int, span: Any, top: int, square: int, placed: int) -> Any:
     """Push the positions after an attempt with one of its results; returns the end of the stack, and payoffs."""
     player, plan = opponent[0], opponent[1]
     bit, total = 1 << square, 0.0
@@ -474,7 +467,7 @@ def _attempt(rules: Any, opponent: Any, positions: Any, own: int, span: Any, top
 
 
 @bare_kernel
-def _respond(
+def respond(
     rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, node: Any, span: Any, top: int, need: float
 ) -> Any:
     """The responder's best value against some positions; the actions are added to `steps`.
@@ -506,16 +499,16 @@ def _respond(
         bounds[square] = NEVER
         mark, marks, fails = steps.counts[0], own | (1 << square), tried | (1 << square)
         stable = stabiliser & rules.fixing[square]
-        middle, total0 = _attempt(rules, opponent, positions, own, span, top, square, 0)
-        end, total1 = _attempt(rules, opponent, positions, own, span, middle, square, 1)
+        middle, total0 = attempt(rules, opponent, positions, own, span, top, square, 0)
+        end, total1 = attempt(rules, opponent, positions, own, span, middle, square, 1)
         if end > len(positions.reach) or mark == len(steps.parents):
             steps.counts[2] = 1
             return 0.0
         total, bound0, bound1 = total0 + total1, 0.0, 0.0
         if middle > top:
-            bound0 = _bound(rules, opponent, positions, own, fails, stable, top, middle, after_bounds[0])
+            bound0 = bound_attempts(rules, opponent, positions, own, fails, stable, top, middle, after_bounds[0])
         if end > middle:
-            bound1 = _bound(rules, opponent, positions, marks, tried, stable, middle, end, after_bounds[1])
+            bound1 = bound_attempts(rules, opponent, positions, marks, tried, stable, middle, end, after_bounds[1])
         limit = NEVER if planned else best
         if total + bound0 + bound1 <= limit + LEAST:
             dropped = max(dropped, total + bound0 + bound1)
@@ -536,7 +529,7 @@ def _respond(
                 np.int64(own_plan.children[infoset, 2 * square + placed]) if planned else np.int64(-1),
             )
             needed = limit - total - (bound0 if placed else bound1)
-            value = _respond(rules, opponent, own_plan, positions, steps, after, ends, end, needed)
+            value = respond(rules, opponent, own_plan, positions, steps, after, ends, end, needed)
             if placed:
                 bound1 = value
             else:

@@ -285,23 +285,23 @@ class DoubleOracle:
         if size <= max(self._large, MOSTLY_UNPLAYED * played):
             return
         self._large = int(GROWN * size)
-        smaller = []
-        for player, plan in enumerate(self.plans):
-            kept, sequences = pruned(self.rules, player, plan, PLAYED)
-            self._matching.keep(player, sequences)
-            smaller.append(trimmed(kept))
-        self._histories.forget()
-        self.plans = smaller[0], smaller[1]
+        self._keep_likely(PLAYED)
 
     def _prune(self, won: WonHistories, width: float) -> WonHistories:
         """Leave out what the averages of regret matching do not use; returns the won histories that are left."""
         reach, _ = self._matching.solve(self.plans, won, _PART * width, 2 * _MOST)
-        smaller = []
-        for player, (plan, own) in enumerate(zip(self.plans, reach, strict=True)):
+        for plan, own in zip(self.plans, reach, strict=True):
             behave(plan, own, _LEAST)
-            kept, sequences = pruned(self.rules, player, plan, _LEAST_CHANCE)
-            self._matching.keep(player, sequences)
-            smaller.append(kept)
-        self._histories.forget()
-        self.plans, won = self._histories.won((smaller[0], smaller[1]))
+        self._keep_likely(_LEAST_CHANCE)
+        self.plans, won = self._histories.won(self.plans)
         return won
+
+    def _keep_likely(self, least: float) -> None:
+        """Leave out of the restricted game what the plans play with less than a chance."""
+        smaller = []
+        for player, plan in enumerate(self.plans):
+            kept, sequences = pruned(self.rules, player, plan, least)
+            self._matching.keep(player, sequences)
+            smaller.append(trimmed(kept))
+        self._histories.forget()
+        self.plans = smaller[0], smaller[1]

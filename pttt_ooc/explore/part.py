@@ -7,12 +7,14 @@ from pathlib import Path
 from fastapi import APIRouter
 from pydantic import TypeAdapter
 
+from pttt_ooc.config import MOST_REPLIED_SQUARES
 from pttt_ooc.explore import api, differences, pages, play
 from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.service.wire import Client
 from pttt_ooc.show.numbers import gap, probability
 from pttt_ooc.show.pictures import MARKS
@@ -30,7 +32,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability},
-        names={"MARKS": MARKS},
+        names={"MARKS": MARKS, "DIGITS": DIGITS, "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES},
     )
 
 

@@ -16,6 +16,7 @@ from pttt_ooc.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
+from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
@@ -34,7 +35,7 @@ def part_of(games: Games) -> Part:
         routers=(router, play_api.router),
         links=(Link("/play", "Play"),),
         state=Playing(games),
-        names={"MARKS": MARKS, "game": games.game},
+        names={"MARKS": MARKS, "DIGITS": DIGITS, "game": games.game},
         explain=owners.explain,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.double_oracle.oracle import EXACT
 from pttt_ooc.frontier.needs import size_sentence
 from pttt_ooc.frontier.pipeline import PAGE, PICTURE, sources
 from pttt_ooc.rules.catalogue import named_game
@@ -44,6 +45,7 @@ def run(directory: Path) -> None:
             "game": named_game(name),
             "settings": before["solve"]["settings"],
             "result": before["solve"]["result"],
+            "is_exact": before["solve"]["result"]["nashconv"] <= EXACT,
             "size": size_sentence(named_game(name)),
             "rows": told_rows(rows),
             "count": len(rows),
