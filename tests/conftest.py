@@ -2,6 +2,7 @@
 
 import compileall
 import functools
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,10 @@ provenance._code = functools.cache(provenance._code)
 
 # A thousand tests call the command in this process; Typer would make all commands anew each time, in 0.2 seconds.
 typer.main.get_command = functools.cache(typer.main.get_command)
+
+# No test cuts the power, and what a killed process has written stays: only waiting for the disk is left out.  Tests of
+# files and commits check what is synchronized, and when.
+os.fsync = os.fstat  # type: ignore[assignment]
 
 # Hypothesis would have an example be slow where only the machine is busy.
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])

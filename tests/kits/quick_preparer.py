@@ -4,6 +4,7 @@ This file is also that process's program.  Tests of the commands start preparers
 """
 
 import atexit
+import gc
 import os
 import runpy
 import signal
@@ -62,8 +63,12 @@ def _server():
 
 
 def _serve(number):
+    global end_after
+    from process_end import end_after  # beside this file
+
     import pttt_ooc.explore.preparer  # noqa: F401
 
+    gc.freeze()
     asked = socket.socket(fileno=number)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how those end that watch
     while True:
@@ -90,8 +95,7 @@ def _watch(request, stdin, stdout, end, stderr):
         os.chdir(directory)
         sys.argv = [PREPARER, *arguments]
         del sys.modules[PREPARER]
-        runpy.run_module(PREPARER, run_name="__main__", alter_sys=True)
-        sys.exit(0)
+        end_after(lambda: runpy.run_module(PREPARER, run_name="__main__", alter_sys=True))
     os.close(stdin)
     os.close(stdout)
     os.write(end, f"{child}\n".encode())

@@ -7,6 +7,7 @@ package in its own directory.
 """
 
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -22,7 +23,9 @@ from typing import NamedTuple
 MODULES = [
     *("h5py", "numba", "numpy", "pydantic", "rich.console", "rich.progress", "yaml", "zarr"),
     *(f"snakemake.{part}" for part in ("api", "cli", "report", "report.html_reporter", "workflow")),
-    *("graphlib", "jinja2", "pandas", "requests", "smart_open"),  # Snakemake imports them amid a run
+    # Snakemake, the Snakefile and the scripts import these amid a run.
+    *("graphlib", "jinja2", "jsonschema", "nbformat", "pandas", "requests", "smart_open", "snakemake.storage", "typer"),
+    *("matplotlib.backends.backend_svg", "matplotlib.figure", "rich.status", "scipy.sparse"),
 ]
 
 
@@ -58,10 +61,16 @@ def _server():
 
 
 def _serve():
+    global end_after
+    from process_end import end_after  # beside this file
+
     for module in MODULES:
         import_module(module)
+    sys.modules["snakemake.cli"].get_argument_parser()  # looks for plugins in all packages
+    os.fsync = os.fstat  # no test cuts the power, and what a killed process has written stays
     numba, numpy = sys.modules["numba"], sys.modules["numpy"]
     numba.njit(lambda numbers: numbers[0])(numpy.zeros(1))  # the compiler loads what it needs
+    gc.freeze()
 
     for line in sys.stdin:
         request = json.loads(line)
@@ -86,7 +95,7 @@ def _become_snakemake(arguments, directory, environment, files):
     from snakemake.script import PythonScript
 
     PythonScript.execute_script = lambda script, file, edit=False: run_script(file)
-    sys.exit(main(arguments))  # the interpreter ends as it does for anybody
+    end_after(lambda: sys.exit(main(arguments)))
 
 
 def _scripts():
@@ -120,8 +129,7 @@ def _become_script(file):
     sys.argv = [file]
     sys.path[0] = os.path.dirname(file)
     sys.path[1:1] = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    runpy.run_path(file, run_name="__main__")
-    sys.exit(0)
+    end_after(lambda: runpy.run_path(file, run_name="__main__"))
 
 
 if __name__ == "__main__":
