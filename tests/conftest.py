@@ -2,6 +2,7 @@
 
 import compileall
 import functools
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -58,6 +59,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             ensure_compiled()
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.timeout(0))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and modules stay to the end: collections of garbage and forks need not touch them."""
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

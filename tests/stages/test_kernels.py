@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import types
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -22,18 +23,15 @@ from pttt_ooc.imports import PACKAGE, dependencies, source_file
 from pttt_ooc.stages import compilation as kernels
 from pttt_ooc.sweep import gradient
 
-
-def modules():
-    return {
-        str(file.relative_to(PACKAGE).with_suffix("")): ast.parse(file.read_text(encoding="utf-8"))
-        for file in PACKAGE.rglob("*.py")
-    }
-
-
-MODULES = modules()
+MODULES = [str(file.relative_to(PACKAGE).with_suffix("")) for file in PACKAGE.rglob("*.py")]
 KERNELS = sorted(filter(jit.has_kernels, MODULES))
 BARE = ("arena/kernels/clock", "sweep/vectors")
 """Modules that write the compiler's instructions, for kernels elsewhere."""
+
+
+@cache
+def parsed(module):
+    return ast.parse(source_file(module).read_text(encoding="utf-8"))
 
 
 def imports(tree):
@@ -82,8 +80,8 @@ def made_of(tree):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_are_made_of_nothing_that_their_version_leaves_out(name):
-    homes = imports(MODULES[name])
-    assert {homes[part] for part in made_of(MODULES[name]) if homes.get(part)} <= dependencies(name)
+    homes = imports(parsed(name))
+    assert {homes[part] for part in made_of(parsed(name)) if homes.get(part)} <= dependencies(name)
 
 
 def test_what_kernels_are_made_of_is_found():
@@ -93,7 +91,8 @@ def test_what_kernels_are_made_of_is_found():
 
 
 def test_all_modules_with_kernels_are_known():
-    for name, tree in MODULES.items():
+    for name in MODULES:
+        tree = parsed(name)
         found = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and is_compiled(n)]
         assert name in KERNELS or not found or name in BARE, name
 
@@ -157,7 +156,8 @@ def test_versions_are_of_python_libraries_and_processor(monkeypatch):
 
 
 def test_all_kernels_are_kept_by_version():
-    for name, tree in MODULES.items():
+    for name in MODULES:
+        tree = parsed(name)
         if name != "jit":  # numba's own decorators know nothing of versions
             attributes = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n) != "jax.jit"]
             assert not {n.attr for n in attributes} & {"njit", "jit", "vectorize"}, name
