@@ -9,13 +9,14 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 
-from pttt_ooc.aliases import Symmetry
-from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.aliases import Symmetry, TurnRule
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules.catalogue import GAMES, named_game, tic_tac_toe_name
 
 
 class Group(TyperGroup):
@@ -131,6 +132,39 @@ DATA = Path("data")
 
 GRADER = Path("grader")
 """The directory of a grader."""
+
+
+class BoardOptions(NamedTuple):
+    """A board of phantom tic-tac-toe, as the key `game` of config.yaml describes it; None: not given."""
+
+    rows: Annotated[int | None, typer.Option(min=1, metavar="N", help="In place of --game: rows of the board.")] = None
+    columns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Its columns.")] = None
+    k: Annotated[int | None, typer.Option("--k", min=1, metavar="N", help="N in a row win.")] = None
+    turn_rule: Annotated[
+        TurnRule | None,
+        typer.Option(help="What a failed attempt costs. abrupt: the turn; classical: nothing.  [default: abrupt]"),
+    ] = None
+
+
+def chosen_game(name: str | None, board: BoardOptions) -> str | None:
+    """The name of the game that ``--game`` or a board's options tell; None if there are neither.
+
+    Raises
+    ------
+    GameError
+        If both are given, or only a part of the board, or there is no such board.
+    UnknownGameError
+        If a game is named that does not exist.
+    """
+    if any(value is not None for value in board):
+        rows, columns, k, turn_rule = board
+        if name is not None:
+            raise GameError("A game is told by --game, or by --rows, --columns, --k and --turn-rule, but not by both.")
+        if rows is None or columns is None or k is None:
+            raise GameError("A board needs --rows, --columns and --k, such as --rows 3 --columns 4 --k 3.")
+        name = tic_tac_toe_name(rows, columns, k, turn_rule or "abrupt")
+    check_game(name)
+    return name
 
 
 def check_game(name: str | None) -> None:

@@ -14,7 +14,16 @@ import typer
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output, check_output_directory
 from pttt_ooc.errors import PtttError, StoreError
-from pttt_ooc.options import DATA, DataOption, JsonOption, ThreadsOption, ToldGameOption, check_game
+from pttt_ooc.options import (
+    DATA,
+    BoardOptions,
+    DataOption,
+    JsonOption,
+    ThreadsOption,
+    ToldGameOption,
+    chosen_game,
+    spread,
+)
 from pttt_ooc.show.rounds import round_line
 
 if TYPE_CHECKING:
@@ -33,8 +42,11 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt exact --game dark-hex-3x3-abrupt")(exact)
 
 
+@spread
 def exact(
+    *,
     game: ToldGameOption = None,
+    board: BoardOptions,
     solution: Annotated[
         str | None, typer.Option("--from", metavar="SOLUTION", help="Begin with what these strategies play.")
     ] = None,
@@ -71,6 +83,10 @@ def exact(
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
+
+    The game is any board of up to 16 squares: by its name, such as pttt-3x4k3-abrupt or dark-hex-3x4-classical, or by
+    --rows, --columns, --k and --turn-rule.
+
     Without --from and --state, nothing is read.  With --output, the strategies are written at all infosets, for which
     the game's index is read; on boards of ten squares and more only their plans are.  With --json, the last line is one
     object.
@@ -82,7 +98,7 @@ def exact(
     from pttt_ooc.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
-    rules = _checked(game, solution, output)
+    rules = _checked(chosen_game(game, board), solution, output)
     for file, suffix in ((mps, ".mps"), (efg, ".efg")):
         if file:
             check_output(file, suffix=suffix)
@@ -157,7 +173,6 @@ def _checked(game: str | None, solution: str | None, output: Path | None) -> Gam
     from pttt_ooc.library.strategy_names import game_of, named_strategy
     from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 
-    check_game(game)
     named = [named_strategy(solution, 0)] if solution else []
     if named and named[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")

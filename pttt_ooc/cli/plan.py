@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.options import ConfigOption, CourseGameOption, JsonOption, SymmetryOption, ThreadsOption, check_game
+from pttt_ooc.options import (
+    BoardOptions,
+    ConfigOption,
+    CourseGameOption,
+    JsonOption,
+    SymmetryOption,
+    ThreadsOption,
+    chosen_game,
+    spread,
+)
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -25,8 +34,11 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt why data/pttt-abrupt/full")(why)
 
 
+@spread
 def plan(
+    *,
     game: CourseGameOption = None,
+    board: BoardOptions,
     config: ConfigOption = None,
     symmetry: SymmetryOption = None,
     memory_mb: Annotated[int | None, typer.Option(min=1, metavar="MB", help="Most memory of a stage.")] = None,
@@ -40,7 +52,6 @@ def plan(
     need.  Memory and disk follow from the size of the game, processor times from what two small games
     take on this machine; all but the smallest budget is approximate.
     """
-    check_game(game)
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
     from pttt_ooc.rules.catalogue import named_game
@@ -48,7 +59,7 @@ def plan(
     from pttt_ooc.stages.planning import planned
 
     content = load_file(config)[0].model_dump(mode="json") if config else {}
-    options = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
+    options = {"game": chosen_game(game, board), "symmetry": symmetry, "memory_mb": memory_mb}
     content.update({key: value for key, value in options.items() if value is not None})
     checked = check_config(content, "The options")
     if named_game(checked.game).squares > MOST_ENUMERATED_SQUARES:

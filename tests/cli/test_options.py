@@ -6,7 +6,8 @@ import pytest
 import typer
 
 from pttt_ooc.cli.commands import app
-from pttt_ooc.options import spread
+from pttt_ooc.errors import GameError
+from pttt_ooc.options import BoardOptions, chosen_game, spread
 from tests.kits.cli_runner import commands
 
 ROOT = typer.main.get_command(app)
@@ -77,3 +78,38 @@ def test_fields_of_a_named_tuple_become_options():
     made.main(["a", "--size", "3", "--end", "4"], standalone_mode=False)
     made.main(["b", "--loud"], standalone_mode=False)
     assert taken == [("a", Group(3, False), 4.0), ("b", Group(None, True), 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "board", "called"),
+    [
+        (None, (), None),
+        ("dark-hex-3x4-classical", (), "dark-hex-3x4-classical"),
+        (None, (3, 4, 2), "pttt-3x4k2-abrupt"),
+        (None, (4, 3, 2, "classical"), "pttt-4x3k2-classical"),
+        (None, (3, 3, 3), "pttt-abrupt"),
+    ],
+)
+def test_a_game_is_told_by_its_name_or_its_board(name, board, called):
+    assert chosen_game(name, BoardOptions(*board)) == called
+
+
+@pytest.mark.parametrize(
+    ("name", "board", "problem"),
+    [
+        ("pttt-abrupt", (3, 4, 3), "but not by both"),
+        (None, (3, 4), "needs --rows, --columns and --k"),
+        (None, (None, None, None, "classical"), "needs --rows, --columns and --k"),
+        (None, (5, 5, 3), "a game has 1 to 16"),
+        (None, (2, 3, 4), "nobody can have 4 in a row"),
+    ],
+)
+def test_a_board_that_is_no_game_is_refused(name, board, problem):
+    with pytest.raises(GameError, match=problem):
+        chosen_game(name, BoardOptions(*board))
+
+
+def test_exact_and_plan_take_a_board():
+    first, second = (options(name) for name in ("--rows", "--turn-rule"))
+    assert set(first) == set(second) == {"exact", "plan"}
+    assert first["exact"] == first["plan"] and second["exact"] == second["plan"]
