@@ -63,9 +63,6 @@ def _server():
 
 
 def _serve(number):
-    global end_after
-    from process_end import end_after  # beside this file
-
     import pttt_ooc.explore.preparer  # noqa: F401
 
     gc.freeze()
@@ -104,4 +101,6 @@ def _watch(request, stdin, stdout, end, stderr):
 
 
 if __name__ == "__main__":
+    from process_end import end_after  # beside this file
+
     _serve(int(sys.argv[1]))

@@ -61,9 +61,6 @@ def _server():
 
 
 def _serve():
-    global end_after
-    from process_end import end_after  # beside this file
-
     for module in MODULES:
         import_module(module)
     sys.modules["snakemake.cli"].get_argument_parser()  # looks for plugins in all packages
@@ -133,4 +130,6 @@ def _become_script(file):
 
 
 if __name__ == "__main__":
+    from process_end import end_after  # beside this file
+
     _serve()
