@@ -68,6 +68,26 @@ def test_a_replay_by_mouse_and_keyboard(open_page):
     assert page.errors == []
 
 
+def test_back_twice_faster_than_the_server(open_page):
+    page = open_page("/arena/matches/replay?name=small")
+    arrived(page, "#table")
+    taken = page.locator(".plane .cell.mine, .plane .cell.theirs")
+    for ply in (1, 2, 3):
+        page.get_by_role("link", name="On →").click()
+        sync_api.expect(taken).to_have_count(ply)
+    held = []
+    page.route("**ply=2*", lambda route: held.append(route))
+    page.go_back()
+    sync_api.expect(page).to_have_url(re.compile("ply=2"))
+    page.go_back()
+    sync_api.expect(taken).to_have_count(1)
+    (late,) = held
+    late.continue_()
+    page.evaluate("() => fetch(location.href)")  # so what was let go before it would have come
+    sync_api.expect(taken).to_have_count(1)
+    assert page.errors == []
+
+
 def test_a_replay_without_scripts(open_page):
     page = open_page("/arena/matches/replay?name=ultimate", java_script_enabled=False)
     for ply in range(1, 4):

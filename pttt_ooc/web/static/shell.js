@@ -46,6 +46,20 @@
     left = null;
   });
 
+  // Every step back asks the server: of several, only the last one's answer is shown, and none once the reader goes on.
+  var restoring = null;
+
+  function stopRestoring() {
+    if (restoring) restoring.abort();
+    restoring = null;
+  }
+
+  document.addEventListener("htmx:historyCacheMiss", function (event) {
+    stopRestoring();
+    restoring = event.detail.xhr;
+  });
+  document.addEventListener("htmx:pushedIntoHistory", stopRestoring);
+
   document.addEventListener("htmx:load", function (event) { localTimes(event.detail.elt); });
   localTimes(document);
 })();
