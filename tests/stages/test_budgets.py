@@ -33,7 +33,7 @@ DEVELOPMENT = 128  # MB that libraries of the development environment allocate a
 @pytest.mark.slow
 def test_small_board_with_all_arrays_mapped(tmp_path):
     engine = helpers.small_engine("mini-2x3k3-abrupt", "full")
-    settings = SolveConfig(max_iterations=20, target_nashconv=0)
+    settings = SolveConfig(max_iterations=5, target_nashconv=0)
     arrays = solver_arrays(engine.index, settings)
     found = []
     for budget, mapped in ((0, set(leaves(arrays))), (PLENTY, set())):

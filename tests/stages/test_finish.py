@@ -303,20 +303,21 @@ print(json.dumps(killed))
 """
 
 
-def test_a_stage_killed_at_ten_instants_leaves_the_same_bits(done, tmp_path):
+@pytest.mark.parametrize("instants", [4, pytest.param(10, marks=pytest.mark.long)])
+def test_a_stage_that_is_killed_leaves_the_same_bits(done, tmp_path, instants):
     start = shutil.copytree(done, tmp_path / "start", ignore=shutil.ignore_patterns(EQUILIBRIUM, "finish.json"))
     (start / ROUNDS).unlink()
-    command = [sys.executable, "-c", KILLED, str(start), GAME, "10"]
+    command = [sys.executable, "-c", KILLED, str(start), GAME, str(instants)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=5 * PATIENCE)
     assert ended.returncode == 0, ended.stderr
     killed = json.loads(ended.stdout)
-    assert len(killed) == 10, killed
+    assert len(killed) == instants, killed
     rounds = len((done / ROUNDS).read_text().splitlines())
     saved = [rows for rows, *_ in killed]
-    assert len(set(saved)) > 3 and max(saved) == rounds, killed
+    assert len(set(saved)) > instants // 3 and max(saved) == rounds, killed
     assert {tuple(there) for _, *there in killed} == {(False, False), (True, False)}, killed
-    assert ended.stderr.count("Going on after round") >= 5
-    for place in [done, *(tmp_path / f"killed{i}" for i in range(10))]:
+    assert ended.stderr.count("Going on after round") >= instants // 2
+    for place in [done, *(tmp_path / f"killed{i}" for i in range(instants))]:
         assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
         assert manifest(place)["products"][ROUNDS]["content"] == (manifest(done)["products"][ROUNDS]["content"])
         assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
