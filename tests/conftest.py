@@ -77,8 +77,10 @@ def pytest_collection(session: pytest.Session) -> None:
     begin = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
     written, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     for file in files[begin:] + files[:begin]:
+        if str(file.parent) not in sys.path:
+            sys.path.insert(0, str(file.parent))
         with contextlib.suppress(Exception, pytest.skip.Exception):  # told when it is collected
-            importlib.import_module(".".join(file.relative_to(session.config.rootpath).with_suffix("").parts))
+            importlib.import_module(file.stem)
     sys.dont_write_bytecode = written
 
 
