@@ -39,11 +39,11 @@ def seated(text, seed=0):
 @pytest.mark.parametrize("heuristic", ultimate_values.HEURISTICS)
 def test_heuristics_are_those_of_the_report(heuristic):
     count = 0
-    for state, position in positions(range(40)):
+    for state, position in positions(range(20)):
         found = int(ultimate_values.evaluate(state, heuristic))
         assert found == naive_search.value(position, heuristic, "x") == -naive_search.value(position, heuristic, "o")
         count += found != 0
-    assert count > 100
+    assert count > 50
     for seed in range(10):
         end, moves = naive.random_game(seed)
         assert ultimate_values.evaluate(ULTIMATE.after(moves), heuristic) == naive_search.value(end, heuristic, "x")
@@ -74,7 +74,7 @@ def test_the_table_has_all_configurations_of_a_small_board():
 @pytest.mark.parametrize("method", ["minimax", "alphabeta", "expectimax"])
 def test_moves_are_among_the_best_of_a_plain_search(method, heuristic):
     player = seated(f"{method}:heur={heuristic},depth=1")
-    for state, position in positions(range(12), step=9):
+    for state, position in positions(range(6), step=13):
         best = naive_search.best_moves(position, 1, heuristic, average=method == "expectimax")
         assert {player.choose(state) for _ in range(4)} <= best
 

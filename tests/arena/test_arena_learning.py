@@ -66,8 +66,8 @@ class Plain:
 @pytest.mark.parametrize(
     ("text", "games", "rates"),
     [
-        ("mnk:3x3+need3", 250, Rates()),
-        ("mnk:3x3+need3", 100, Rates(explore=0.1, step=0.5, draw=0.5, chain=False)),
+        ("mnk:3x3+need3", 60, Rates()),
+        ("mnk:3x3+need3", 40, Rates(explore=0.1, step=0.5, draw=0.5, chain=False)),
         ("infinite:near+need3+limiter1", 30, Rates()),
         ("infinite:growing+need4+limiter2", 12, Rates(explore=0.5)),
     ],

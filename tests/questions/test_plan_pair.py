@@ -30,7 +30,7 @@ CASES = {
     "mini-2x3k3-classical-after-1-4": 2,
     "dark-hex-2x3-abrupt": 3,
 }
-STEPS = {"mini-2x3k3-abrupt": 29, "dark-hex-2x3-abrupt": 11}  # of its many infosets, one in so many
+STEPS = {"mini-2x3k3-abrupt": 61, "dark-hex-2x3-abrupt": 23}  # of its many infosets, one in so many
 CLOSE = {"abs": 1e-11, "rel": 0, "nan_ok": True}
 
 

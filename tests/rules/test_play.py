@@ -12,7 +12,7 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.rules.play import Attempt, attempts_at, replay, start
 from tests.kits import naive
 
-PLAYOUTS = 60
+PLAYOUTS = 25
 
 
 def assert_same(history, reference):
