@@ -274,6 +274,7 @@ def test_real_modules_have_tests_near_them():
         assert module.partition("/")[0] in nearness.nearest(module)[0][0]
 
 
+@pytest.mark.slow
 def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeypatch):
     """Slow tests, and files behind the first, too; a test that always fails is told, and hides nothing behind it."""
     files = {

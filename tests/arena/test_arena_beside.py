@@ -61,6 +61,7 @@ def test_the_arena_beside_a_grader(tmp_path):
     assert {"web", "arena answerer"} <= names
 
 
+@pytest.mark.slow
 def test_the_arena_alone(tmp_path):
     with serving(["arena", "serve", "made", "--no-browser"], tmp_path) as process:
         try:

@@ -34,6 +34,7 @@ def written(directory):
     return (directory / log.GAMES).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_match_follows_from_its_seed(tmp_path):
     """However many processes play it, and at once or after an interruption."""
     match = Match("ultimate", FAST, 40, seed=5)

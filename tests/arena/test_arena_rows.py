@@ -70,6 +70,7 @@ def test_perft_of_the_plain_rules(text):
     assert perft(chosen.start(), depth) == naive.leaves(BOARDS[text](), depth)
 
 
+@pytest.mark.slow
 def test_perft_in_the_middle_of_random_games():
     for seed in range(4):
         for text in ("mnk:4x3+need3", "infinite:fixed+need3+limiter1", "infinite:near+need3+limiter2"):

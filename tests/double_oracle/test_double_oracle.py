@@ -54,7 +54,7 @@ def test_the_interval_of_each_round_is_that_of_all_histories(name):
     game, oracle = named_game(name), DoubleOracle(named_game(name))
     for _ in range(100):
         last = oracle.round()
-        if last.number in (1, 2, 3, 6, 9, 12, 15, 18) or last.settled:
+        if last.number in (1, 2, 6, 15) or last.settled:
             rows = strategies(oracle)
             for row in rows[0].values():
                 assert math.fsum(row) == pytest.approx(1, abs=1e-12)
@@ -157,6 +157,7 @@ def test_the_command_stops_at_a_gap_or_a_time(exact):
     assert done.code == 1 and "no-such-game" in done.err
 
 
+@pytest.mark.slow
 def test_the_command_keeps_its_strategies_and_goes_on_from_a_solution(exact, tmp_path):
     game, data = "mini-2x3k2-abrupt", ("--data", tmp_path / "data")
     done = exact("--game", game, "--output", tmp_path / "cold", *data, "--json")

@@ -103,7 +103,7 @@ def test_a_budget_below_the_interpreter_gets_a_sentence():
     assert "but the budget is 100 MB; give a larger one." in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_peak_of_a_game_of_ten_squares_stays_below_a_small_budget():
     assert exact("--game", NAME, "--max-minutes", 0).returncode == 0  # compiles, which takes more memory
     found = json.loads(exact("--game", "pttt-2x5k3-abrupt", "--memory-mb", 350).stdout)

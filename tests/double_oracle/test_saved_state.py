@@ -81,11 +81,11 @@ def test_a_state_of_something_else_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_command_killed_at_ten_instants_finds_the_same_bits(tmp_path):
+def test_a_command_killed_at_some_instants_finds_the_same_bits(tmp_path):
     chance = random.Random(1)
     command = [sys.executable, "-m", "pttt_ooc.cli", "exact", "--game", "pttt-2x4k3-abrupt", "--state", str(tmp_path)]
     whole = finished(DoubleOracle(named_game("pttt-2x4k3-abrupt")))
-    for _ in range(10):
+    for _ in range(3):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         begin, wait = time.monotonic(), chance.uniform(1.5, 6)
         while process.poll() is None and time.monotonic() < begin + wait:

@@ -11,6 +11,7 @@ from tests.kits import naive
 from tests.kits.equilibria import face_of
 from tests.kits.fractions_rank import fraction_rank
 from tests.kits.helpers import symmetric_table
+from tests.kits.selection import by_hand
 
 pytest.importorskip("flint")
 pytest.importorskip("scipy")
@@ -88,7 +89,7 @@ def hull_dimension(face, classes):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", by_hand(GAMES, "mini-2x3k3-classical-after-1-4"))
 def test_supports_and_dimensions_are_those_of_all_sequences(name):
     game, face = named_game(name), face_of(name)
     found = supports(face)

@@ -223,6 +223,7 @@ def test_both_players_may_reply_to_each_other(pages, solved):
     assert found()["facts"]["value"] == pytest.approx(profile_of(solved, *replies).evaluation.value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_prepared_snapshots_keep_within_the_budget_of_profiles(solved, tmp_path):
     rules, sources = local_sources([str(solved)], None)
     one = size_on_disk(profile_of(solved, str(solved), str(solved)).strategies, engine_of(RULES, "full").index)

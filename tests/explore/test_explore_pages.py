@@ -282,6 +282,7 @@ def figures(page):
     return [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', text)][:2]
 
 
+@pytest.mark.slow
 def test_a_team_sees_where_its_own_submission_loses(course):
     mine = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 4))
     other = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 5))

@@ -126,7 +126,7 @@ def test_an_open_game_reveals_only_the_infoset(in_memory, name, player):
 
 
 @pytest.mark.slow
-def test_a_thousand_hostile_requests_change_nothing(games, app):
+def test_hundreds_of_hostile_requests_change_nothing(games, app):
     """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
     rng = random.Random(4)
     me, other = program(app), program(app)
@@ -172,7 +172,7 @@ def test_a_thousand_hostile_requests_change_nothing(games, app):
         return me.request(method, path, content=body, headers={"Content-Type": "application/json", **headers})
 
     counts = {}
-    for _ in range(1000):
+    for _ in range(250):
         answer = hostile()
         counts[answer.status_code] = counts.get(answer.status_code, 0) + 1
         assert 400 <= answer.status_code < 500 and list(answer.json()) == ["error"], answer.text

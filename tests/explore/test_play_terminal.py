@@ -42,6 +42,7 @@ def compiled():
     ensure_compiled()
 
 
+@pytest.mark.slow
 def test_a_whole_game_on_a_terminal(terminal):
     """Bad input at every prompt, a game to its end, the look back, another game, Ctrl-C in the middle of a line."""
     shell = terminal("play", "--terminal", "uniform", "--game", GAME, "--player", "1")

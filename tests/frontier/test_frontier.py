@@ -78,6 +78,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(solved, tmp_path, monkeypatch):
     assert plans[0] == plans[1]
 
 
+@pytest.mark.slow
 def test_a_limit_ends_a_run_and_a_larger_one_goes_on(solved, tmp_path):
     run.run(FrontierConfig(game=GAME, max_minutes=1e-9), tmp_path)
     assert read_manifest(tmp_path / "solve.json", "solve")["result"]["stopped_by"] == "max_minutes"

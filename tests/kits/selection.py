@@ -1,6 +1,15 @@
-"""Which tests `make test` leaves out: those marked `slow`, and all cases but one of those marked `slow_but_one`."""
+"""Which tests are left out: cases by hand (`long`), and by `make test` those marked `slow` or `slow_but_one`."""
 
 import pytest
+
+
+def by_hand(cases, *long):
+    """The cases of a parametrized test; those of `long` are only run by hand, with -m long."""
+    assert {*long} <= {*cases}
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[pytest.mark.long] * (case in long))
+        for case in cases
+    ]
 
 
 def mark_slow_cases(items):

@@ -367,9 +367,8 @@ BOUNDS = {  # algorithm: iterations, settings, bound on NashConv / 2 of MINI and
     "psro-dqn": (7, {"games": 128, "rounds": 40}, 0.22, None),
     "escher-deep": (40, {"games": 128}, 0.22, None),
 }
-CHEAP = ("ppo", "mmd-deep")  # the others' second and third seeds are run by hand, with -m full
 CASES = [
-    pytest.param(name, game, seed, marks=[pytest.mark.full] if seed and name not in CHEAP else [])
+    pytest.param(name, game, seed, marks=[pytest.mark.full] if seed else [])  # run by hand
     for name in BOUNDS
     for game in (MINI, HIDDEN)
     for seed in (0, 1, 2)

@@ -152,7 +152,7 @@ def command(data, *more):
 @pytest.mark.slow
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     """SIGKILL at any time, and the same command again."""
-    asked = ["mmd-magnet", "--max-iterations", 700, "--max-minutes", 100, "--commit-seconds", 0.1]
+    asked = ["mmd-magnet", "--max-iterations", 300, "--max-minutes", 100, "--commit-seconds", 0.1]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
     directory = tmp_path / "killed" / MINI / "full" / "learners" / "mmd-magnet"
     with subprocess.Popen(command(tmp_path / "killed", *asked), env=environment, stderr=subprocess.PIPE) as process:

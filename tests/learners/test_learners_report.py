@@ -44,6 +44,7 @@ def test_the_gap_at_a_time():
     assert half_gap_at(rows, 600) is None and half_gap_at([], 60) is None
 
 
+@pytest.mark.slow
 def test_the_page_shows_each_run(tmp_path):
     directories = [
         learn(LearnerRun(MINI, "full", name, name), Ends(max_iterations=n), tmp_path)

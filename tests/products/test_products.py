@@ -35,6 +35,7 @@ def sequences(store, player):
     return {name: index[name][...] for name in ("slice_start", "sequence_start", "node_start", "decides")}
 
 
+@pytest.mark.slow
 def test_every_store_opens_with_plain_zarr(solved):
     data = solved / "data" / GAME / "full"
     assert zarr.open(data / "views.zarr", mode="r")["pairs/mover"].shape[0] > 0

@@ -132,7 +132,7 @@ def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("pttt-2x5k3-abrupt", marks=pytest.mark.slow),
+        pytest.param("pttt-2x5k3-abrupt", marks=pytest.mark.long),
         pytest.param("pttt-3x4k3-abrupt", marks=pytest.mark.full),
     ],
 )

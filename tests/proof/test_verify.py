@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from itertools import product
 
 import pytest
 
@@ -14,13 +15,16 @@ from pttt_ooc.proof.verification import verified
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES, named_game
 from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, zips
 from tests.kits.pythons import python_of
+from tests.kits.selection import by_hand
 from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
-    **dict.fromkeys(["pttt-abrupt", "pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.slow),
+    "pttt-abrupt": pytest.mark.slow,
+    **dict.fromkeys(["pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.long),
     **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt"], pytest.mark.full),
 }
+PROGRAMS = {"verify.py": [PROGRAM], "pttt verify": ["-m", "pttt_ooc.cli", "verify"]}
 
 
 def test_the_program_is_a_page_of_the_standard_library():
@@ -119,14 +123,16 @@ def measured(command):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize("bomb", BOMBS)
-@pytest.mark.parametrize("program", [[PROGRAM], ["-m", "pttt_ooc.cli", "verify"]], ids=["verify.py", "pttt verify"])
+@pytest.mark.parametrize(
+    ("program", "bomb"), by_hand([*product(PROGRAMS, BOMBS)], *product(["pttt verify"], [*BOMBS][2:]))
+)
 def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):
     """Text has at most 100 bytes for a byte of the file, and lines take at most 10 bytes of memory for one of text."""
     path = tmp_path / "bomb.txt.gz"
     path.write_bytes(BOMBS[bomb]())
-    _, _, seconds_before, memory_before = measured([sys.executable, *program, PROOF / f"{NAME}.txt.gz"])
-    code, told, seconds, memory = measured([sys.executable, *program, path])
+    program = [sys.executable, *PROGRAMS[program]]
+    _, _, seconds_before, memory_before = measured([*program, PROOF / f"{NAME}.txt.gz"])
+    code, told, seconds, memory = measured([*program, path])
     assert code == 1 and "line" in told
     assert seconds < seconds_before + 10
     assert memory < memory_before + 100 * 11 * path.stat().st_size + 30_000_000

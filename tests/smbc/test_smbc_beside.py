@@ -59,7 +59,7 @@ def text(url):
         return error.read().decode()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @in_browser
 def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     given = [results / GAME / "full", "--profiles", tmp_path, "--no-browser"]

@@ -26,7 +26,7 @@ def test_the_tree_has_the_sizes_that_others_have_counted(merged):
     assert (sizes.nodes, sizes.ends, sizes.first, sizes.second) == (58_524, 26_830, 19_324, 12_370)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_number_of_histories_is_the_known_one():
     assert naive.counts() == tree.KNOWN_SIZES[Rules(merge=False, cut=False)] == (549_946, 255_168, 180_361, 114_417)
 
