@@ -22,7 +22,7 @@ from tests.kits.browsing import ARGUMENTS, chromium
 from tests.kits.disks import Disk, NoDiskError, in_memory_if_possible
 from tests.kits.patience import PATIENCE
 from tests.kits.processor_times import ProcessorTimes
-from tests.kits.selection import mark_slow_cases
+from tests.kits.selection import mark_cases
 from tests.kits.terminals import Terminal
 from tests.kits.untried import Untried
 
@@ -51,9 +51,9 @@ longest tests, for one of which the other processes would wait at the end."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out because of their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
-    mark_slow_cases(items)
+    mark_cases(items, whole=config.args == config.getini("testpaths"))
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":

@@ -221,7 +221,7 @@ def works_alone(bin_, place):
     return solved.stderr + evaluated.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wheel_works_alone(alone, place):
     """With kernels that are compiled already."""
     give_kernels(alone / "python", place)

@@ -6,10 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
+import pytest
 
 from tests.kits.patience import wait_until
 from tests.kits.processor_times import HEADER, ProcessorTimes, table
-from tests.kits.selection import mark_slow_cases
+from tests.kits.selection import mark_cases
 from tests.kits.untried import NEEDS, Untried, untried
 
 TESTS = Path(__file__).parent
@@ -23,11 +24,12 @@ NOTHING_TO_INSTALL += (
 
 
 class Item:
-    def __init__(self, nodeid, *marks):
-        self.nodeid, self.marks = nodeid, list(marks)
+    def __init__(self, nodeid, *marks, **args):
+        self.nodeid, self.marks, self.args = nodeid, [*marks, *args], args
+        self.callspec = SimpleNamespace(id=nodeid.partition("[")[2].removesuffix("]"))
 
     def get_closest_marker(self, name):
-        return name if name in self.marks else None
+        return SimpleNamespace(args=self.args.get(name)) if name in self.marks else None
 
     def add_marker(self, mark):
         self.marks.append(mark.name)
@@ -36,9 +38,19 @@ class Item:
 def test_one_case_of_many_is_kept():
     rare = [Item(f"a.py::test[{case}]", "slow_but_one", *marks) for case, marks in enumerate([["full"], [], [], []])]
     others = [Item("b.py::test[0]", "slow_but_one"), Item("a.py::alone", "slow_but_one"), Item("a.py::quick[1]")]
-    mark_slow_cases(rare + others)
+    mark_cases(rare + others, whole=True)
     assert ["slow" in item.marks for item in rare] == [False, False, True, True]
     assert not any("slow" in item.marks for item in others)
+
+
+def test_cases_that_are_not_named_are_long():
+    names = ["0-full", "1-full", "1-none"]
+    items = [Item(f"a.py::test[{name}]", "slow_but_one", long_but=["0", "none"]) for name in names]
+    mark_cases(items, whole=True)
+    assert [[mark for mark in ("long", "slow") if mark in item.marks] for item in items] == [[], ["long"], ["slow"]]
+    mark_cases([Item("a.py::test[1-full]", long_but=["0"])], whole=False)  # as it is asked for by hand
+    with pytest.raises(pytest.UsageError, match="long_but names no case of a.py::test"):
+        mark_cases([Item("a.py::test[1-full]", long_but=["0"])], whole=True)
 
 
 def test_make_leaves_out_what_ci_runs():

@@ -79,6 +79,7 @@ def test_moves_are_among_the_best_of_a_plain_search(method, heuristic):
         assert {player.choose(state) for _ in range(4)} <= best
 
 
+@pytest.mark.long_but("alphabeta")
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["minimax", "alphabeta", "expectimax"])
 def test_moves_of_depth_two_late_in_the_game(method):

@@ -43,7 +43,7 @@ def stopped(process):
     return {line.get("child") for line in map(json.loads, told.splitlines())}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_arena_beside_a_grader(tmp_path):
     run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path / "arena" / "first")
     given = ["serve", "--game", "mini-2x3k2-abrupt", "--data", "grader", "--port", "0", "--arena", "arena"]

@@ -95,6 +95,7 @@ def test_a_replay_without_scripts(open_page):
         sync_api.expect(page.locator(".plane .cell.mine, .plane .cell.theirs")).to_have_count(ply)
 
 
+@pytest.mark.long_but("infinite")
 @pytest.mark.parametrize("name", ["extreme", "infinite"])
 def test_replays_are_accessible(open_page, name):
     page = open_page(f"/arena/matches/replay?name={name}&ply=30")

@@ -131,6 +131,8 @@ BROKEN = {
 }
 
 
+@pytest.mark.long_but("hangs", "starts", "overflows", "raises")
+@pytest.mark.long_but("hangs", "starts", "overflows", "raises")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("how", BROKEN)
 def test_an_agent_that_breaks_loses_its_game_and_nothing_else(how, tmp_path):

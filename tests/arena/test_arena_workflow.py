@@ -67,6 +67,7 @@ def test_stale_jobs_after_a_change_of_configuration(workflow, kind, name, values
     assert stale(workflow) == jobs
 
 
+@pytest.mark.long_but("modules0")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("modules", "jobs"),
@@ -83,7 +84,7 @@ def test_stale_jobs_after_an_edit_of_a_source(workflow, modules, jobs):
     assert stale(workflow) == jobs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_games_that_are_there_are_not_played_again_and_other_ones_have_a_place_of_their_own(workflow):
     games = workflow.directory / "data/arena/one/games"
     [before] = games.iterdir()

@@ -171,6 +171,7 @@ def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
         assert [row[1 + player] for row in table] == expected
 
 
+@pytest.mark.long_but("2x2", "abrupt-after-1-0")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", TINY + SMALL[:2] + SMALL[-2:])
 def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
@@ -222,6 +223,7 @@ def test_products_of_other_sources_are_recreated(pttt, tmp_path):
 # Strategies
 
 
+@pytest.mark.long_but("none", "h5-full")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("kind", ["zip", "npy", "h5", "directory"])
@@ -316,6 +318,7 @@ def test_all_kinds_of_strategies_are_evaluated_alike(pttt, kind):
         assert "valid" in pttt.ok("validate", names[player], "--player", player).out
 
 
+@pytest.mark.long_but("solution", "npy", "h5-none", "zip-full")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("stored", ["none", "full"])
 @pytest.mark.parametrize("kind", KINDS)
@@ -499,6 +502,7 @@ def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatc
     assert manifest["settings"]["algorithm"] == "cfr+" and manifest["symmetry"] == "none"
 
 
+@pytest.mark.long_but("2")
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_solve_continues(pttt, tmp_path, ending):

@@ -174,6 +174,7 @@ def goes_on(pttt, expected, least=HALF):
 # Disks that are full, or cannot be written to
 
 
+@pytest.mark.long_but("250")
 @pytest.mark.slow
 @pytest.mark.parametrize("left", [24, 250])
 def test_a_disk_too_full_for_a_commit(disk, expected, left):
@@ -187,6 +188,7 @@ def test_a_disk_too_full_for_a_commit(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
+@pytest.mark.long_but("200")
 @pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 200])
 def test_a_disk_too_full_to_begin(disk, expected, left):
@@ -198,6 +200,8 @@ def test_a_disk_too_full_to_begin(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
+@pytest.mark.long_but("write_manifest", "atomic")
+@pytest.mark.long_but("write_manifest", "atomic")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("name", "module", "says", "reached"),
@@ -277,6 +281,7 @@ def truncate(file):
     os.truncate(file, file.stat().st_size // 2)
 
 
+@pytest.mark.long_but("flip")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("kind", "harm"), [("regrets", flip), ("strategy_sums", flip), ("predictions", flip), ("regrets", truncate)]
@@ -313,6 +318,7 @@ def older(file):
     file.write_text(json.dumps({**content, "checksum": f"{crc:08x}"}, sort_keys=True))
 
 
+@pytest.mark.long_but("flip")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("harm", "says"),
@@ -337,7 +343,7 @@ def test_a_damaged_or_old_record(pttt, expected, harm, says):
 # Others at work
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_solvers(pttt, expected):
     endless = ("--max-iterations", 10**9, "--max-minutes", 10**6, "--evaluate-every", 10**9, *BUDGETS)
     arguments = map(str, ("solve", "--game", GAME, "--algorithm", pttt.algorithm, *endless))

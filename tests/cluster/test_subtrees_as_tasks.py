@@ -18,7 +18,6 @@ from pttt_ooc.errors import MissingExtraError, PtttError
 from pttt_ooc.frontier import run
 from pttt_ooc.frontier.settings import FrontierConfig
 from pttt_ooc.rules.catalogue import named_game
-from tests.kits.selection import by_hand
 
 pytest.importorskip("highspy")
 pytest.importorskip("distributed", reason="needs distributed")
@@ -62,7 +61,7 @@ def test_workers_find_the_same_bits_as_threads(client, threads):
     assert_same(oracle.state(), threads)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_of_the_workflow_uses_a_scheduler_and_changes_no_bit(client, tmp_path):
     for name, scheduler in (("alone", None), ("together", client.scheduler.address)):
         run.run(FrontierConfig(game=GAME.name, scheduler=scheduler), tmp_path / name)
@@ -72,7 +71,9 @@ def test_a_run_of_the_workflow_uses_a_scheduler_and_changes_no_bit(client, tmp_p
         run.run(FrontierConfig(game=GAME.name, scheduler="tcp://127.0.0.1:1"), tmp_path / "nobody")
 
 
-@pytest.mark.parametrize("killed", by_hand([1, 2], 2))
+@pytest.mark.slow
+@pytest.mark.long_but("1")
+@pytest.mark.parametrize("killed", [1, 2])
 def test_workers_that_die_lose_no_bit(client, threads, monkeypatch, killed):
     """One: its tasks go to the other.  Both: the plans are lost with them, and sent again."""
     oracle = DoubleOracle(GAME, runner=subtree_runner.DaskRunner(client, GAME, MEMORY_MB))

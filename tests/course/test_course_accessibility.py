@@ -139,18 +139,21 @@ def test_a_new_grader_is_accessible(empty, visit, name):
     assert_accessible(visit(empty, PAGES[name]), f"empty-{name}")
 
 
+@pytest.mark.long_but("leaderboard", "api", "matrix-mean", "submissions-rejected", "team-long", "about")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*PAGES, *MORE])
 def test_pages_are_accessible(full, visit, name):
     assert_accessible(visit(full, {**PAGES, **MORE}[name]), f"full-{name}")
 
 
+@pytest.mark.long_but("submissions")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["leaderboard", "submissions", "sign-in"])
 def test_pages_of_a_team_are_accessible(full, visit, name):
     assert_accessible(visit(full, PAGES[name], "Team A"), f"team-a-{name}")
 
 
+@pytest.mark.long_but("Rejected", "Evaluating")
 @pytest.mark.slow
 @pytest.mark.parametrize("status", ["Queued", "Evaluating", "Accepted", "Rejected"])
 def test_submissions_are_accessible(full, visit, status):
@@ -164,6 +167,7 @@ def choose(page, content):
     )
 
 
+@pytest.mark.long_but("413")
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 413, 429, 507])
 def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
@@ -258,6 +262,7 @@ def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
     assert {width: len(found) for width, found in edges.items()} == dict.fromkeys(WIDTHS, 1)
 
 
+@pytest.mark.long_but("2-390", "5-1280", "390-2", "1280-5")
 @pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("team", [2, 5])
@@ -350,6 +355,7 @@ def touch(lab):
         session.get(Submission, lab.numbers["Evaluating"]).changed_at = time.time()
 
 
+@pytest.mark.long_but("#matrix")
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["#submissions", "#matrix", "#leaderboard"])
 def test_a_renewed_part_keeps_focus_and_scroll(full, visit, part):

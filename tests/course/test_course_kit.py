@@ -235,6 +235,7 @@ def test_a_course_with_lists_of_its_own_judges_in_their_order(tmp_path, lab):
     own.close()
 
 
+@pytest.mark.slow
 def test_what_looks_inside_reads_rows_in_the_courses_order(tmp_path, client, solved):
     """One file is two strategies in two orders: nothing that was computed of one of them is used for the other."""
     lines, found, keys = texts(0), [], set()

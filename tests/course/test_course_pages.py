@@ -392,6 +392,7 @@ def test_shapes_of_tensors(name):
     assert CourseSettings(game=name).infosets == expected[name]
 
 
+@pytest.mark.slow
 def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
         value.check_value_is_known(CourseSettings(game="pttt-2x5k3-classical"))

@@ -232,6 +232,7 @@ def assert_stops_cleanly(server, number, tell=("serve", "worker")):
     assert {*tell} <= {line["process"] for line in server.events("stopped")[before:]} <= {"serve", "worker"}
 
 
+@pytest.mark.slow
 def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     token = add_team(own, "Team A")
     worker, web = own.pid_of("worker"), own.pid_of("web")
@@ -250,7 +251,7 @@ def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_children_end_with_a_killed_parent(own):
     pids = [own.pid_of("web"), own.pid_of("worker")]
     own.process.kill()
@@ -262,7 +263,7 @@ def test_children_end_with_a_killed_parent(own):
     assert_stops_cleanly(own, signal.SIGINT)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
     cache = tmp_path / "cache"
     server = Server(tmp_path / "grader", environment={"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)})

@@ -212,6 +212,7 @@ def test_the_page_of_practice_renews_itself_and_leads_to_replays(practised, visi
     assert page.errors == []
 
 
+@pytest.mark.long_but("matches")
 @pytest.mark.parametrize("name", ["practice", "practice?bot=t3", "matches/practice-1-t2-t3?ply=5"])
 def test_all_pages_of_practice_are_accessible(practised, visit, name):
     page = visit(practised, f"/extreme/{name}", "Team A")

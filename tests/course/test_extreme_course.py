@@ -117,6 +117,7 @@ def test_a_setting_says_the_version_of_all_bots(course):
     assert told["status"] == "Accepted" and told["moves"] == 20 and told["why"] == "all bots are taken as Python 2"
 
 
+@pytest.mark.slow
 def test_the_formal_rules_warn_or_refuse(course):
     text = b"DEPTH = 3\n" + GOOD
     told = course.hand_in("Team A", text)
@@ -132,6 +133,7 @@ def test_the_formal_rules_warn_or_refuse(course):
     assert course.hand_in("Team B", GOOD)["status"] == "Accepted"
 
 
+@pytest.mark.slow
 def test_a_course_allows_libraries(course):
     text = b"import scipy, random\n" + GOOD
     told = course.hand_in("Team A", text)

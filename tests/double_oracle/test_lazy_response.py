@@ -1,7 +1,5 @@
 """The lazy best response is the enumerated one, in value and as a strategy: against brute force over all histories."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.sparse_plan import allow, behave, first_infoset, next_infoset, with_room
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits import naive
-from tests.kits.selection import by_hand
 
 pytest.importorskip("highspy")
 
@@ -64,13 +61,9 @@ def table(oracle, player, plan):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    by_hand(
-        [*product(GAMES, ["exact", "tenth", "uniform"])],
-        *product(["mini-2x3k3-abrupt", "mini-2x3k3-classical"], ["tenth", "uniform"]),
-    ),
-)
+@pytest.mark.long_but("mini-2x2", "mini-2x3k2", "k3-classical-exact", "after-1", "dark-hex")
+@pytest.mark.parametrize("kind", ["exact", "tenth", "uniform"])
+@pytest.mark.parametrize("name", GAMES)
 def test_a_lazy_response_is_best_in_value_and_as_a_strategy(name, kind):
     oracle = opponents(name, kind)
     game, rules = oracle.game, oracle.rules

@@ -1,6 +1,5 @@
 """Best responses to a plan with a stored strategy elsewhere: against brute force over all histories."""
 
-from itertools import product
 from random import Random
 
 import numpy as np
@@ -15,7 +14,6 @@ from pttt_ooc.errors import ConfigError, MemoryBudgetError
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits import naive
 from tests.kits.helpers import as_strategy, random_table, small_engine
-from tests.kits.selection import by_hand
 
 pytest.importorskip("highspy")
 
@@ -48,9 +46,9 @@ def rows_of(oracle, player, plan, stored):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize(
-    ("name", "rounds"), by_hand([*product(GAMES, [1, 0])], ("mini-2x3k3-classical", 0), ("dark-hex-2x3-abrupt", 1))
-)
+@pytest.mark.long_but("mini-2x2", "mini-2x3k2", "after", "dark-hex-2x3-abrupt-0")
+@pytest.mark.parametrize("rounds", [1, 0])
+@pytest.mark.parametrize("name", GAMES)
 def test_a_best_response_to_a_plan_and_a_stored_strategy(name, rounds):
     oracle, rng = plans_of(name, rounds), Random(7)
     game, rules, index = oracle.game, oracle.rules, small_engine(name, "full").index

@@ -9,7 +9,6 @@ from pttt_ooc.rules.catalogue import named_game
 from tests.kits import naive
 from tests.kits.equilibria import face_of
 from tests.kits.helpers import as_strategy, random_table, symmetric_table
-from tests.kits.selection import by_hand
 
 pytest.importorskip("scipy")
 from tests.kits.naive_face import NaiveFace
@@ -21,16 +20,14 @@ GAMES = [
 ]
 
 
-LARGE = ["mini-2x3k3-abrupt-after-1", "mini-2x3k3-classical-after-1", "dark-hex-3x2-classical", GAMES[-1]]
-
-
 @pytest.fixture(scope="module")
 def faces():
     return cache(face_of)
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize("name", by_hand(GAMES, *LARGE))
+@pytest.mark.long_but("mini-2x2", "2x3k2", "after-1-4", "dark-hex-2x2")
+@pytest.mark.parametrize("name", GAMES)
 def test_best_and_worst_equilibrium_strategies_are_those_of_all_sequences(name, faces):
     game, face = named_game(name), faces(name)
     index, engine = face.responses.index, face.responses.engine

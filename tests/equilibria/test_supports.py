@@ -11,7 +11,6 @@ from tests.kits import naive
 from tests.kits.equilibria import face_of
 from tests.kits.fractions_rank import fraction_rank
 from tests.kits.helpers import symmetric_table
-from tests.kits.selection import by_hand
 
 pytest.importorskip("flint")
 pytest.importorskip("scipy")
@@ -89,7 +88,8 @@ def hull_dimension(face, classes):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize("name", by_hand(GAMES, "mini-2x3k3-classical-after-1-4"))
+@pytest.mark.long_but("2x2", "abrupt-after-1-4")
+@pytest.mark.parametrize("name", GAMES)
 def test_supports_and_dimensions_are_those_of_all_sequences(name):
     game, face = named_game(name), face_of(name)
     found = supports(face)

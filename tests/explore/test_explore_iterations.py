@@ -94,6 +94,7 @@ def followed(page, name):
     return {tuple(asked(address)[name]) for address in re.findall(r'href="(/explore[^"]*)"', board)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_snapshot_is_shown_as_it_was(pages, solved, player):
     iteration = kept(solved)[2]

@@ -107,6 +107,7 @@ def assert_outcomes(found, wanted):
         assert numbers_told == row(np.array([getattr(one, name) for one in wanted])), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("player", "infoset", "square"), [(0, "|", 1), (0, "|5*0.", 4), (1, "|0.4*", 5)])
 def test_json_has_the_numbers_of_the_library(pages, profile, player, infoset, square):
     found = told(pages, f"{ASKED}&player={player}&at={infoset}&square={square}")

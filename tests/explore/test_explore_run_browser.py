@@ -141,6 +141,7 @@ STATES = {
 }
 
 
+@pytest.mark.long_but("merged")
 @pytest.mark.parametrize("name", STATES)
 def test_pages_are_accessible(open_page, name):  # noqa: F811
     assert_accessible(open_page(STATES[name]), f"explore-{name}")

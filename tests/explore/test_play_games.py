@@ -220,7 +220,9 @@ def test_old_games_of_visitors_are_deleted(tmp_path):
     games.close()
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
+@pytest.mark.long_but("0")
+@pytest.mark.long_but("0")
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_mean_of_many_games_is_the_exact_value(in_memory, player):
     """Uniform play against the uniform opponent, and a fixed strategy against it."""

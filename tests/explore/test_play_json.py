@@ -98,6 +98,7 @@ def test_games_of_others_are_hidden(app):
     assert me.get(f"{PLAY}/{game['id']}").json() == game
 
 
+@pytest.mark.long_but("1-mini-2x3k2-abrupt", "0-mini-2x3k2-classical")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])

@@ -296,6 +296,7 @@ def check_against_the_plain_implementation(games, seed):
     assert seen == {"x", "o", "draw"}
 
 
+@pytest.mark.slow
 def test_games_are_those_of_the_plain_implementation():
     check_against_the_plain_implementation(200, 1)
 

@@ -109,7 +109,7 @@ def served(app):
         listening.close()
 
 
-LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-contrast"), ("dark", 390, "color-contrast")]
+LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-contrast")]
 BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 

@@ -1,22 +1,30 @@
-"""Which tests are left out: cases by hand (`long`), and by `make test` those marked `slow` or `slow_but_one`."""
+"""Which tests are left out: cases by hand (`long_but`), and by `make test` those marked `slow` or `slow_but_one`."""
 
 import pytest
 
 
-def by_hand(cases, *long):
-    """The cases of a parametrized test; those of `long` are only run by hand, with -m long."""
-    assert {*long} <= {*cases}
-    return [
-        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[pytest.mark.long] * (case in long))
-        for case in cases
-    ]
+def test_of(item):
+    return item.nodeid.partition("[")[0]
 
 
-def mark_slow_cases(items):
-    """Mark the cases of tests that are `slow_but_one`, except the first of each that is not marked itself."""
-    kept = {}
+def mark_cases(items, whole):
+    """Mark the cases of tests that are `long_but` some, and of those that are `slow_but_one`.
+
+    Of a test `long_but` some, the cases whose names contain one of its texts are kept, and the others are `long`.  Of
+    a test `slow_but_one`, the first case that is not marked itself is kept, and the others are `slow`.  If `items` are
+    the `whole` of all tests, each test keeps a case.
+    """
+    for item in items:
+        but = item.get_closest_marker("long_but")
+        if but and not any(text in item.callspec.id for text in but.args):
+            item.add_marker(pytest.mark.long)
+    first = {}
     for item in items:
         if any(map(item.get_closest_marker, ("slow", "full", "long"))) or not item.get_closest_marker("slow_but_one"):
             continue
-        if kept.setdefault(item.nodeid.partition("[")[0], item) is not item:
+        if first.setdefault(test_of(item), item) is not item:
             item.add_marker(pytest.mark.slow)
+    tried = {test_of(item) for item in items if not item.get_closest_marker("long")}
+    lost = {test_of(item) for item in items if item.get_closest_marker("long_but")} - tried
+    if whole and lost:
+        raise pytest.UsageError(f"long_but names no case of {', '.join(sorted(lost))}")

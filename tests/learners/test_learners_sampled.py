@@ -241,6 +241,7 @@ class Traversal:
         return traverse(rules, tables, self.player, scratch, options, weight, random, counted)
 
 
+@pytest.mark.long_but("none")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("kind", ["external", "outcome", "baselines"])
@@ -298,6 +299,7 @@ def values_of_actions(learning_game, worth, tables):
     return np.array(values), np.array(own), np.array(others) * np.concatenate(learning_game.weights)
 
 
+@pytest.mark.long_but("0-full", "1-none")
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry):

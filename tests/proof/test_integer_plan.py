@@ -2,7 +2,6 @@
 
 import random
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.structure.strategy import uniform_strategy
 from tests.kits import naive
 from tests.kits.helpers import as_strategy, full_index, random_table
-from tests.kits.selection import by_hand
 from tests.kits.verify_program import PROOF, verify
 
 SMALL = [n for n, game in GAMES.items() if n.startswith(("mini", "dark-hex-2", "dark-hex-3x2")) and not any(game.setup)]
@@ -59,10 +57,9 @@ def test_committed_plans_guarantee_by_brute_force_what_they_claim(name):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize(
-    ("name", "zero_probability"),
-    by_hand([*product(ONE_OF_EACH, [0.0, 0.7])], ("mini-2x3k3-abrupt", 0.0), ("dark-hex-3x2-classical", 0.0)),
-)
+@pytest.mark.long_but("0.7", "dark-hex-2x3")
+@pytest.mark.parametrize("zero_probability", [0.0, 0.7])
+@pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_random_plans_guarantee_what_brute_force_and_the_program_say(name, zero_probability, tmp_path):
     game, tables, plans = plans_of(name, 7, zero_probability)
     found = guarantees(game, plans)

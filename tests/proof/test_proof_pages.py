@@ -88,6 +88,7 @@ def test_the_pages_have_the_committed_certificates_and_no_addresses(directory):
             assert json.loads(coded[1]).keys() >= set(BENCHMARKS)
 
 
+@pytest.mark.slow
 @in_browser
 def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
     page = opened("verify.html")
@@ -222,6 +223,7 @@ PROBABILITIES = """async (name) => {
 }"""
 
 
+@pytest.mark.long_but("classical", "dark-hex")
 @in_browser
 @pytest.mark.parametrize("name", [pytest.param("pttt-abrupt", marks=pytest.mark.slow), *BENCHMARKS[1:]])
 def test_the_player_draws_with_the_probabilities_of_the_plan(opened, name):
@@ -289,6 +291,7 @@ GAMES = """async ([name, human, squares]) => {
 }"""
 
 
+@pytest.mark.long_but("classical")
 @in_browser
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_games_follow_the_rules(opened, name):

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from itertools import product
 
 import pytest
 
@@ -15,7 +14,6 @@ from pttt_ooc.proof.verification import verified
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES, named_game
 from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, zips
 from tests.kits.pythons import python_of
-from tests.kits.selection import by_hand
 from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
@@ -123,9 +121,9 @@ def measured(command):
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize(
-    ("program", "bomb"), by_hand([*product(PROGRAMS, BOMBS)], *product(["pttt verify"], [*BOMBS][2:]))
-)
+@pytest.mark.long_but("verify.py", "pttt verify-zeros")
+@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):
     """Text has at most 100 bytes for a byte of the file, and lines take at most 10 bytes of memory for one of text."""
     path = tmp_path / "bomb.txt.gz"

@@ -72,6 +72,7 @@ def check(game, player, text, found, histories):
     assert all([p for _, p in b.orders] == sorted((p for _, p in b.orders), reverse=True) for b in found.boards)
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "0-dark-hex-3x2-classical-full", "abrupt-after-0")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", GAMES)

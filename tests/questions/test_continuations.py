@@ -12,6 +12,8 @@ EXACT = {"abs": 1e-12, "rel": 0}
 ENDS = ("returns", "wins", "draws", "loses")
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "classical-after-1-4")
+@pytest.mark.long_but("2x2", "2x3k2", "classical-after-1-4")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), CASES, ids=IDS)
 def test_outcomes_are_those_of_a_walk_over_histories(game, symmetry):

@@ -19,6 +19,7 @@ def row(game, values):
     return np.array([values.get(square, np.nan) for square in range(game.squares)])
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "classical-after-1-4")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), CASES, ids=IDS)
 def test_numbers_are_those_of_a_walk_over_histories(game, symmetry):

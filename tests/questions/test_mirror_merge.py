@@ -63,6 +63,7 @@ class Walked:
         )
 
 
+@pytest.mark.long_but("2x2", "2x3k2")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), [case for case, _ in MIRRORED], ids=[name for _, name in MIRRORED])
 def test_mirror_images_are_merged(game, symmetry):

@@ -83,6 +83,7 @@ def check(game, player, own, opponent, losses, reference=None):
         assert abs(sum(lost.get(other, 0) for other in {naive.image(game, text, g) for g in game.symmetries})) < 1e-12
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "after-1-4-full", "pttt-classical-after-0", "dark-hex")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", TINY + SMALL[:6])

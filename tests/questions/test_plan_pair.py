@@ -64,7 +64,7 @@ NUMBERS = ("probabilities", "own_reach", "opponent_reach", "value", "action_valu
 NUMBERS += ("regrets", "fails", "arbitrary")
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_those_of_strategies_at_all_infosets(name):
     plans, profile = both(name)

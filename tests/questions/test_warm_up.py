@@ -42,7 +42,9 @@ print(len(before), {name: n for name, n in loaded().items() if n != before[name]
 """
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
+@pytest.mark.long_but("full-float32")
+@pytest.mark.long_but("full-float32")
 @pytest.mark.parametrize(
     ("symmetry", "first", "second"), [("full", "float32", "float64"), ("none", "float64", "float32")]
 )

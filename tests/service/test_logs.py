@@ -38,6 +38,7 @@ def facts_of(tree):
                         yield from names_of(keyword.value, function)
 
 
+@pytest.mark.slow
 def test_no_fact_has_a_name_of_loggings_own():
     found = {path: set(facts_of(ast.parse(path.read_text("utf-8")))) for path in PACKAGE.rglob("*.py")}
     assert sum(map(len, found.values())) > 20

@@ -56,6 +56,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
             assert way["posterior"] is None or abs(sum(way["posterior"]) - 1) < 1e-12
 
 
+@pytest.mark.long_but("change2", "change4")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("section", "change", "stages"),
@@ -72,6 +73,7 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
     assert stale(workflow) == stages
 
 
+@pytest.mark.long_but("smbc/tree.py", "report")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "stages"),

@@ -104,6 +104,7 @@ def state_of(tmp_path, settings, name, symmetry):
         }
 
 
+@pytest.mark.long_but("sapdcfr+", "2.5", "horizon", "simultaneous")
 @pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: ",".join(map(str, changes.values())))
 def test_rules_follow_their_papers(tmp_path, changes):
     # In this game rounding does not affect the choice of actions, and the gap is positive after eight iterations.
@@ -162,6 +163,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
+@pytest.mark.long_but("int16", "restart_average")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "changes", [{}, {"algorithm": "dcfr"}, {"storage": "int16"}, VARIANTS[-3], VARIANTS[-1]], ids=str

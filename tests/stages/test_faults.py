@@ -43,6 +43,7 @@ def test_kills_at_random_instants(killer, kills):
     assert kills < 50 or tally.resumed > 5 and tally.starting and tally.committing
 
 
+@pytest.mark.long_but("True")
 @pytest.mark.slow
 @pytest.mark.parametrize("within", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_kill_at_every_slice_boundary_of_an_iteration(killer, within):

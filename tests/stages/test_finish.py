@@ -70,6 +70,7 @@ def done(tmp_path_factory):
     return made(tmp_path_factory.mktemp("finish"))
 
 
+@pytest.mark.long_but("mini-2x3k2-classical", "dark-hex")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "name", [GAME, "dark-hex-2x3-classical", "mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"]
@@ -89,6 +90,7 @@ def test_what_is_stored_is_an_equilibrium_by_brute_force(tmp_path, name):
     assert manifest(directory, "evaluate")["uniform"]["nashconv"] > 1e-3
 
 
+@pytest.mark.slow
 def test_where_own_actions_never_lead_the_average_stays(tmp_path):
     done = made(tmp_path, settings=FinishConfig(against="none"))
     assert manifest(done)["result"]["choice"] == {"against": "none", "made": False}
@@ -219,6 +221,7 @@ def test_a_run_without_an_equilibrium_has_no_stage_for_it(tmp_path):
 # Games that are not listed
 
 
+@pytest.mark.slow
 def test_a_game_that_is_not_listed_needs_no_index(tmp_path, capsys):
     directory, game = tmp_path / GAME / "full", named_game(GAME)
     finish.run(GAME, "full", EXACT, directory, listed=False)
@@ -303,6 +306,7 @@ print(json.dumps(killed))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instants", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_a_stage_that_is_killed_leaves_the_same_bits(done, tmp_path, instants):
     start = shutil.copytree(done, tmp_path / "start", ignore=shutil.ignore_patterns(EQUILIBRIUM, "finish.json"))
@@ -351,6 +355,7 @@ WIDE = "dark-hex-2x3-abrupt"
 """A game with many equilibria."""
 
 
+@pytest.mark.slow
 def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(finish, "needed_bytes", lambda layout: 10**8)  # the game is small
     plain = made(tmp_path / "plain", WIDE, settings=FinishConfig(against="none"))
@@ -388,6 +393,7 @@ def test_without_symmetry_a_sentence_says_that_there_is_no_choice(tmp_path, caps
     assert manifest(directory)["result"]["choice"] == {"against": "uniform", "made": False}
 
 
+@pytest.mark.slow
 def test_the_choice_against_a_named_strategy(tmp_path, done):
     directory = shutil.copytree(done, tmp_path / GAME / "full")
     named = shutil.copytree(done / SOLUTION, tmp_path / "named")

@@ -90,6 +90,7 @@ def test_what_kernels_are_made_of_is_found():
     assert {"N", "WORD"} <= made_of(ast.parse(text)) and "OTHER" not in made_of(ast.parse(text))
 
 
+@pytest.mark.slow
 def test_all_modules_with_kernels_are_known():
     for name in MODULES:
         tree = parsed(name)
@@ -218,7 +219,7 @@ class Clone:
         return list(self.package.rglob("*.nb[ic]"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_clones_of_a_version_share_what_was_compiled(tmp_path):
     one, same, other = (Clone(tmp_path / name, n, tmp_path / "cache") for name, n in (("a", 1), ("b", 1), ("c", 2)))
     assert [one.run(), same.run(), other.run(), one.run()] == [["1", "0"], ["1", "1"], ["2", "0"], ["1", "1"]]

@@ -161,7 +161,7 @@ def on_disk(place):
     return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", pytest.param("pttt-2x4k3-abrupt", marks=pytest.mark.full)])
 def test_a_plan_is_within_a_fifth_of_what_a_run_uses(tmp_path, name):
     from pttt_ooc.stages.compilation import ensure_compiled

@@ -25,6 +25,7 @@ for stage in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_sources_hold_all_that_python_loads():
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *STAGES], cwd=PACKAGE.parent, capture_output=True, text=True, check=True

@@ -134,7 +134,7 @@ def killed_after(steps, directory):
 TIGHT = 0.03  # MB: about four snapshots fit
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("strides", [(401,), pytest.param((97, 173), marks=pytest.mark.long)])
 def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, monkeypatch, strides):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)

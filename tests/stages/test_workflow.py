@@ -167,6 +167,7 @@ def test_full_run_makes_everything(workflow):
     assert workflow.manifest("evaluate")["solution"]["nashconv"] <= 0.01
 
 
+@pytest.mark.slow
 def test_nothing_to_do_after_a_full_run(workflow):
     before = workflow.contents()
     assert "Nothing to be done" in workflow.succeed()
@@ -214,6 +215,7 @@ def test_dry_run_explains_itself(workflow):
     assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
 
 
+@pytest.mark.long_but("change0", "change3", "change5")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("section", "change", "stages"),
@@ -232,6 +234,8 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
     assert workflow.stale() == stages
 
 
+@pytest.mark.long_but("bundle", "counts", "regret", "templates", "evaluate")
+@pytest.mark.long_but("bundle", "counts", "regret", "templates", "evaluate")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("module", "first"),
@@ -265,7 +269,7 @@ def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
     assert workflow.stale() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_side_by_side(workflow):
     """A named run shares the index, does not change other runs, and is compared with them."""
     before = workflow.contents()
@@ -360,6 +364,8 @@ def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     assert workflow.manifest("solve")["products"]["solution.zarr"] == solution
 
 
+@pytest.mark.long_but("convergence", "report.html", "placed", "zip")
+@pytest.mark.long_but("convergence", "report.html", "placed", "zip")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("product", "stage"),
@@ -442,7 +448,7 @@ def test_a_wrong_infoset_file_is_refused_in_one_sentence(workflow):
     assert "mine.txt, line 3: '|0*' is a doubled line" in told
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_game_without_symmetry(tmp_path):
     workflow = Workflow.fresh(tmp_path / "w", "test-classical-plain")
     workflow.succeed()
@@ -583,6 +589,7 @@ def two_at_a_time(workflow, run):
     terminate_all(workflow, run)
 
 
+@pytest.mark.long_but("ends0")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "ends", [(kill_all, ctrl_c), pytest.param((two_at_a_time, kill_the_solver), marks=pytest.mark.long)]
@@ -611,7 +618,7 @@ def test_an_interrupted_solve_continues(workflow, ends):
     assert digest(workflow.data / "solution.zarr") == solution
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_clock_that_was_set_back(workflow):
     """Otherwise Snakemake would never make anything from a file with a time in the future."""
     for file in workflow.data.iterdir():

@@ -191,12 +191,14 @@ def check_stale(workflow, stages, *values):
     assert workflow.contents() == before
 
 
+@pytest.mark.long_but("game=", "finish.", "algorithm=", "listed", "dtype", "symmetry", "snapshot_every")
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [change for change in CHANGES if not change.after], ids=str)
 def test_a_changed_key_makes_exactly_its_stages_stale(watched, change):
     check_stale(watched, change.stages, (change.key, change.value))
 
 
+@pytest.mark.long_but("sweep", "learners")
 @pytest.mark.slow
 @pytest.mark.parametrize("wing", WING_CHANGES)
 def test_a_wings_keys_make_no_stage_of_the_core_stale(watched, wing):

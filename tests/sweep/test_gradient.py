@@ -54,6 +54,7 @@ def test_random_strategies_on_tiny_games(name, symmetry, seed, zero_probability)
     check(name, symmetry, seed, zero_probability)
 
 
+@pytest.mark.long_but("after", "2x3-classical")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", helpers.SMALL)
@@ -61,7 +62,7 @@ def test_random_strategies_on_small_games(name, symmetry):
     check(name, symmetry, 1, 0.3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_strategies_on_all_of_a_board_with_three_in_a_row():
     """The small games have a setup, which reduces symmetries; this is the fastest game without a setup."""
     check("mini-2x3k3-classical", "full", 1, 0.3)
