@@ -116,7 +116,7 @@ def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
     assert "no game called 'chess'" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
     variants = ["dcfr,gamma=3", "sapcfr+,updates=simultaneous,precision=float64"]

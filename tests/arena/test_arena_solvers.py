@@ -29,7 +29,7 @@ def test_known_values(text, value):
     assert both(f"mnk:{text}") == value
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_five_by_five_is_a_draw():
     assert both("mnk:5x5+need4") == 0
 

@@ -502,8 +502,7 @@ def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatc
     assert manifest["settings"]["algorithm"] == "cfr+" and manifest["symmetry"] == "none"
 
 
-@pytest.mark.long_but("2")
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     """Wherever the signal meets it: the second run's budget is set when it is known how far the first has come."""

@@ -308,6 +308,7 @@ def spoil_infosets(what):
     return [], ("empty",)
 
 
+@pytest.mark.long_but("empty", "malformed", "many")
 @pytest.mark.parametrize(
     "fault",
     [

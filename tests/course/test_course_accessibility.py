@@ -139,7 +139,7 @@ def test_a_new_grader_is_accessible(empty, visit, name):
     assert_accessible(visit(empty, PAGES[name]), f"empty-{name}")
 
 
-@pytest.mark.long_but("leaderboard", "api", "matrix-mean", "submissions-rejected", "team-long", "about")
+@pytest.mark.long_but("leaderboard", "matrix-mean", "team-long")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*PAGES, *MORE])
 def test_pages_are_accessible(full, visit, name):

@@ -189,7 +189,7 @@ def test_a_better_strategy_has_a_certificate_of_its_own(filled):
     assert list(filled.storage.certificates.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_worker_has_it_made_in_a_process_of_its_own(filled):
     maker = Certifier(filled.database, filled.storage, filled.settings)
     assert not maker.look_after()

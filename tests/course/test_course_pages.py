@@ -36,6 +36,7 @@ def test_the_leaderboard_shows_what_the_course_shows(full):
             assert figure is None or f"{figure:.5f}" in page
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("sort", ["0", "1", "sum"])
 def test_the_leaderboard_is_sorted(full, sort):
     with full.database.reading() as session:
@@ -67,6 +68,7 @@ def rows_of(page):
     return re.findall(r'<tr><th scope="row"><a [^>]*><bdi>([^<]+)</bdi></a></th>', page)
 
 
+@pytest.mark.long_but("nonsense", "mean")
 @pytest.mark.parametrize("by", ["team", "mean", "exploitability", "2", "nonsense"])
 def test_the_matrix_is_sorted(full, by):
     with full.database.reading() as session:
@@ -392,7 +394,7 @@ def test_shapes_of_tensors(name):
     assert CourseSettings(game=name).infosets == expected[name]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
         value.check_value_is_known(CourseSettings(game="pttt-2x5k3-classical"))

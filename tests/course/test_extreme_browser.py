@@ -183,6 +183,7 @@ def test_the_standings_lead_to_a_team_and_to_its_turning_points(over, visit):
     assert page.errors == []
 
 
+@pytest.mark.long_but("team", "standings")
 @pytest.mark.parametrize("name", ["standings", "matches", "match", "team"])
 def test_all_pages_are_accessible(over, visit, name):
     team = next(key for key in over.names[0].split("-") if key.startswith("t"))

@@ -133,7 +133,7 @@ def test_the_formal_rules_warn_or_refuse(course):
     assert course.hand_in("Team B", GOOD)["status"] == "Accepted"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_course_allows_libraries(course):
     text = b"import scipy, random\n" + GOOD
     told = course.hand_in("Team A", text)

@@ -307,7 +307,7 @@ def test_a_kill_at_steps_of_creating_and_resuming(in_memory: Path) -> None:
         assert k > 30
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
     """Kills at random processor times within the duration of six commits: each run makes about three."""
     chance = random.Random(5)

@@ -59,6 +59,7 @@ def course(solved, prepared, tmp_path_factory):
         lab.close()
 
 
+@pytest.mark.long
 def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
     context = patient(browser.new_context, base_url=course.url, viewport=DESKTOP)
     page = context.new_page()

@@ -107,7 +107,7 @@ def test_pages_reveal_only_the_infoset(in_memory, name, player):
     games.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_hundreds_of_hostile_requests_change_nothing(games, app):
     """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
     rng = random.Random(4)

@@ -59,7 +59,7 @@ def no_python2(monkeypatch):
     monkeypatch.setattr(source_client, "python2", lambda: None)
 
 
-@pytest.mark.long_but("division", "cPickle", "message", "leak", "exec")
+@pytest.mark.long_but("division", "leak")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", OLD_BOTS)
 def test_a_bot_in_python_2_plays_converted(name, no_python2):

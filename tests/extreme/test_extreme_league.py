@@ -241,7 +241,7 @@ def play_killed_and_whole(tmp_path, teams, more, kills, wanted):
     return whole
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tournament_that_is_killed_ends_as_one_that_is_not(tmp_path):
     whole = play_killed_and_whole(tmp_path, 5, SMALL, [7], 6 + 2 + 12)
     tables = json.loads((whole / "standings.json").read_text())

@@ -376,7 +376,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long_but("2x3k2")
+@pytest.mark.long_but("ppo-mini-2x3k2", "nfsp", "mmd-deep-mini-2x3k2", "r-nad-deep-mini-2x3k2")
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "game", "seed"), CASES)
 def test_deep_learners_get_below_a_bound(algorithm, game, seed):
@@ -392,7 +392,7 @@ def test_every_deep_algorithm_has_a_bound():
     assert {name for name, (module, _) in ALGORITHMS.items() if module.startswith("deep.")} == set(BOUNDS)
 
 
-@pytest.mark.long_but("nfsp", "mmd")
+@pytest.mark.long_but("nfsp")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", BOUNDS)
 def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):

@@ -385,6 +385,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
+@pytest.mark.long_but("2x3k2", "mmd")
 @pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
 def test_exact_learners_get_below_a_bound(chosen, game):

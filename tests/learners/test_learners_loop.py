@@ -149,7 +149,7 @@ def command(data, *more):
     return [sys.executable, "-m", "pttt_ooc.cli", "learn", *map(str, more), "--game", MINI, "--data", str(data)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     """SIGKILL at any time, and the same command again."""
     asked = ["mmd-magnet", "--max-iterations", 300, "--max-minutes", 100, "--commit-seconds", 0.1]

@@ -377,6 +377,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
+@pytest.mark.long_but("2-0", "-0")
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))

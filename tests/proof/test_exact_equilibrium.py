@@ -205,6 +205,7 @@ def test_fractions_alone_give_the_value(name):
     assert maximise(*dense(program)) / program.scale == EXACT_VALUES[name]
 
 
+@pytest.mark.long_but("mini", "hex-2x3")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "name", ["mini-2x3k3-abrupt", "dark-hex-2x3-abrupt", "dark-hex-3x3-abrupt", "pttt-2x4k3-abrupt"]

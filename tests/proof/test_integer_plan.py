@@ -45,6 +45,7 @@ def plans_of(name, seed, zero_probability):
     return game, tables, tuple(rounded_plan(strategy) for strategy in strategies)
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "3x2k2", "dark-hex-2x3", "3x2-classical")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", SMALL)
 def test_committed_plans_guarantee_by_brute_force_what_they_claim(name):

@@ -143,7 +143,7 @@ def test_the_browser_refuses_damaged_certificates_with_line_and_reason(opened, t
         assert "times its size" in verdict["refused"] or not damage.startswith("a bomb"), (damage, verdict)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @in_browser
 def test_damage_at_any_place_gets_the_verdict_of_the_program(opened, tmp_path):
     draw, text, path = random.Random(36), text_of(NAME), tmp_path / "damaged.txt.gz"

@@ -18,8 +18,7 @@ from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
-    "pttt-abrupt": pytest.mark.slow,
-    **dict.fromkeys(["pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.long),
+    **dict.fromkeys(["pttt-abrupt", "pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.long),
     **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt"], pytest.mark.full),
 }
 PROGRAMS = {"verify.py": [PROGRAM], "pttt verify": ["-m", "pttt_ooc.cli", "verify"]}
@@ -136,6 +135,7 @@ def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):
     assert memory < memory_before + 100 * 11 * path.stat().st_size + 30_000_000
 
 
+@pytest.mark.long_but("3.9", "3.13", "3.14")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
 def test_any_python_verifies_a_certificate_and_refuses_damage(version, tmp_path):

@@ -42,6 +42,7 @@ def mutated(game, text, rng):
     return text_of(attempts)
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "after-1-4")
 @pytest.mark.parametrize("name", TINY + SMALL)
 @pytest.mark.parametrize("player", [0, 1])
 def test_exactly_the_infosets_are_possible(name, player):

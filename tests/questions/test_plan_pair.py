@@ -64,6 +64,7 @@ NUMBERS = ("probabilities", "own_reach", "opponent_reach", "value", "action_valu
 NUMBERS += ("regrets", "fails", "arbitrary")
 
 
+@pytest.mark.long_but("k2", "after")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_those_of_strategies_at_all_infosets(name):

@@ -45,6 +45,7 @@ def test_all_histories_of_a_small_game_are_found():
     assert count(start(game)) == naive.count_histories(game)[0]
 
 
+@pytest.mark.long_but("mini")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x2k2-abrupt", "mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
 def test_a_text_is_an_infoset_if_attempts_lead_to_it(name):

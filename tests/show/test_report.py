@@ -168,6 +168,7 @@ def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
 SCHEDULED = ("hs-dcfr", "hs-pcfr+")
 
 
+@pytest.mark.long_but("sapdcfr", "None", "something")
 @pytest.mark.parametrize(
     "algorithm",
     ["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", *SCHEDULED, "sapcfr+", "sapdcfr+", "something-new", None],

@@ -69,6 +69,7 @@ def without_times(rows):
     return [{key: value for key, value in row.items() if "second" not in key} for row in rows]
 
 
+@pytest.mark.long_but("sapdcfr+", "-full")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("algorithm", list(RULES))

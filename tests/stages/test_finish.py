@@ -306,7 +306,7 @@ print(json.dumps(killed))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("instants", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_a_stage_that_is_killed_leaves_the_same_bits(done, tmp_path, instants):
     start = shutil.copytree(done, tmp_path / "start", ignore=shutil.ignore_patterns(EQUILIBRIUM, "finish.json"))

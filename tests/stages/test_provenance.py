@@ -61,6 +61,7 @@ def edit(file, old, new):
     file.write_text(text.replace(old, new))
 
 
+@pytest.mark.long_but("late", "match", "finally", "(")
 @pytest.mark.parametrize(
     "line",
     [

@@ -111,6 +111,7 @@ def test_a_described_run_is_up_to_date(made):
     assert status_lines(reasons(made, requested_stages(CONFIG, made)))[2] == "solve: up to date"
 
 
+@pytest.mark.long_but("changes1", "changes4", "changes6")
 @pytest.mark.parametrize(
     ("changes", "stage", "reason"),
     [
@@ -231,6 +232,7 @@ def test_a_refused_budget_forgets_nothing(made):
     assert found(made) == {}
 
 
+@pytest.mark.long_but("solve", "report")
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_that_has_not_run_and_one_whose_manifest_is_damaged(made, stage):
     file = directories.manifest_of(made, stage)

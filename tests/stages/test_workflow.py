@@ -255,7 +255,7 @@ def test_stale_stages_after_an_edit_of_a_source(workflow, module, first):
     assert workflow.stale() == list(STAGES[STAGES.index(first) :])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
     before = workflow.contents()
     workflow.configure("solve", algorithm="cfr+", max_iterations=20)
@@ -317,7 +317,7 @@ def test_a_missing_run_is_not_compared(workflow):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_solution_of_another_configuration_is_made_anew(workflow):
     """`pttt solve` may have continued the solve; Snakemake compares only with its own last run."""
     manifest, solution = workflow.data / "solve.json", digest(workflow.data / "solution.zarr")
