@@ -66,6 +66,7 @@ def compare(name, dtype, tolerance, strategies):
     return reach, trie
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "after-1-4")
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL[2:5]])
 def test_the_walk_makes_the_same_gradients_as_the_engine(name):
     game, rng, index = GAMES[name], random.Random(3), helpers.small_engine(name).index

@@ -69,6 +69,7 @@ def test_the_table_has_all_configurations_of_a_small_board():
     assert places == set(range(19683))
 
 
+@pytest.mark.long_but("-1", "alphabeta-4", "expectimax-3")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("heuristic", [1, 3, 4])
 @pytest.mark.parametrize("method", ["minimax", "alphabeta", "expectimax"])

@@ -171,7 +171,7 @@ def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
         assert [row[1 + player] for row in table] == expected
 
 
-@pytest.mark.long_but("2x2", "abrupt-after-1-0")
+@pytest.mark.long_but("2x2")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", TINY + SMALL[:2] + SMALL[-2:])
 def test_infosets_are_those_of_a_walk_over_histories(pttt, name):

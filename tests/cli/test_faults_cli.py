@@ -281,7 +281,7 @@ def truncate(file):
     os.truncate(file, file.stat().st_size // 2)
 
 
-@pytest.mark.long_but("flip")
+@pytest.mark.long_but("regrets-flip")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("kind", "harm"), [("regrets", flip), ("strategy_sums", flip), ("predictions", flip), ("regrets", truncate)]

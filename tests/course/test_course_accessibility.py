@@ -133,6 +133,7 @@ MORE = {
 }
 
 
+@pytest.mark.long_but("leaderboard")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["leaderboard", "matrix", "submissions"])
 def test_a_new_grader_is_accessible(empty, visit, name):

@@ -232,7 +232,7 @@ def assert_stops_cleanly(server, number, tell=("serve", "worker")):
     assert {*tell} <= {line["process"] for line in server.events("stopped")[before:]} <= {"serve", "worker"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     token = add_team(own, "Team A")
     worker, web = own.pid_of("worker"), own.pid_of("web")

@@ -47,7 +47,7 @@ def solved(name, **options):
     return oracle
 
 
-@pytest.mark.long_but("2x2", "2x3k2", "k3-classical", "after", "dark-hex-2x3-classical")
+@pytest.mark.long_but("2x2", "2x3k2", "3x2k2", "after-1-4", "dark-hex-2x3-classical")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", SMALL)
 def test_the_interval_of_each_round_is_that_of_all_histories(name):

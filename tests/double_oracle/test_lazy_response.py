@@ -60,8 +60,8 @@ def table(oracle, player, plan):
     return {text: complete.probabilities(tuple(naive.attempts(text)[skipped:])).tolist() for text in texts}
 
 
+@pytest.mark.long_but("mini-2x2", "mini-2x3k2", "abrupt-exact", "4-8-tenth")
 @pytest.mark.slow_but_one
-@pytest.mark.long_but("mini-2x2", "mini-2x3k2", "k3-classical-exact", "after-1", "dark-hex")
 @pytest.mark.parametrize("kind", ["exact", "tenth", "uniform"])
 @pytest.mark.parametrize("name", GAMES)
 def test_a_lazy_response_is_best_in_value_and_as_a_strategy(name, kind):

@@ -52,6 +52,7 @@ def in_parts(oracle, player, order):
     return search.response, count
 
 
+@pytest.mark.long_but("dark-hex", "after-1", "k3-abrupt")
 @pytest.mark.parametrize("name", GAMES)
 def test_a_response_in_parts_is_the_whole_one(name, monkeypatch):
     monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
@@ -71,6 +72,7 @@ def test_a_response_in_parts_is_the_whole_one(name, monkeypatch):
     assert max(counts) > 1
 
 
+@pytest.mark.long_but("classical", "after-1")
 @pytest.mark.parametrize("name", GAMES[1:])
 def test_rounds_in_parts_prove_what_brute_force_finds(name, monkeypatch):
     """Also when the restricted game drops what is not played."""

@@ -236,7 +236,7 @@ STATES = {
 }
 
 
-@pytest.mark.long_but("beside", "impossible")
+@pytest.mark.long_but("beside")
 @pytest.mark.parametrize("name", STATES)
 def test_pages_are_accessible(open_page, name):
     page = open_page(STATES[name], ready=name != "impossible")

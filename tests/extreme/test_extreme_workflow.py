@@ -59,7 +59,7 @@ def test_only_a_match_that_is_lost_is_played_again(finished):
     assert "Play final" not in finished.succeed("extreme", "--dry-run")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bots_that_have_changed_are_refused_and_nothing_is_lost(finished):
     before, file = times(finished), finished.directory / "bots/team1.py"
     text = file.read_text()

@@ -376,7 +376,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long_but("ppo-mini-2x3k2", "nfsp", "mmd-deep-mini-2x3k2", "r-nad-deep-mini-2x3k2")
+@pytest.mark.long_but("ppo-mini-2x3k2", "nfsp", "mmd-deep-mini-2x3k2")
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "game", "seed"), CASES)
 def test_deep_learners_get_below_a_bound(algorithm, game, seed):

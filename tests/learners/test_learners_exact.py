@@ -287,6 +287,7 @@ def test_fictitious_play_mixes_plans():
 # Meta-games
 
 
+@pytest.mark.long_but("nash", "regret")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("solve", [metagame.nash, metagame.regret_matching, metagame.projected_replicator])
 def test_meta_solvers_find_equilibria_of_matrices(solve):

@@ -24,6 +24,7 @@ def image_fits(game, text, theirs):
     return any(naive.image(game, text, g) == theirs for g in game.symmetries)
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "after-0")
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", NAMES)
 def test_games_are_those_of_the_rules(name, symmetry):

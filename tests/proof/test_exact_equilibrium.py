@@ -165,6 +165,7 @@ def test_the_outer_loop_in_fractions_ends_by_itself(name, monkeypatch):
     assert all(step.gain > 0 and step.added > 0 for step in steps[:-1])
 
 
+@pytest.mark.long_but("classical", "dark-hex-3x3-abrupt")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["dark-hex-3x3-abrupt", "pttt-classical", "pttt-2x4k3-abrupt"])
 def test_large_games_have_the_values_of_the_catalogue(name):

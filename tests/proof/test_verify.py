@@ -119,8 +119,8 @@ def measured(command):
         return child.returncode, told.read().decode(), usage.ru_utime, usage.ru_maxrss * 1024
 
 
+@pytest.mark.long_but("verify.py-zeros", "verify.py-huge", "pttt verify-zeros")
 @pytest.mark.slow_but_one
-@pytest.mark.long_but("verify.py", "pttt verify-zeros")
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):

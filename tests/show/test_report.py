@@ -221,6 +221,7 @@ def test_a_game_that_is_not_listed_has_a_report() -> None:
         assert words not in page, words
 
 
+@pytest.mark.long_but("0", "2", "4", "6", "8")
 @pytest.mark.parametrize(
     "changes",
     [

@@ -161,7 +161,7 @@ solving.solve(SolveSettings(winning_score=2, maximum_subgame_exploitability=0.02
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_solve_ends_with_the_same_bits(coarse, tmp_path):
     for checks in (5,):
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(checks)], check=False)

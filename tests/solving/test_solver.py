@@ -69,7 +69,7 @@ def without_times(rows):
     return [{key: value for key, value in row.items() if "second" not in key} for row in rows]
 
 
-@pytest.mark.long_but("sapdcfr+", "-full")
+@pytest.mark.long_but("sapdcfr+", "linear-cfr-full", "pcfr+-none")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("algorithm", list(RULES))
@@ -164,7 +164,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
-@pytest.mark.long_but("int16", "restart_average")
+@pytest.mark.long_but("restart_average")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "changes", [{}, {"algorithm": "dcfr"}, {"storage": "int16"}, VARIANTS[-3], VARIANTS[-1]], ids=str
@@ -199,7 +199,7 @@ def test_raised_budgets_continue_to_the_bits_of_one_long_run(tmp_path):
     assert bits(second) == bits(run(tmp_path, config(max_iterations=60), folder="whole"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_lowered_budget_starts_anew_and_keeps_the_saved_run(tmp_path):
     """An edit never loses a long run: with the old configuration, the solver continues it."""
     told = []

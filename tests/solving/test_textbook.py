@@ -8,6 +8,7 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.textbook import Textbook
 
 
+@pytest.mark.long_but("2x3k2")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1-4"])
 def test_the_fast_solver_agrees_with_the_textbook(name):

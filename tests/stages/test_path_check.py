@@ -74,7 +74,7 @@ def test_snakemake_refuses_at_once(tmp_path):
     assert "Traceback" not in done.stderr and not (place / "data").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_snakemake_refuses_a_doubled_key(tmp_path):
     for part in ("Snakefile", "profiles", "workflow"):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2

@@ -43,6 +43,7 @@ def test_the_full_game_has_the_known_size():
     assert [p.sequences for p in symmetric.players] == [3_185_905, 2_821_241]
 
 
+@pytest.mark.long_but("classical", "after")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["pttt-abrupt", "pttt-classical", "pttt-abrupt-after-0-5-1-8-3"])
 @pytest.mark.parametrize("player", [0, 1])

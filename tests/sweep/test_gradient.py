@@ -45,6 +45,7 @@ def check(name, symmetry, seed, zero_probability):
     assert (found.exploitability_0, found.exploitability_1) == most
 
 
+@pytest.mark.long_but("2x2", "2x3k2")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", helpers.TINY)
@@ -54,7 +55,7 @@ def test_random_strategies_on_tiny_games(name, symmetry, seed, zero_probability)
     check(name, symmetry, seed, zero_probability)
 
 
-@pytest.mark.long_but("after", "2x3-classical")
+@pytest.mark.long_but("after-1-4", "after-1-0", "2x3-classical")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", helpers.SMALL)
@@ -88,6 +89,7 @@ def test_numbers_that_do_not_fit_32_bits_are_refused():
         building.as_int32(np.array([2**31]))
 
 
+@pytest.mark.long_but("2x2", "2x3k2", "after-1-4", "after-1-0", "dark-hex-2x3")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
 def test_every_infoset_and_every_relevant_node_is_indexed(name):
