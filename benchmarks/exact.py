@@ -20,14 +20,14 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.rules.catalogue import named_game
 
 TRIAL = {
-    "pttt-abrupt": "14 s, 260",
+    "pttt-abrupt": "14 s, 260, 0.2 GB",
     "dark-hex-3x3-abrupt": "2.2 s, 220",
     "pttt-classical": "0.1 s, 23",
     "dark-hex-3x3-classical": "0.03 s, 4",
     "pttt-2x4k3-abrupt": "3 s, 137",
-    "pttt-2x5k3-abrupt": "234 s, 456",
+    "pttt-2x5k3-abrupt": "234 s, 456, 0.22 GB",
 }
-"""Elapsed seconds on two cores, and rounds, of the first trial: walks in C++, linear programs by HiGHS."""
+"""Elapsed seconds on two cores, rounds and memory of the first trial: walks in C++, linear programs by HiGHS."""
 
 VARIANTS = ("whole", "no clairvoyance", "no symmetry", "cold programs")
 

@@ -60,7 +60,7 @@ class Bounds(NamedTuple):
 
 def new_bounds(squares: int, megabytes: float) -> Bounds:
     """Empty tables of at most so many megabytes, half for values and half for rows; but never less than 2 x 1,024."""
-    values, rows = (1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (26, 18 + 8 * squares))
+    values, rows = _lengths(squares, megabytes)
     return Bounds(
         *(np.zeros((values, 2), np.uint64), np.zeros(values), np.zeros(values, np.uint16)),
         *(np.zeros((rows, 2), np.uint64), np.zeros((rows, squares)), np.zeros(rows, np.uint16)),
@@ -68,28 +68,52 @@ def new_bounds(squares: int, megabytes: float) -> Bounds:
     )
 
 
-def resized(bounds: Bounds, megabytes: float) -> Bounds:
-    """Tables of at most so many megabytes, with those of the entries that fit."""
-    smaller = new_bounds(bounds.rows.shape[1], megabytes)
-    if len(smaller.values) == len(bounds.values) and len(smaller.rows) == len(bounds.rows):
-        return bounds
-    smaller.counts[:] = bounds.counts
-    columns = bounds.values[:, None], smaller.values[:, None]
-    _move(bounds.value_keys, bounds.value_ages, smaller.value_keys, smaller.value_ages, *columns)
-    _move(bounds.row_keys, bounds.row_ages, smaller.row_keys, smaller.row_ages, bounds.rows, smaller.rows)
-    return smaller
+def _lengths(squares: int, megabytes: float) -> list[int]:
+    """Numbers of values and of rows, powers of 2."""
+    return [1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (26, 18 + 8 * squares)]
+
+
+def resize(bounds: Bounds, megabytes: float) -> None:
+    """Make tables of at most so many megabytes of these, in place, with those of the entries that fit."""
+    values, rows = _lengths(bounds.rows.shape[1], megabytes)
+    _resize(bounds.value_keys, bounds.value_ages, bounds.values, values)
+    _resize(bounds.row_keys, bounds.row_ages, bounds.rows, rows)
+
+
+def _resize(keys: NDArray[np.uint64], ages: NDArray[np.uint16], content: NDArray[np.float64], length: int) -> None:
+    """Entries move before a table shrinks or after it has grown: a second table might not fit."""
+    before = len(keys)
+    if length > before:
+        _set_lengths(keys, ages, content, length)
+    begin, end = (length, before) if length < before else (0, before if length > before else 0)
+    _move(keys, ages, content.reshape(len(content), -1), begin, end, length)
+    if length < before:
+        _set_lengths(keys, ages, content, length)
+
+
+def _set_lengths(keys: Any, ages: Any, content: Any, length: int) -> None:
+    for array in (keys, ages, content):
+        array.resize((length, *array.shape[1:]), refcheck=False)  # nothing else has its address
 
 
 @bare_kernel
-def _move(keys: Any, ages: Any, new_keys: Any, new_ages: Any, content: Any, new_content: Any) -> None:
-    """Move entries to another table; of those that share a place, the one that was used last stays."""
-    for k in range(len(keys)):
-        if keys[k, 1]:
-            entry = -1 - entry_of(new_keys, new_ages, ages[k], keys[k, 0], keys[k, 1])
-            if not new_keys[entry, 1] or new_ages[entry] < ages[k]:
-                new_keys[entry, 0], new_keys[entry, 1], new_ages[entry] = keys[k, 0], keys[k, 1], ages[k]
-                for column in range(content.shape[1]):
-                    new_content[entry, column] = content[k, column]
+def _move(keys: Any, ages: Any, content: Any, begin: int, end: int, length: int) -> None:
+    """Move the entries of a range to where they are in a table of another length.
+
+    Of those that share a place, the one that was used last stays.
+    """
+    for k in range(begin, end):
+        if keys[k, 1] == 0:
+            continue
+        entry = entry_of(keys[:length], ages[:length], ages[k], keys[k, 0], keys[k, 1])
+        if entry >= 0:  # it is there already
+            continue
+        entry = -1 - entry
+        if not keys[entry, 1] or ages[entry] < ages[k]:
+            keys[entry, 0], keys[entry, 1], ages[entry] = keys[k, 0], keys[k, 1], ages[k]
+            for column in range(content.shape[1]):
+                content[entry, column] = content[k, column]
+        keys[k, 0], keys[k, 1] = np.uint64(0), np.uint64(0)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds, resized, row_of
+from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds, resize, row_of
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
 from pttt_ooc.jit import bare_kernel, piece
@@ -143,7 +143,7 @@ class Responder:
 
     def limit(self, memo_mb: float) -> None:
         """Keep bounds in at most so many megabytes."""
-        self._bounds = resized(self._bounds, memo_mb)
+        resize(self._bounds, memo_mb)
 
     def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
         """The best response to a plan of the opponent, and to the pure rule outside of it.

@@ -32,6 +32,10 @@ from pttt_ooc.rules.game import Game
 PROGRAMS_FROM = 1e-3
 """The width of the interval from which linear programs take over from regret matching."""
 
+DEAR, DEAR_FROM, DEAR_ROUNDS = 40_000, 2e-5, 24
+"""A program for more than so many sequences takes minutes.  Such programs take over from this width, or if the interval
+has not been halved in so many rounds below :data:`PROGRAMS_FROM`."""
+
 EXACT = 1e-12
 """A gap that is rounding only."""
 
@@ -42,7 +46,7 @@ LARGE, MOSTLY_UNPLAYED, GROWN = 20_000, 3, 1.3
 """A restricted game with more than so many sequences, and so many times those that are played, drops the others; after
 that, the first number is so many times the size that it had."""
 
-_PART, _MOST = 0.3, 200  # of the interval, the gap that matching may leave; and its most iterations
+_PART, _MOST, _MOST_DEAR = 0.3, 200, 600  # of the interval, the gap that matching may leave; its most iterations
 _LEAST = 1e-14  # reach that counts as none
 _LEAST_CHANCE = 1e-3  # of an action that survives pruning
 
@@ -154,6 +158,7 @@ class DoubleOracle:
         load_kernels(self.rules)
         self._runner = runner or ThreadRunner(self._responders, threads)
         self._large = LARGE
+        self._halved = 2 * PROGRAMS_FROM, 0  # the width when it was last halved, and the round
         self.last: Round | None = None
 
     def round(self) -> Round:
@@ -169,7 +174,7 @@ class DoubleOracle:
         begin, before = time.perf_counter(), self.last
         self.plans, won = self._histories.won(self.plans)
         width = before.nashconv if before else 2.0
-        exact = before is not None and (width <= PROGRAMS_FROM or before.exact or not before.added)
+        exact = before is not None and self._are_programs_due(before)
         if exact and before and not before.exact:
             self._limit_bounds(won, False)
             won = self._prune(won, width)
@@ -177,7 +182,8 @@ class DoubleOracle:
         if exact:
             reach = self._program.exact_plans(self.plans, won)
         else:
-            reach, _ = self._matching.solve(self.plans, won, _PART * width, _MOST)
+            most = _MOST if width > PROGRAMS_FROM else _MOST_DEAR
+            reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
         for plan, own in zip(self.plans, reach, strict=True):
             behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
         middle = time.perf_counter()
@@ -206,6 +212,8 @@ class DoubleOracle:
             program_seconds=middle - begin,
             response_seconds=time.perf_counter() - middle,
         )
+        if self.last.nashconv <= self._halved[0] / 2:
+            self._halved = self.last.nashconv, self.last.number
         if self.last.settled and self.last.nashconv > TOLERANCE:
             raise PtttError(
                 f"Game {self.game.name}: best responses gain {self.last.nashconv:.1e} over an equilibrium of the "
@@ -217,6 +225,13 @@ class DoubleOracle:
         """Play rounds until there is an equilibrium up to `gap`; none if there is one. Errors as :meth:`round`."""
         while not (self.last and self.last.is_equilibrium(gap)):
             yield self.round()
+
+    def _are_programs_due(self, before: Round) -> bool:
+        """Whether the next restricted game is solved by a linear program."""
+        if before.exact or not before.added:
+            return True
+        dear = sum(before.sequences) > DEAR and before.number - self._halved[1] < DEAR_ROUNDS
+        return before.nashconv <= (DEAR_FROM if dear else PROGRAMS_FROM)
 
     def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
         """Leave as much memory as solving a restricted game takes."""
@@ -243,7 +258,7 @@ class DoubleOracle:
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""
         arrays = packed("histories", self._histories.state()) | packed("matching", self._matching.state())
-        arrays |= packed("sizes", {"large": self._large})
+        arrays |= packed("sizes", {"large": self._large, "halved": self._halved})
         for player, plan in enumerate(self.plans):
             arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
         if self.last:
@@ -259,7 +274,9 @@ class DoubleOracle:
         """Go on from a state of the same game, with the same bits."""
         self._histories.restore(unpacked("histories", arrays))
         self._matching.restore(unpacked("matching", arrays))
-        self._large = unpacked("sizes", arrays)["large"]
+        sizes = unpacked("sizes", arrays)
+        self._large, (width, number) = sizes["large"], sizes["halved"]
+        self._halved = width, number
         first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
         self.plans = first, second
         kept = unpacked("last", arrays)

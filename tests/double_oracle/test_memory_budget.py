@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from pttt_ooc.double_oracle.clairvoyance import new_bounds, resized
+from pttt_ooc.double_oracle.clairvoyance import new_bounds, resize
 from pttt_ooc.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.saved_state import SavedState
@@ -19,6 +19,19 @@ from tests.kits.cli_runner import main
 pytest.importorskip("highspy")
 
 NAME = "mini-2x3k3-abrupt"
+SHRINK = """
+import numpy as np
+from pttt_ooc.disk.resources import peak_rss_bytes
+from pttt_ooc.double_oracle.clairvoyance import new_bounds, resize
+resize(new_bounds(9, 1), 2)
+bounds = new_bounds(9, 200)
+for array in bounds:
+    array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
+before = peak_rss_bytes()
+resize(bounds, 100)
+resize(bounds, 200)
+print(before, peak_rss_bytes())
+"""
 
 
 def test_tables_that_change_their_size_change_no_bit():
@@ -32,18 +45,34 @@ def test_tables_that_change_their_size_change_no_bit():
 
 
 def test_smaller_tables_keep_what_was_used_last():
-    large, chance = new_bounds(6, 2.0), np.random.default_rng(1)
-    entries = chance.permutation(len(large.values))[: len(large.values) // 2]
-    large.value_keys[entries, 0], large.value_keys[entries, 1] = chance.integers(1, 2**60, (2, len(entries)))
-    large.values[entries], large.value_ages[entries] = np.arange(len(entries)), 1 + np.arange(len(entries)) % 2
-    small = resized(large, 0.4)
-    assert 1024 < len(small.values) < len(entries) / 2 and resized(small, 0.4) is small
-    kept = np.flatnonzero(small.value_keys[:, 1])
-    known = dict(zip(map(tuple, large.value_keys[entries].tolist()), large.values[entries].tolist(), strict=True))
-    assert all(known[tuple(small.value_keys[k].tolist())] == small.values[k] for k in kept)
-    assert len(kept) > 0.9 * len(small.values) and (small.value_ages[kept] == 2).mean() > 0.8
-    again = resized(small, 2.0)
-    assert len(again.values) == len(large.values) and (again.value_keys[:, 1] > 0).sum() > 0.95 * len(kept)
+    bounds, chance = new_bounds(6, 2.0), np.random.default_rng(1)
+    entries = chance.permutation(len(bounds.values))[: len(bounds.values) // 2]
+    bounds.value_keys[entries, 0], bounds.value_keys[entries, 1] = chance.integers(1, 2**60, (2, len(entries)))
+    bounds.values[entries], bounds.value_ages[entries] = np.arange(len(entries)), 1 + np.arange(len(entries)) % 2
+    known = dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
+    length = len(bounds.values)
+    resize(bounds, 0.4)
+    assert 1024 < len(bounds.values) < len(entries) / 2 and len(bounds.values) == len(bounds.value_keys)
+    kept = held(bounds)
+    assert kept.items() <= known.items() and len(kept) > 0.9 * len(bounds.values)
+    assert (bounds.value_ages[bounds.value_keys[:, 1] > 0] == 2).mean() > 0.8
+    resize(bounds, 0.4)
+    assert held(bounds) == kept
+    resize(bounds, 2.0)
+    assert len(bounds.values) == length and held(bounds).items() <= kept.items()
+    assert len(held(bounds)) > 0.95 * len(kept)
+
+
+def held(bounds):
+    entries = np.flatnonzero(bounds.value_keys[:, 1])
+    return dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
+
+
+def test_tables_that_shrink_take_no_second_table(tmp_path):
+    """The peak of a process that has made large tables smaller, and these larger again."""
+    done = subprocess.run([sys.executable, "-c", SHRINK], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    assert after < before + 20e6
 
 
 def test_a_run_that_no_longer_fits_goes_on_with_more_memory(tmp_path):
