@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +38,12 @@ def run(directory: Path) -> None:
         before = inputs(directory, "solve")
         facts.update(made_from=digests(before))
         rows = [json.loads(line) for line in (directory / ROUNDS).read_text(encoding="utf-8").splitlines()]
-        figure, name = interval_figure({"": rows}), before["solve"]["settings"]["game"]
-        atomic_write_bytes(directory / PICTURE, figure_bytes(figure, "svg"))
-        label = f"The proven interval of {name} over seconds, and its width"
+        name = before["solve"]["settings"]["game"]
+        atomic_write_bytes(directory / PICTURE, figure_bytes(interval_figure({"": rows}), "svg"))
+        labels = (
+            f"The proven interval of {name} over seconds",
+            f"The width of the proven interval of {name} over seconds",
+        )
         context = {
             "game": named_game(name),
             "settings": before["solve"]["settings"],
@@ -49,7 +52,7 @@ def run(directory: Path) -> None:
             "size": size_sentence(named_game(name)),
             "rows": told_rows(rows),
             "count": len(rows),
-            "picture": inline_svg(figure, "interval", label),
+            "pictures": [inline_svg(*shown) for shown in zip(panels(rows), ("interval", "width"), labels, strict=True)],
         }
         atomic_write_text(directory / PAGE, rendered("frontier_report.html.j2", "frontier", **context))
 
@@ -71,34 +74,56 @@ def width_of(row: Row) -> float:
 
 
 def interval_figure(curves: Mapping[str, Sequence[Row]]) -> Figure:
-    """The proven interval over seconds, and its width; one curve for each name, on logarithmic axes.
+    """The proven interval over seconds, and its width beside it; one curve for each name.
 
     Parameters
     ----------
     curves
         Rows with ``seconds``, ``value_lower`` and ``value_upper``, by the names of runs; a single one may be nameless.
     """
+    return _figure(curves, (_draw_interval, _draw_width), 8.4)
+
+
+def panels(rows: Sequence[Row]) -> list[Figure]:
+    """The same of one run as two figures, which a narrow page shows one below the other."""
+    return [_figure({"": rows}, (draw,), 4.2) for draw in (_draw_interval, _draw_width)]
+
+
+def _figure(
+    curves: Mapping[str, Sequence[Row]], draws: Sequence[Callable[[Any, Any, Any], None]], inches: float
+) -> Figure:
     with style():
-        figure = new_figure(8.4, 3.1 + 0.16 * len(curves))
-        ends, widths = (figure.add_subplot(1, 2, place) for place in (1, 2))
-        for (name, rows), colour in zip(curves.items(), ("accent", "warm", "ink", "shade", "muted"), strict=False):
-            seconds = [max(row["seconds"], _LEAST_SECONDS) for row in rows]
-            low, high = ([row[end] for row in rows] for end in ("value_lower", "value_upper"))
-            ends.fill_between(seconds, low, high, step="post", color=PALETTE[colour], alpha=0.25, linewidth=0)
-            ends.step(seconds, low, where="post", color=PALETTE[colour], linewidth=1.2, label=name or None)
-            ends.step(seconds, high, where="post", color=PALETTE[colour], linewidth=1.2)
-            widths.step(seconds, [width_of(row) for row in rows], where="post", color=PALETTE[colour], linewidth=1.6)
-        times = [max(row["seconds"], _LEAST_SECONDS) for rows in curves.values() for row in rows]
-        first, last = min(times), max(times)
-        for axes, title in ((ends, "the value is in"), (widths, "width of this interval")):
+        figure = new_figure(inches, 3.1 + 0.16 * len(curves))
+        times = [second for rows in curves.values() for second in _seconds(rows)]
+        for number, draw in enumerate(draws, 1):
+            axes = figure.add_subplot(1, len(draws), number)
+            for (name, rows), colour in zip(curves.items(), ("accent", "warm", "ink", "shade", "muted"), strict=False):
+                draw(axes, rows, {"color": PALETTE[colour], "label": name or None})
             axes.set_xscale("log")
-            log_ticks(axes.xaxis, last / first)
+            log_ticks(axes.xaxis, max(times) / min(times))
             axes.set_xlabel("seconds", fontsize=10)
-            axes.set_title(title, fontsize=10, loc="left", color=PALETTE["muted"])
             axes.tick_params(labelsize=9.5)
             axes.grid(True)
-        widths.set_yscale("log")
         if any(curves):
-            ends.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=9, frameon=False, ncols=2, borderaxespad=0)
+            place = {"bbox_to_anchor": (0, -0.2), "borderaxespad": 0}
+            figure.axes[0].legend(loc="upper left", fontsize=9, frameon=False, ncols=2, **place)
         figure.tight_layout(pad=0.5)
         return figure
+
+
+def _draw_interval(axes: Any, rows: Sequence[Row], line: dict[str, Any]) -> None:
+    low, high = ([row[end] for row in rows] for end in ("value_lower", "value_upper"))
+    axes.fill_between(_seconds(rows), low, high, step="post", color=line["color"], alpha=0.25, linewidth=0)
+    axes.step(_seconds(rows), low, where="post", linewidth=1.2, **line)
+    axes.step(_seconds(rows), high, where="post", linewidth=1.2, color=line["color"])
+    axes.set_title("the value is in", fontsize=10, loc="left", color=PALETTE["muted"])
+
+
+def _draw_width(axes: Any, rows: Sequence[Row], line: dict[str, Any]) -> None:
+    axes.step(_seconds(rows), [width_of(row) for row in rows], where="post", linewidth=1.6, color=line["color"])
+    axes.set_title("width of this interval", fontsize=10, loc="left", color=PALETTE["muted"])
+    axes.set_yscale("log")
+
+
+def _seconds(rows: Sequence[Row]) -> list[float]:
+    return [max(row["seconds"], _LEAST_SECONDS) for row in rows]
