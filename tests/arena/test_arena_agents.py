@@ -36,6 +36,7 @@ def seated(text, seed=0):
     return made
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("heuristic", ultimate_values.HEURISTICS)
 def test_heuristics_are_those_of_the_report(heuristic):
     count = 0

@@ -103,6 +103,7 @@ def test_replays_are_accessible(open_page, name):
     assert_accessible(page, f"arena-replay-{name}")
 
 
+@pytest.mark.long
 def test_lists_are_accessible(open_page):
     page = open_page()
     assert_accessible(page, "arena-matches")
@@ -187,6 +188,7 @@ def test_watching_two_agents(open_page):
     assert page.errors == []
 
 
+@pytest.mark.long
 def test_pages_to_play_are_accessible(open_page):
     page = open_page("/arena/play")
     assert_accessible(page, "arena-lobby")

@@ -41,6 +41,7 @@ def test_the_heuristic_is_that_of_the_example():
     assert len(values) > 100
 
 
+@pytest.mark.slow
 def test_strong_makes_the_moves_of_the_bots_search():
     player = agent("strong:nodes=500,slots=4096")
     player.seat(EXTREME)
@@ -80,6 +81,7 @@ def test_alphabeta_finds_what_minimax_finds():
     assert len(values) > 5
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("key", [offer.key for offer in AGENTS if offer.games == ("extreme",)])
 def test_a_person_plays_against_it_in_the_browser(tmp_path, key):
     """Whole games, in which the person makes the first legal move; bonus moves are made at once."""

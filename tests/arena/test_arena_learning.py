@@ -239,7 +239,7 @@ def test_bad_input_of_the_command_is_a_sentence(tmp_path, capsys):
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_trains_and_then_plays_on_a_terminal(tmp_path):
     """The person is player 2 after a training of the first bot; a bad move is told and asked for again."""
     controller, terminal = pty.openpty()

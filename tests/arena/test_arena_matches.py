@@ -62,7 +62,7 @@ def test_games_are_not_played_twice(tmp_path):
     assert len(run(match, tmp_path)) == 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_match_goes_on(tmp_path):
     arguments = ["arena", "match", *FAST, "--games", "1000000", "-o", str(tmp_path), "--processes", "2"]
     code = f"from pttt_ooc.cli.commands import main; main({arguments!r})"
@@ -131,9 +131,8 @@ BROKEN = {
 }
 
 
-@pytest.mark.long_but("hangs", "starts", "overflows", "raises")
-@pytest.mark.long_but("hangs", "starts", "overflows", "raises")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("raises")
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BROKEN)
 def test_an_agent_that_breaks_loses_its_game_and_nothing_else(how, tmp_path):
     body, why = BROKEN[how]

@@ -171,6 +171,7 @@ def test_damaged_matches_are_sentences(tmp_path):
         assert "is damaged" in client.get("/arena/matches/one?name=torn").text
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics():
     code = "import sys, pttt_ooc.arena.pages.part, pttt_ooc.web.local_process;"
     code += "print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"

@@ -77,6 +77,7 @@ def test_it_has_learnt_to_win_and_to_block(bot):
     assert bot.choose(threat) == NEAR.read_move("4 0")
 
 
+@pytest.mark.slow
 def test_it_beats_random_play(bot):
     random = Random()
     random.seat(NEAR)

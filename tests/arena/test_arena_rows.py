@@ -35,6 +35,7 @@ def to_move(chosen, square):
     return (row + infinite.MIDDLE) * infinite.SIDE + column + infinite.MIDDLE
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("text", BOARDS)
 def test_every_position_of_random_games_is_that_of_the_plain_rules(text):
     chosen = game(text)
@@ -62,6 +63,7 @@ def test_every_position_of_random_games_is_that_of_the_plain_rules(text):
     assert len(set(seen.values())) == len(seen)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("text", BOARDS)
 def test_perft_of_the_plain_rules(text):
     chosen = game(text)

@@ -118,13 +118,14 @@ def test_a_move_that_wins_the_game_is_found():
     assert learnt.best(state, weights, 0, 0.5, moves, state.copy(), generator(0)) == 2 * 9 + 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_draws_are_worth_more_to_the_player_who_is_not_eager(trained):
     """Equal chances are better for the one to whom a draw is almost a win."""
     eager, other = (np.mean([learnt.total(state, row) for state in positions(300, seed=9)]) for row in trained[0])
     assert other - eager > 0.1
 
 
+@pytest.mark.slow
 def test_a_drawn_end_has_the_value_of_a_draw(trained, tmp_path):
     ultimate.save(tmp_path / "weights", ULTIMATE, trained[0])
     player, seen = agent(f"tuned:path={tmp_path / 'weights'},depth=20,slots=4096"), set()

@@ -42,6 +42,7 @@ def test_perft_in_the_middle_and_near_the_end():
     assert perft(ULTIMATE, map(int, LATE.split(",")), range(1, 8)) == [6, 25, 100, 168, 312, 72, 0]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("open+most", "open")
 @pytest.mark.parametrize("text", VARIANTS)
 def test_every_position_of_random_games_is_that_of_the_plain_rules(text):

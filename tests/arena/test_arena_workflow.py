@@ -54,6 +54,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
         assert (arena / "all" / row["against"][0]["match"] / "games.jsonl").exists()
 
 
+@pytest.mark.long_but("experiments-one-values0-jobs0")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name", "values", "jobs"),

@@ -112,6 +112,7 @@ def test_every_command_has_help_with_an_example(capsys, command):
     assert f"Example: pttt {command} " in text and ("[GAME]" if command == "info" else "--game NAME") in text
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["solve", "--help"], ["evaluate", "--help"]])
 def test_help_comes_without_heavy_imports(arguments):
     code = f"import sys, pttt_ooc.cli.commands as c\ntry: c.main({arguments})\n"
@@ -289,6 +290,7 @@ def test_uniform_against_uniform(pttt, name, symmetry):
     assert (low, high) == (-found["best_response_1"], found["best_response_0"]), "all that these two prove"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("dtype", get_args(TensorType))
 def test_uniform_file(pttt, dtype):
     for player, infosets in enumerate((189, 107)):
@@ -318,8 +320,8 @@ def test_all_kinds_of_strategies_are_evaluated_alike(pttt, kind):
         assert "valid" in pttt.ok("validate", names[player], "--player", player).out
 
 
-@pytest.mark.long_but("solution", "npy", "h5-none", "zip-full")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("zip-full")
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", ["none", "full"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_symmetric_strategies_are_evaluated_alike_in_both_groups(pttt, kind, stored):
@@ -363,6 +365,7 @@ def without_game(pttt, command, *arguments, data):
     return Done(end.value.code or 0, out, err)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("kind", ["h5", "solution", "directory"])
 def test_files_that_name_their_game_need_no_option(pttt, data, kind):
     tables = strategies(seed=1)
@@ -490,6 +493,7 @@ def test_runs_with_names_are_kept_apart_and_tell_the_value(pttt, tmp_path, capsy
     assert refused.code == 1 and "run is '../x', but must be a name" in refused.err
 
 
+@pytest.mark.slow
 def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     content = {"game": GAME, "symmetry": "none", "solve": {"algorithm": "cfr+", "max_iterations": 3}}
@@ -536,6 +540,7 @@ def _interrupted_while_closing(*arguments, **options):
         os.close(descriptor)
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(stage, "solve", _interrupted_while_closing)
     done = pttt("solve", data=tmp_path)

@@ -102,8 +102,8 @@ def spoil(what):
 FAULTS = ("rows", "columns", "whole numbers", "sum", "negative", "nan", "infinite", "illegal")
 
 
-@pytest.mark.long_but("rows", "sum-npy", "nan-npy", "illegal-zip")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("rows-zip")
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["zip", "npy"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_malformed_strategy(pttt, fault, kind):
@@ -197,6 +197,7 @@ FILES = (
 )
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("make", FILES)
 def test_an_unreadable_strategy(pttt, make):
     name, says = make()
@@ -215,6 +216,7 @@ def forbid_work(monkeypatch):
     monkeypatch.setattr("pttt_ooc.stages.preparation.prepared", work)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -308,6 +310,7 @@ def spoil_infosets(what):
     return [], ("empty",)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("empty", "malformed", "many")
 @pytest.mark.parametrize(
     "fault",
@@ -510,6 +513,7 @@ def test_a_name_that_is_no_text(pttt, data):
     assert done.stdout.startswith(b"b\\udcffd.zip: valid")
 
 
+@pytest.mark.slow
 def test_the_real_command_prints_the_same(pttt, data):
     command = [sys.executable, "-m", "pttt_ooc.cli", "evaluate", "missing.zip", "uniform", "--game", GAME]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

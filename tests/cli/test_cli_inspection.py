@@ -70,6 +70,7 @@ def test_a_board_as_text():
     assert board_text(game, 0, "|1*", [0.25, 0, 0.5, 0, 0.12345, 0]).splitlines()[0] == " 0.2500 |   x    | 0.5000"
 
 
+@pytest.mark.slow
 def test_the_best_response_is_written(run, made, tmp_path):
     mine, path, _, directory = made
     said = run.ok("best-response", path, "--output", tmp_path / "reply.zip").out
@@ -85,6 +86,7 @@ def test_the_best_response_is_written(run, made, tmp_path):
     assert evaluated["best_response_0"] == pytest.approx(found["value"], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_two_strategies_are_compared(run, made):
     mine, path, solution, directory = made
     found = run("compare", path, directory, "--against", "uniform", "--top", 3, "--json").json
@@ -146,6 +148,7 @@ def test_what_is_refused(run, made, tmp_path, arguments, sentence):
     assert "Traceback" not in done.err and sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_mistakes_are_told(run, made):
     mine, path, solution, directory = made
     found = run("mistakes", path, "--top", 3, "--json").json

@@ -13,6 +13,7 @@ from tests.kits.terminals import OTHER, Terminal
 PLACE = Path(sys.executable).parent  # of the command `pttt`
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_tab_key_completes_commands_options_and_files(shell, tmp_path):
     if shutil.which(shell) is None or not (PLACE / "pttt").exists():

@@ -41,6 +41,7 @@ def test_every_key_is_in_the_file():
         assert content[section].keys() == expected[section].keys()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_schema_agrees_with_the_files(file):
     load_file(file)
@@ -55,6 +56,7 @@ def test_committed_schema_is_the_one_of_the_models():
     assert committed == schema_text(), f"write it anew: {command}"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("content", "allowed"),
     [

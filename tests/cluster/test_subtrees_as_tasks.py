@@ -50,6 +50,7 @@ def assert_same(state, other):
     assert {name: part.tobytes() for name, part in state.items()} == {n: part.tobytes() for n, part in other.items()}
 
 
+@pytest.mark.slow
 def test_workers_find_the_same_bits_as_threads(client, threads):
     runner = subtree_runner.DaskRunner(client, GAME, MEMORY_MB)
     oracle = DoubleOracle(GAME, runner=runner)
@@ -71,8 +72,7 @@ def test_a_run_of_the_workflow_uses_a_scheduler_and_changes_no_bit(client, tmp_p
         run.run(FrontierConfig(game=GAME.name, scheduler="tcp://127.0.0.1:1"), tmp_path / "nobody")
 
 
-@pytest.mark.slow
-@pytest.mark.long_but("1")
+@pytest.mark.long
 @pytest.mark.parametrize("killed", [1, 2])
 def test_workers_that_die_lose_no_bit(client, threads, monkeypatch, killed):
     """One: its tasks go to the other.  Both: the plans are lost with them, and sent again."""

@@ -133,14 +133,14 @@ MORE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("leaderboard")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["leaderboard", "matrix", "submissions"])
 def test_a_new_grader_is_accessible(empty, visit, name):
     assert_accessible(visit(empty, PAGES[name]), f"empty-{name}")
 
 
-@pytest.mark.long_but("leaderboard", "matrix-mean", "team-long")
+@pytest.mark.long_but("leaderboard")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*PAGES, *MORE])
 def test_pages_are_accessible(full, visit, name):
@@ -154,8 +154,7 @@ def test_pages_of_a_team_are_accessible(full, visit, name):
     assert_accessible(visit(full, PAGES[name], "Team A"), f"team-a-{name}")
 
 
-@pytest.mark.long_but("Rejected", "Evaluating")
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("status", ["Queued", "Evaluating", "Accepted", "Rejected"])
 def test_submissions_are_accessible(full, visit, status):
     assert_accessible(visit(full, f"/submissions/{full.numbers[status]}", "Team A"), f"submission-{status}")
@@ -168,8 +167,7 @@ def choose(page, content):
     )
 
 
-@pytest.mark.long_but("413")
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("status", [401, 413, 429, 507])
 def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
     """In the form, and as the page that a browser without scripts gets."""
@@ -246,7 +244,7 @@ def test_letters_stand_out_from_shades(full, visit, scheme):
     assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
     rejected = f"/submissions/{full.numbers['Rejected']}"
     page = visit(full, "/", "Team A")
@@ -376,7 +374,7 @@ def test_a_renewed_part_keeps_focus_and_scroll(full, visit, part):
     assert scrolled or part != "#matrix"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_part_that_cannot_be_renewed_stays_and_is_asked_for_again(full, visit):
     page = visit(full, "/")
     broken = "**/parts/leaderboard*"

@@ -401,6 +401,7 @@ def no_room(*arguments, **options):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.usefixtures("may_log")
 @pytest.mark.parametrize("place", ["open", "write", "sync", "rename", "commit", "quota"])
 def test_a_disk_that_fills_up_is_told(lab, monkeypatch, place):
@@ -534,6 +535,7 @@ def guess(lab, token, address="10.1.2.3"):
     return lab.client.get("/api/submissions/1/file", headers=bearer(token))
 
 
+@pytest.mark.slow
 def test_wrong_tokens_are_throttled_and_right_ones_pass(tmp_path):
     lab = Lab(tmp_path / "g", wrong_tokens_per_hour=5)
     token = lab.team("Team A")
@@ -598,6 +600,7 @@ def test_forwarded_addresses_count_only_behind_a_trusted_proxy(tmp_path, trusted
 # The rest
 
 
+@pytest.mark.slow
 def test_figures_do_not_grow_with_what_strangers_send(lab):
     def lines():
         return len(lab.client.get("/metrics").text.splitlines())

@@ -70,6 +70,7 @@ def finished(maker):
     wait_until(lambda: not maker.look_after())
 
 
+@pytest.mark.slow
 def test_a_certificate_is_asked_for_made_and_proves_what_the_grader_says(filled, tmp_path):
     assert api(filled).json()["state"] == "none"
     asked = api(filled, "post")
@@ -92,6 +93,7 @@ def test_a_certificate_is_asked_for_made_and_proves_what_the_grader_says(filled,
     assert filled.certificates.next_pair([(1, 2)]) is None
 
 
+@pytest.mark.slow
 def test_the_teams_page_has_it_from_the_button_to_the_file(filled):
     page = f"/teams/{team_of(filled)}"
     assert "Certificate" not in filled.client.get(page).text
@@ -123,6 +125,7 @@ def team_of(lab, name="Team A"):
         return find_team(session, name).id
 
 
+@pytest.mark.slow
 def test_nobody_gets_the_certificate_of_another_team(filled):
     """It has both strategies in it."""
     api(filled, "post")
@@ -141,6 +144,7 @@ def test_nobody_gets_the_certificate_of_another_team(filled):
     assert filled.client.post(f"{page}/certificate", data={"form_token": "wrong"}).status_code == 403
 
 
+@pytest.mark.slow
 def test_a_team_without_both_strategies_is_told_so(filled):
     for method in ("get", "post"):
         answer = api(filled, method, team="Team B")
@@ -153,6 +157,7 @@ def test_a_team_without_both_strategies_is_told_so(filled):
     assert filled.certificates.next_pair([(1, 2)]) is None
 
 
+@pytest.mark.slow
 def test_a_strategy_that_reaches_too_much_gets_a_sentence(tmp_path):
     lab = Lab(tmp_path / "grader", certificate_infosets=10)
     prepared(lab.storage.index, GAME, "none")
@@ -177,6 +182,7 @@ def test_a_grader_can_do_without(tmp_path):
     lab.close()
 
 
+@pytest.mark.slow
 def test_a_better_strategy_has_a_certificate_of_its_own(filled):
     api(filled, "post")
     made_at_once(filled)
@@ -203,7 +209,7 @@ def test_the_worker_has_it_made_in_a_process_of_its_own(filled):
     again.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_limits_of_time_and_memory_end_in_a_sentence(filled, monkeypatch):
     for name, value in (("PATIENCE", 0), ("MEMORY", 30_000_000)):
         api(filled, "post")
@@ -218,6 +224,7 @@ def test_limits_of_time_and_memory_end_in_a_sentence(filled, monkeypatch):
             path.unlink()
 
 
+@pytest.mark.slow
 def test_the_process_ends_with_the_worker(filled):
     """A worker that is killed closes the other end of its standard input."""
     child = subprocess.Popen(
@@ -238,6 +245,7 @@ def test_the_process_ends_with_the_worker(filled):
     child.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_record_that_is_damaged_is_asked_for_again(filled):
     api(filled, "post")
     made_at_once(filled)

@@ -87,6 +87,7 @@ def test_pages_show_what_changes_after_the_clock_was_put_back(lab, clock):
         assert lab.client.get(path).status_code == 200, path
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("jump", [-DAY, DAY])
 def test_tokens_forms_and_sessions_outlive_a_jump(lab, clock, jump):
     token = lab.team("Team A")

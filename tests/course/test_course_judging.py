@@ -103,6 +103,7 @@ def test_the_opening_is_the_tensors_first_row(lab):
         assert told["opening"] == pytest.approx(random_tensor(player, 4)[0].tolist())
 
 
+@pytest.mark.slow
 def test_exact_strategies_tie_and_have_the_digits_that_they_need(tmp_path):
     """Noise ranks nobody, and no figure is negative: on pages, in verdicts, and for programs."""
     pytest.importorskip("highspy")

@@ -108,6 +108,7 @@ def run_alone(program, folder, *arguments):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow_but_one
 def test_a_student_without_the_package_hands_in_what_the_grader_accepts(any_lab, tmp_path):
     lab, token = any_lab, any_lab.team("Newcomers")
     kit = unpacked(lab, tmp_path / "downloads")
@@ -144,6 +145,7 @@ def test_the_loader_reads_and_writes_strategies(any_lab, tmp_path):
         assert find(session, number).opening == [1, 0, 0, 0, 0, 0]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_lists_are_sent_compressed_to_those_who_take_it(any_lab, player):
     expected, path = "".join(f"{line}\n" for line in any_lab.lines[player]).encode(), f"/{LISTS[player]}"
@@ -196,6 +198,7 @@ def test_the_kit_is_cached_and_made_again_only_if_something_has_changed(tmp_path
     lab.close()
 
 
+@pytest.mark.slow_but_one
 def test_the_command_writes_the_same_kit(any_lab, tmp_path):
     file = tmp_path / "kit.zip"
     done = pttt("grader", "kit", file, "--data", any_lab.data)
@@ -235,7 +238,7 @@ def test_a_course_with_lists_of_its_own_judges_in_their_order(tmp_path, lab):
     own.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_looks_inside_reads_rows_in_the_courses_order(tmp_path, client, solved):
     """One file is two strategies in two orders: nothing that was computed of one of them is used for the other."""
     lines, found, keys = texts(0), [], set()
@@ -297,6 +300,7 @@ def test_lists_cannot_change_once_strategies_follow_them(tmp_path):
     lab.close()
 
 
+@pytest.mark.slow
 def test_lists_that_are_no_lists_are_told_by_the_command(tmp_path):
     lists = own_lists(tmp_path / "grader")
     settings = make_settings(tmp_path / "grader", **lists)

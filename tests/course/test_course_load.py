@@ -22,6 +22,7 @@ def test_under_load_nothing_is_lost_and_every_verdict_is_right(server):
     assert figures["reads"] > 0 and figures["median_ms"] > 0
 
 
+@pytest.mark.slow
 def test_a_course_at_work_is_measured(server):
     database = Database.of(server.data, None, GAME)
     tokens = [teams.add_team(database, f"Course {n}") for n in range(3)]

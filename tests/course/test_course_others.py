@@ -205,6 +205,7 @@ def test_every_address_is_in_a_table(course):
     assert sorted(addresses(course.app) ^ listed) == []
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("who", [None, "Team B"])
 def test_what_belongs_to_another_team_is_as_if_it_did_not_exist(course, who):
     client = browser(course, who)
@@ -224,6 +225,7 @@ def told(text, name):
     return re.sub(rf"\b{name}\b", "N", text.partition("<main")[2].partition(">")[2] or text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [None, "Team B"])
 def test_open_pages_tell_nothing_that_is_a_teams_own(course, who):
     client = browser(course, who)

@@ -36,6 +36,7 @@ def test_the_leaderboard_shows_what_the_course_shows(full):
             assert figure is None or f"{figure:.5f}" in page
 
 
+@pytest.mark.long_but("0")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("sort", ["0", "1", "sum"])
 def test_the_leaderboard_is_sorted(full, sort):
@@ -68,6 +69,7 @@ def rows_of(page):
     return re.findall(r'<tr><th scope="row"><a [^>]*><bdi>([^<]+)</bdi></a></th>', page)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("nonsense", "mean")
 @pytest.mark.parametrize("by", ["team", "mean", "exploitability", "2", "nonsense"])
 def test_the_matrix_is_sorted(full, by):
@@ -112,6 +114,7 @@ def test_submissions_are_listed_by_page_team_and_status(full):
     assert "Invalid tensor shape: found (107, 6), expected (189, 6)" in page and "status accepted" not in page
 
 
+@pytest.mark.slow
 def test_parts_are_sent_only_when_they_have_changed(full):
     import re
 
@@ -251,6 +254,7 @@ def test_an_exact_value_is_not_an_interval(tmp_path):
 # What pages say
 
 
+@pytest.mark.slow
 def test_every_page_names_the_game(full):
     number = full.submit(full.tokens["Team A"], 1, strategy_zip(1, 33))
     paths = ["/", "/matrix", "/submissions", f"/submissions/{number}", "/teams/2", "/about", "/sign-in", "/api/docs"]
@@ -258,6 +262,7 @@ def test_every_page_names_the_game(full):
         assert f"<code>{GAME}</code>" in full.client.get(path).text.split("<main")[0], path
 
 
+@pytest.mark.slow
 def test_a_team_without_a_sum_is_told_why(full):
     page = full.client.get("/").text
     assert "needs an accepted strategy for each player" in page

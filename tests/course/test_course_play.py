@@ -27,6 +27,7 @@ def switch(lab, number, value="yes", **fields):
     return lab.client.post(f"/submissions/{number}/play", data=fields, follow_redirects=False)
 
 
+@pytest.mark.slow
 def test_a_team_opens_and_closes_its_own_submission(filled):
     assert opened(filled) == []
     filled.sign_in(filled.tokens["Team A"])

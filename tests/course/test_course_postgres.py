@@ -94,7 +94,7 @@ def empty_database(cluster, name):
     return cluster.replace("/postgres", f"/{name}")
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("older", [True, False])
 def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd, monkeypatch, older):
     url = empty_database(cluster, f"both_{older}".lower())

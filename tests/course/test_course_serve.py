@@ -96,6 +96,7 @@ def test_submit_tells_what_is_wrong(server, arguments, words):
     assert missing.returncode == 1 and "There is no such file" in missing.stderr
 
 
+@pytest.mark.slow
 def test_teams_are_managed(server):
     def grader(*arguments):
         return pttt("grader", *arguments, "--data", server.data)
@@ -167,6 +168,7 @@ def test_a_second_server_of_a_directory_is_refused(server):
     assert server.get("/healthz")["worker"] == "ok"
 
 
+@pytest.mark.slow
 def test_serve_tells_what_is_wrong(server, tmp_path):
     taken = socket.create_server(("127.0.0.1", 0))
     port = taken.getsockname()[1]

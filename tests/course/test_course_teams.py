@@ -209,6 +209,7 @@ def test_a_team_has_only_so_many_sessions(lab, monkeypatch):
     assert signed_in(lab, last) and not signed_in(lab, cookies[4])
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2.9999999999.a", "cookie9", "000")
 @pytest.mark.parametrize(
     "cookie",

@@ -150,6 +150,7 @@ def test_oversize_bodies_are_refused_and_leave_nothing(tmp_path):
     lab.close()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "fields",
     [
@@ -169,6 +170,7 @@ def test_incomplete_forms_are_refused(lab, fields):
     assert answer.status_code == 400 and answer.json()["error"].endswith(".") and nothing_was_kept(lab)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "body",
     [
@@ -330,6 +332,7 @@ def test_another_teams_form_is_refused(lab):
     assert upload(lab, GOOD, theirs).status_code == 403 and nothing_was_kept(lab)
 
 
+@pytest.mark.slow
 def test_the_api_takes_no_cookie(lab):
     lab.sign_in(lab.team("Team A"))
     files = {"player": (None, "0"), "file": ("f", GOOD)}

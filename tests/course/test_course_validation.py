@@ -64,6 +64,7 @@ def refused_or_the_same(tmp_path, data, expected):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_fuzzed_files_are_refused_or_read_as_they_were(tmp_path):
     expected = as_strategy(0, random_tensor(0, 2)).probabilities
@@ -176,7 +177,7 @@ for name in sys.argv[1:]:
     assert len(done.stdout.splitlines()) == len(files)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_of_them_sent_to_a_grader_get_their_verdicts(lab):
     """None is accepted, none stops the worker, and a good file is judged as ever afterwards."""
     token = lab.team("Vandals")

@@ -119,6 +119,7 @@ def test_a_bot_is_handed_in_and_its_verdict_appears_by_itself(course, visit):
     sync_api.expect(page.get_by_text("plays for you", exact=True)).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_bot_that_fails_is_told_with_its_traceback_as_text(course, visit):
     page = visit(course, "/extreme/hand-in", "Team B")
     hand_in(page, BAD)
@@ -139,6 +140,7 @@ def test_handing_in_without_scripts(course, visit):
     assert page.locator(".verdict .big").inner_text() == "It plays."
 
 
+@pytest.mark.long
 def test_a_match_is_gone_through_by_buttons_keys_and_address(over, visit):
     page = visit(over, f"/extreme/matches/{over.names[0]}")
     said = page.locator(".said")
@@ -183,7 +185,7 @@ def test_the_standings_lead_to_a_team_and_to_its_turning_points(over, visit):
     assert page.errors == []
 
 
-@pytest.mark.long_but("team", "standings")
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["standings", "matches", "match", "team"])
 def test_all_pages_are_accessible(over, visit, name):
     team = next(key for key in over.names[0].split("-") if key.startswith("t"))
@@ -195,6 +197,7 @@ def test_all_pages_are_accessible(over, visit, name):
     picture(page, f"extreme-{name}")
 
 
+@pytest.mark.long
 def test_the_page_of_practice_renews_itself_and_leads_to_replays(practised, visit):
     page = visit(practised, "/extreme/standings", "Team A")
     page.get_by_label("Pages").get_by_role("link", name="Matches").click()

@@ -51,6 +51,7 @@ def begun(browser):
     return re.findall(r'<option value="own">([^<]+)', page), browser.post("/extreme/play", data=form), form
 
 
+@pytest.mark.slow
 def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
     course.hand_in("Team A", GOOD)
     assert course.hand_in("Team A", BAD)["status"] == "Rejected"  # it does not take the place of the accepted one
@@ -89,6 +90,7 @@ def test_a_bot_that_plays_is_accepted(course):
     assert "It plays." in page and f"It played {told['moves']} moves" in page and "secret 4711" in page
 
 
+@pytest.mark.slow
 def test_a_bot_of_python_2_is_told_what_was_converted(course, monkeypatch):
     monkeypatch.setattr("pttt_ooc.extreme.bot_programs.python2", lambda: None)
     told = course.hand_in("Team A", OLD)
@@ -107,6 +109,7 @@ def test_the_traceback_of_a_bot_that_fails_is_text(course):
     assert "<script>alert(" not in page and "&lt;script&gt;alert(" in page
 
 
+@pytest.mark.slow
 def test_a_setting_says_the_version_of_all_bots(course):
     course.restarted(python=3)
     told = course.hand_in("Team A", OLD)
@@ -152,6 +155,7 @@ def test_a_course_allows_libraries(course):
     )
 
 
+@pytest.mark.slow
 def test_the_version_of_the_verdict_is_that_of_the_tournament(course, monkeypatch):
     """It is not guessed anew."""
     course.hand_in("Team A", GOOD)
@@ -160,6 +164,7 @@ def test_the_version_of_the_verdict_is_that_of_the_tournament(course, monkeypatc
     assert [entry.python for entry in course.worker._entries()] == [3, 2]
 
 
+@pytest.mark.slow
 def test_a_database_of_an_older_release_gets_the_new_columns(course):
     told = course.hand_in("Team A", GOOD)
     course.bots.close()
@@ -171,6 +176,7 @@ def test_a_database_of_an_older_release_gets_the_new_columns(course):
     assert (found.warnings, found.breaches, found.status) == ("", "", "Accepted")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [(b"def (:\n", "is no program in Python"), (b"\0", "holds the character 0"), (b"x = 1\n", "has no classes")],
@@ -295,6 +301,7 @@ def test_a_worker_checks_all_that_comes_and_stops_when_it_is_told(course, monkey
     checks.set()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("change", [(b"class", b"# coding: undefined\nclass"), (b"<script>", b"\\ud800 \\0 <script>")])
 def test_odd_texts_get_a_verdict_as_others_do(course, change):
     told = course.hand_in("Team A", BAD.replace(*change))
@@ -334,6 +341,7 @@ def test_why_nothing_is_checked_is_told(course):
 # Whose bot it is, and limits
 
 
+@pytest.mark.slow
 def test_nobody_sees_a_bot_of_another_team(course):
     number = course.hand_in("Team A", GOOD)["number"]
     addresses = [f"/extreme/bots/{number}", f"/extreme/bots/{number}/file", f"/extreme/parts/bots/{number}"]
@@ -363,6 +371,7 @@ def test_handing_in_needs_the_teams_own_form(course):
     assert "It waits" in team.get(answer.headers["location"]).text
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["team7.txt", "..py", "team 7.py", "t\u00e9am.py", "", "a" * 70 + ".py", "7.py"])
 def test_a_file_of_another_name_is_refused(course, name):
     assert course.post("Team A", GOOD, name).status_code == 400
@@ -417,6 +426,7 @@ def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
     assert again["message"] == "THREW AN EXCEPTION"
 
 
+@pytest.mark.slow
 def test_a_bot_is_tried_where_the_teams_former_bot_failed(course):
     """Another team's bot is not; with the bot, its positions are forgotten."""
     first = course.hand_in("Team A", BAD)

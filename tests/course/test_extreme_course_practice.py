@@ -391,6 +391,7 @@ def test_a_paused_bot_is_told_why(shown):
     assert "paused: time out" in page and "until its team hands in a new version" in page
 
 
+@pytest.mark.slow
 def test_where_nobody_has_practised_yet_the_page_says_so(course):
     browser = course.browser("Team A")
     assert browser.get("/extreme/practice").status_code == 200

@@ -542,7 +542,7 @@ def test_a_read_only_disk(small_disk: Disk) -> None:
     assert fsck(path) == []
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["fsync", "replace", "mkdir", "open"])
 def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
     in_memory: Path, monkeypatch: pytest.MonkeyPatch, call: str

@@ -40,6 +40,7 @@ def read_mps(text):
     return kinds, columns, costs, limits, free
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini-2x3k3-abrupt", "dark-hex-2x3-abrupt", "mini-2x3k3-abrupt-after-1"])
 def test_the_program_has_the_value_of_the_game_for_another_reader(name, tmp_path):
     optimize = pytest.importorskip("scipy.optimize")

@@ -126,6 +126,7 @@ def exact(*arguments):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_budget_below_the_interpreter_gets_a_sentence():
     done = exact("--game", NAME, "--memory-mb", 100)
     assert done.returncode == 1 and not done.stdout and "Traceback" not in done.stderr

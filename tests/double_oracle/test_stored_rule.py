@@ -45,7 +45,7 @@ def rows_of(oracle, player, plan, stored):
     return rows, elsewhere
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.long_but("mini-2x2", "mini-2x3k2", "after", "dark-hex-2x3-abrupt-0")
 @pytest.mark.parametrize("rounds", [1, 0])
 @pytest.mark.parametrize("name", GAMES)

@@ -25,6 +25,7 @@ def run(capsys, *arguments):
     return ended.value.code, out, err
 
 
+@pytest.mark.slow
 def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
     game = named_game(GAME)
     code, out, _ = run(capsys, "equilibria", "--game", GAME, "--json", "--data", tmp_path)
@@ -60,6 +61,7 @@ def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
     assert code == 0 and "No pair of equilibrium strategies brings a game here." in out
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_without_being_asked_for(tmp_path, capsys):
     code, out, _ = run(capsys, "equilibria", "--game", "mini-2x2k2-abrupt", "--no-keep", "--data", tmp_path)
     assert code == 0 and "player 1: one equilibrium strategy" in out and "the best pure strategy guarantees -1" in out

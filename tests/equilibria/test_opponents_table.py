@@ -12,6 +12,7 @@ pytest.importorskip("scipy")
 GAME = "dark-hex-2x2-abrupt"
 
 
+@pytest.mark.slow
 def test_columns_are_between_the_worst_and_the_best(tmp_path, capsys):
     directory = prepared(tmp_path, GAME, "full")
     solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=20), directory)

@@ -38,6 +38,7 @@ def naive_value(game, player):
     return settle([naive.History.start(game)])
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2x2", "3x2k2", "after-1-4", "classical-after-0")
 @pytest.mark.parametrize("name", SMALL)
 def test_what_it_guarantees_is_the_worst_end_of_the_best_choices(name):

@@ -198,6 +198,7 @@ def test_by_address(open_page):
     assert [error for error in page.errors if "404" not in error] == []
 
 
+@pytest.mark.long
 def test_strategies_and_views_are_switched_in_place(open_page):
     page = open_page("/explore?at=|0*")
     mark_document(page)
@@ -253,6 +254,7 @@ def test_the_waiting_page_is_accessible_and_shows_progress(open_page, monkeypatc
     sync_api.expect(page.locator("#board1")).to_be_visible()  # it renews itself
 
 
+@pytest.mark.long
 def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_boards(open_page):
     page = open_page("/explore/differences?player=0&first=solution&second=uniform&beside=uniform", ready=False)
     sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()

@@ -26,7 +26,7 @@ def marked(page, mark="played"):
     return [int(link.split('"')[1]) for link in links if f'class="{mark}"' in link]
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known):
     # The support of one equilibrium stands for that of all of them.

@@ -94,6 +94,7 @@ def followed(page, name):
     return {tuple(asked(address)[name]) for address in re.findall(r'href="(/explore[^"]*)"', board)}
 
 
+@pytest.mark.long_but("0")
 @pytest.mark.slow
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_snapshot_is_shown_as_it_was(pages, solved, player):
@@ -107,6 +108,7 @@ def test_a_snapshot_is_shown_as_it_was(pages, solved, player):
     assert re.search(rf"<figcaption>[^<]*, iteration {iteration}</figcaption>", page)
 
 
+@pytest.mark.slow
 def test_the_curve_has_a_mark_for_each_snapshot_and_for_the_end(pages, solved):
     rows = [json.loads(line) for line in (solved / "convergence.jsonl").read_text().splitlines()]
     gaps = {row["iteration"]: row["nashconv"] for row in rows}
@@ -124,6 +126,7 @@ def test_the_curve_has_a_mark_for_each_snapshot_and_for_the_end(pages, solved):
     assert 'name="iteration" id="iteration" value="" disabled' in ready(pages, "/explore").text
 
 
+@pytest.mark.slow
 def test_points_of_the_curve_stand_where_their_logarithms_are(pages, solved):
     page = ready(pages, "/explore").text
     curve = page[page.index('class="curve wide"') :]
@@ -143,6 +146,7 @@ def test_links_keep_the_iteration(pages, solved):
     assert followed(page, "iteration") == {("2",)}
 
 
+@pytest.mark.slow
 def test_iterations_that_were_not_kept_are_refused_with_those_that_were(pages, solved):
     answer = pages.get("/explore?iteration=3")
     assert answer.status_code == 404
@@ -152,6 +156,7 @@ def test_iterations_that_were_not_kept_are_refused_with_those_that_were(pages, s
     assert "slider" not in without and "iteration=3" not in without, "no run, no iterations"
 
 
+@pytest.mark.slow
 def test_one_of_the_two_may_come_from_no_run(pages, solved):
     page = ready(pages, "/explore?iteration=2&second=uniform").text
     name = str(solved / SNAPSHOTS / "2.zarr")
@@ -173,6 +178,8 @@ def test_a_solution_whose_stage_has_not_finished_has_no_snapshots(solved, tmp_pa
 # Best responses
 
 
+@pytest.mark.long_but("0")
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_opponent_may_play_its_best_response(pages, solved, player):
     plays = ("second_plays", "first_plays")[player]
@@ -188,6 +195,8 @@ def test_the_opponent_may_play_its_best_response(pages, solved, player):
     assert followed(page, plays) == {("best",)}
 
 
+@pytest.mark.long_but("0")
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_player_itself_may_play_its_best_response(pages, solved, player):
     """It is a strategy like others: its probabilities, and the values of going on with it."""
@@ -224,7 +233,7 @@ def test_both_players_may_reply_to_each_other(pages, solved):
     assert found()["facts"]["value"] == pytest.approx(profile_of(solved, *replies).evaluation.value, abs=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_prepared_snapshots_keep_within_the_budget_of_profiles(solved, tmp_path):
     rules, sources = local_sources([str(solved)], None)
     one = size_on_disk(profile_of(solved, str(solved), str(solved)).strategies, engine_of(RULES, "full").index)

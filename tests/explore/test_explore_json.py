@@ -107,6 +107,7 @@ def assert_outcomes(found, wanted):
         assert numbers_told == row(np.array([getattr(one, name) for one in wanted])), name
 
 
+@pytest.mark.long_but("0-|-1")
 @pytest.mark.slow
 @pytest.mark.parametrize(("player", "infoset", "square"), [(0, "|", 1), (0, "|5*0.", 4), (1, "|0.4*", 5)])
 def test_json_has_the_numbers_of_the_library(pages, profile, player, infoset, square):
@@ -122,6 +123,7 @@ def test_json_has_the_numbers_of_the_library(pages, profile, player, infoset, sq
     assert (found["images"], found["merged"]) == ([infoset], False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("player", "infoset", "square"), [(0, "|", 2), (0, "|1*", 2), (1, "|0.4*", 5)])
 def test_mirror_images_are_merged(pages, profile, player, infoset, square):
     found = told(pages, f"{ASKED}&player={player}&at={infoset}&square={square}&symmetry=merged")
@@ -167,7 +169,7 @@ def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     assert rows == [("0, 2, 3, 5", probability(corners)), ("1, 4", probability(middles))]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_json_of_a_snapshot_a_best_response_and_another_strategy(pages):
     offered = told(pages, ASKED)["offered"]
     assert [one["key"] for one in offered] == ["solution", "f1", "uniform"]
@@ -236,6 +238,7 @@ def test_only_its_own_team_reads_a_submission(course):
         assert f"s{number}" in [one["key"] for one in own_offers.json()["offered"]]
 
 
+@pytest.mark.slow
 def test_people_can_play_against_best_responses_to_open_submissions(course):
     closed = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     opened = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 2))

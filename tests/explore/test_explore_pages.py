@@ -92,6 +92,7 @@ def test_the_board_shows_probability_and_value_of_each_attempt(pages, infoset):
             assert shown[square] == ("own mark" if f"{square}*" in infoset else "mark of the opponent")
 
 
+@pytest.mark.slow
 def test_the_best_response_attempts_a_square_of_the_greatest_value(pages):
     page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform&first_plays=best").text
     best = numbers(uniform_profile(), 0, "|0*").best_action_values
@@ -173,6 +174,7 @@ def test_the_script_gets_a_piece_and_the_history_a_page(pages):
     assert "<html" in whole
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("pair", ["player=0&first=solution&second=uniform", "player=1&first=uniform&second=solution"])
 def test_two_strategies_are_shown_side_by_side(pages, pair):
     page = ready(pages, f"/explore?{pair}&at=|0*&beside=uniform").text
@@ -182,6 +184,7 @@ def test_two_strategies_are_shown_side_by_side(pages, pair):
     assert {beside for _, _, beside in rows} == {"0.2000"}
 
 
+@pytest.mark.slow
 def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infosets(pages, solved):
     page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
     address = next(link for link in links(page) if "/differences" in link)
@@ -250,6 +253,7 @@ def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
     lab.close()
 
 
+@pytest.mark.slow
 def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, client, solved, monkeypatch):
     """What the workflow has solved is found beside the grader, as after `make solve` and `make serve`."""
     monkeypatch.chdir(tmp_path)
@@ -282,7 +286,7 @@ def figures(page):
     return [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', text)][:2]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_team_sees_where_its_own_submission_loses(course):
     mine = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 4))
     other = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 5))
@@ -469,6 +473,7 @@ def test_least_recently_used_profiles_are_deleted(tmp_path):
     assert left(12_000, 12_000) == {"new", "unfinished"}
 
 
+@pytest.mark.slow
 def test_preparations_respect_the_budget(solved, tmp_path):
     pairs = [[{"name": str(solved), "digest": str(n)}, uniform().as_record()] for n in range(2)]
     with answering(tmp_path, solved.parent.parent) as client:

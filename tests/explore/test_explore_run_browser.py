@@ -52,6 +52,7 @@ def marks(page):
     return page.locator(".curve:visible [data-snapshot]")
 
 
+@pytest.mark.long
 def test_by_keyboard_along_the_iterations(open_page):  # noqa: F811
     page = open_page("/explore")
     mark_document(page)

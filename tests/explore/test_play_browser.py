@@ -197,6 +197,7 @@ def test_reduced_motion_is_respected(open_page):
     assert names == ["placed", "none"]
 
 
+@pytest.mark.long
 def test_all_pages_are_accessible(open_page):
     page = open_page()
     assert_accessible(page, "play-new")

@@ -41,6 +41,7 @@ def first_legal(seat):
     return seat.legal[0]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [GAME, "mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_game_agrees_with_the_referee(tmp_path, name, player):
@@ -220,9 +221,7 @@ def test_old_games_of_visitors_are_deleted(tmp_path):
     games.close()
 
 
-@pytest.mark.slow
-@pytest.mark.long_but("0")
-@pytest.mark.long_but("0")
+@pytest.mark.long
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_mean_of_many_games_is_the_exact_value(in_memory, player):
     """Uniform play against the uniform opponent, and a fixed strategy against it."""

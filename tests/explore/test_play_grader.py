@@ -89,6 +89,7 @@ def test_games_of_a_team_are_the_team_s(course):
     course.client.cookies.clear()
 
 
+@pytest.mark.slow
 def test_expectations_and_values_of_a_review_are_exact(course):
     submissions.open_to_play(course.database, 1, True)
     address = begin(course, "s1", 1).headers["location"]

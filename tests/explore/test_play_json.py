@@ -98,8 +98,8 @@ def test_games_of_others_are_hidden(app):
     assert me.get(f"{PLAY}/{game['id']}").json() == game
 
 
-@pytest.mark.long_but("1-mini-2x3k2-abrupt", "0-mini-2x3k2-classical")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("0-mini-2x3k2-classical")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_an_open_game_reveals_only_the_infoset(in_memory, name, player):

@@ -78,8 +78,8 @@ def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
         assert stranger.get(answer.headers["location"]).status_code == 404
 
 
-@pytest.mark.long_but("1-mini-2x3k2-abrupt", "0-mini-2x3k2-classical")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("0-mini-2x3k2-classical")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_pages_reveal_only_the_infoset(in_memory, name, player):

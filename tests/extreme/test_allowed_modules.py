@@ -85,6 +85,7 @@ def test_a_library_needs_permission():
     assert breaches("import scipyx", "scipy")[0][1].startswith("scipyx is not allowed")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("python", ["2", "3"])
 def test_libraries_of_python_need_none(python):
     own = "import os.path, random, __future__\nfrom collections import deque\nfrom sklearn.tree import *"
@@ -97,6 +98,7 @@ def test_libraries_of_python_need_none(python):
     assert [line for line, _ in breaches("import os\nx = __import__(os.name)", python=python)] == [2]  # no library
 
 
+@pytest.mark.slow
 def test_a_library_that_is_allowed_runs_behind_the_walls():
     need_walls()
     text = bot_text("import scipy.sparse\nself.m = scipy.sparse.eye(3).tocsr()\n" + FIRST).encode()
@@ -161,6 +163,7 @@ def test_a_tournament_keeps_its_libraries(tmp_path):
     assert Player(Record(tmp_path / "other")).conditions.libraries == ["scipy"]
 
 
+@pytest.mark.slow
 def test_the_commands_take_libraries(tmp_path, capsys):
     def run(*arguments):
         with pytest.raises(SystemExit) as ended:

@@ -362,6 +362,7 @@ def test_the_games_of_people_who_have_left_are_forgotten_the_oldest_first(monkey
     found.close()
 
 
+@pytest.mark.slow
 def test_a_file_is_read_again_for_each_game(tmp_path):
     file = tmp_path / "team1.py"
     file.write_text(bot_text())
@@ -420,6 +421,7 @@ def test_a_bot_that_fails_on_the_pages():
         assert log.json()["message"] == "THREW AN EXCEPTION" and "match.json" in log.headers["content-disposition"]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "fields",
     [

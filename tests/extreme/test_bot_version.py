@@ -59,8 +59,8 @@ def no_python2(monkeypatch):
     monkeypatch.setattr(source_client, "python2", lambda: None)
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("division", "leak")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", OLD_BOTS)
 def test_a_bot_in_python_2_plays_converted(name, no_python2):
     found = settled(old_bot(name), OPEN)
@@ -91,6 +91,7 @@ return board.find_valid_move_cells(old_move)[0]
 """
 
 
+@pytest.mark.slow
 def test_a_bot_that_fails_late_as_python_3_is_python_2_everywhere(no_python2):
     one = read(bot_text(LATE, init="self.moves = 0"))
     assert one.pythons == (3, 2) and not one.told
@@ -110,6 +111,7 @@ def test_a_setting_says_the_version():
     assert bot_programs.read_program(bot_programs.Path("strong"), False, "2").pythons == (3,)
 
 
+@pytest.mark.slow
 def test_a_bot_that_plays_in_both_is_python_3_and_is_told_where_it_differs():
     body = CELLS + "x = (len(cells) + old_move[2]) / 2\nreturn cells[int(x * 2) % len(cells)]"
     found = settled(read(bot_text(body)), OPEN)
@@ -121,6 +123,7 @@ def test_a_bot_that_plays_in_both_is_python_3_and_is_told_where_it_differs():
     assert same.program.pythons == (3,) and same.games and not same.warnings
 
 
+@pytest.mark.slow
 def test_names_make_a_version_likelier_but_games_decide(monkeypatch):
     played = []
     real = bot_version.trial_games
@@ -133,6 +136,7 @@ def test_names_make_a_version_likelier_but_games_decide(monkeypatch):
     assert found.program.pythons == (3,) and played == [2, 3]
 
 
+@pytest.mark.slow
 def test_the_traceback_is_that_of_the_version_it_was_written_for(no_python2):
     """A bot in Python 3 with an error in it, and one in Python 2 that comes further as such."""
     told = check(read("from __future__ import division\n" + bot_text("x = 1 / 2\nreturn self.missing")), OPEN)
@@ -151,12 +155,14 @@ def test_the_traceback_is_that_of_the_version_it_was_written_for(no_python2):
     assert lines[-1].startswith("ZeroDivisionError") and "As Python 3 it forfeits at move 1 as x" in told.warnings
 
 
+@pytest.mark.slow
 def test_an_error_while_a_file_is_loaded_does_not_lead_into_our_files():
     for text in ("x = 1\n", "class Team1:\n    def move(self, a): pass\n    def __init__(self, b): pass\n"):
         told = check(read(text), OPEN)
         assert not told.accepted and "runner.py" not in told.detail and "Error" in told.detail
 
 
+@pytest.mark.slow
 def test_what_the_conversion_loses_is_told_with_its_line(no_python2):
     text = "print 1\nfor k in d.items(): pass\nx = hash('a')\nprint eval('1')\nfor k in set('ab'): pass\n" + FIRST
     told = check(read(bot_text("d = {}\n" + text)), OPEN).warnings.splitlines()
@@ -233,7 +239,7 @@ def hand_in(directory, names):
 POOL = ("--pools", "1", "--qualify", "1", "--marks", "10", "--no-sandbox", "--time-limit", "60")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tournament_of_old_bots_has_no_forfeits(tmp_path, no_python2, monkeypatch):
     """Their versions are recorded with the tournament, and not guessed anew."""
     bots, out = hand_in(tmp_path / "bots", ["keys", "division", "compare"]), tmp_path / "out"
@@ -279,6 +285,7 @@ def test_a_file_in_the_documents_form_breaks_no_rule():
     assert breaches("import numpy\n" + bot_text("print 1\n" + FIRST, name="Team39"), "team39.py") == []
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("text", "file", "line", "words"),
     [

@@ -512,6 +512,7 @@ def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
 # Files that are dangerous to read
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "content",
     [

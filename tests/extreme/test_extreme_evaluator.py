@@ -179,6 +179,7 @@ def test_a_bot_is_called_as_the_course_calls_it():
     assert match.plies > 30
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "body, message",
     [
@@ -209,6 +210,7 @@ def test_the_second_player_forfeits_too():
     assert (match.winner, match.message, match.points, match.plies) == ("P1", "INVALID MOVE", (86, 0), 1)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("text", ["raise RuntimeError", "class Team1:\n    pass", "import nothing_like_it", "x = 1"])
 def test_a_file_that_gives_no_player_forfeits(text):
     match = play(read(text), bot(file="team2.py"))
@@ -433,6 +435,7 @@ def run(capsys, *arguments):
     return end.value.code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     one, two = tmp_path / "team1.py", tmp_path / "team2.py"
     one.write_text(bot_text("print('{}', flush=True); " + FIRST))
@@ -448,6 +451,7 @@ def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     assert f"Winner: {found['winner']}\nMessage: WON\n" in out
 
 
+@pytest.mark.slow
 def test_a_coin_says_who_begins(capsys, tmp_path):
     one, two = tmp_path / "team1.py", tmp_path / "team2.py"
     one.write_text(bot_text())
@@ -550,6 +554,7 @@ def test_bots_behind_walls_play_as_without():
     assert games[0] == games[1]
 
 
+@pytest.mark.slow
 def test_the_referees_end_is_the_bots_end(tmp_path):
     """Killed in the middle of a match, the evaluator leaves no process behind."""
     need_walls()

@@ -42,6 +42,7 @@ def games_of(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
+@pytest.mark.long_but("3")
 @pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
 def test_its_games_are_those_of_the_referee(python, play, tmp_path):
@@ -78,6 +79,7 @@ BOTS = {
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("name", [one for one in BOTS if one != "late"])
 def test_its_messages_are_those_of_a_match(python, name, play, tmp_path):

@@ -293,6 +293,7 @@ def instant(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_the_bots_are_stored_as_they_were_handed_in(tmp_path, instant, capsys):
     bots = hand_in(tmp_path / "bots", 4)
     content = b"class Team0:\r\n\tdef move(self, b, o, f):\r\n\t\tprint 'x'\r\n"

@@ -301,6 +301,7 @@ def test_games_are_those_of_the_plain_implementation():
     check_against_the_plain_implementation(200, 1)
 
 
+@pytest.mark.slow
 def test_keys_are_those_of_positions():
     seen = {}
     moves, plies, *_ = random_games(100, 6)
@@ -335,6 +336,7 @@ def figures(games, batches):
 WANTED = (0.4994, 0.4651, 0.0356, 108.6, 8.91, 44.30, 41.33)
 
 
+@pytest.mark.slow
 def test_random_play_has_the_known_figures_roughly():
     assert figures(20_000, 2) == pytest.approx(WANTED, abs=0.02, rel=0.02)
 

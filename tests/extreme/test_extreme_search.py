@@ -161,6 +161,7 @@ def test_it_beats_chance(searcher):
         assert state[rules.RESULT] == 1 + side
 
 
+@pytest.mark.slow
 def test_the_strong_bot_plays_behind_walls():
     need_walls()
     strong = read_program(Path("strong"))

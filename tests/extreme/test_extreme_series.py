@@ -102,7 +102,7 @@ def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, 
         run("--games", "6", "--strong", "2")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_twin_makes_the_moves_of_the_example():
     """For as many positions as the example has time for, from the empty board to games that are nearly over."""
     from benchmarks import extreme_twin  # which compiles its search
@@ -144,6 +144,7 @@ def test_positions_to_compare_are_those_in_which_the_example_moved():
     assert seen == {160, 158}
 
 
+@pytest.mark.slow
 def test_example_and_twin_are_compared_by_what_the_time_was_enough_for():
     game = {"game": 3, "strong_plays": "o", "plies_by_lot": 0, "moves": [{"player": 0, "cell": [0, 4, 4]}]}
     found = series.compare(game, 0.2)

@@ -47,7 +47,7 @@ def test_matches_are_jobs_and_the_standings_are_those_of_the_command(finished, t
     assert "3 teams played 6 matches" in page and f"<strong>{rows[0]['rows'][0]['team']}</strong>" in page
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_a_match_that_is_lost_is_played_again(finished):
     before = times(finished)
     lost = sorted(before)[2]

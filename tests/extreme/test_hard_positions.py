@@ -51,6 +51,7 @@ def test_a_line_of_the_opponent_and_a_file_that_does_not_load_are_no_positions()
     assert match["winner"] == "P1" and hard_positions(match, 1, 600) == []
 
 
+@pytest.mark.slow
 def test_the_next_bot_is_tried_where_the_former_one_failed():
     former = bot_check.check(bot(FAILS_THERE), FREE)
     assert not former.accepted and len(former.hard) > 0 and former.trials == ()
@@ -72,6 +73,7 @@ def test_a_trial_says_that_a_move_is_slow():
     assert trial.message == "TIME OUT" or (trial.slow and trial.seconds >= 0.5)
 
 
+@pytest.mark.slow
 def test_the_command_reads_positions_from_logs(tmp_path, capsys):
     file, log = tmp_path / "team1.py", tmp_path / "log.json"
     match = play_match((bot(FAILS_THERE), bot(FIRST, file="team2.py")), FREE)

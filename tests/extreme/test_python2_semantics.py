@@ -107,6 +107,7 @@ def run_converted(program):
     return json.loads(json.dumps(module.result))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_in_python_2_means_the_same_converted(name):
     program, wanted = PROGRAMS[name]

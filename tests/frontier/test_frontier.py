@@ -52,6 +52,7 @@ def test_a_run_ends_with_the_value_and_both_plans(solved):
     assert widths == sorted(widths, reverse=True) and len(widths) == made["result"]["iteration"]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_bits(solved, tmp_path, monkeypatch):
     class KilledError(BaseException):
         pass
@@ -155,7 +156,7 @@ def test_settings():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_target_of_the_workflow(tmp_path):
     """It makes everything, makes nothing twice, and makes anew what a change of the configuration asks for."""
     made = Workflow.of_wing(tmp_path, "frontier", game=GAME, gap=0.3, output="out")

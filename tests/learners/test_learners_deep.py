@@ -267,7 +267,7 @@ def exact_action_values(game, player, tables):
     return {(text, square): number / visits[text] for (text, square), number in worth.items()}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_values_of_deep_escher_approach_the_exact_ones():
     learning_game = small_learning_game(MINI, "none")
     learner = started("escher-deep", learning_game, **{**SMALL, "games": 1500}, updates=400, rate=3e-3)
@@ -302,7 +302,7 @@ def test_regret_matching_on_a_network():
         np.testing.assert_allclose(row, wanted, atol=1e-12)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_learned_response_is_nearly_a_best_response(player):
     learning_game = small_learning_game(MINI)
@@ -331,6 +331,7 @@ def test_the_greedy_square_is_legal_and_highest():
         np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_losses_are_means_over_infosets():
     seen = Sight(small_learning_game(MINI).index)
     network = nets.make_network(seen.squares, (8,), seen.squares, [3])
@@ -376,7 +377,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long_but("ppo-mini-2x3k2", "nfsp", "mmd-deep-mini-2x3k2")
+@pytest.mark.long_but("ppo-mini-2x3k2-abrupt-0")
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "game", "seed"), CASES)
 def test_deep_learners_get_below_a_bound(algorithm, game, seed):
@@ -392,8 +393,8 @@ def test_every_deep_algorithm_has_a_bound():
     assert {name for name, (module, _) in ALGORITHMS.items() if module.startswith("deep.")} == set(BOUNDS)
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("nfsp")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", BOUNDS)
 def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
     learning_game, settings = small_learning_game(MINI), {**SMALL, **BOUNDS[algorithm][1], "games": 8}

@@ -32,6 +32,7 @@ def by_text(learning_game, player, numbers):
     return dict(zip(helpers.sequence_texts(learning_game.index, player), numbers, strict=True))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 @pytest.mark.parametrize("player", [0, 1])
@@ -84,6 +85,7 @@ def test_visits_are_the_opponents_reach_over_an_infosets_histories(name, symmetr
         assert at_nodes[text] == pytest.approx(theirs.get(text, 0.0), abs=1e-12) or symmetry == "full"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 @pytest.mark.parametrize("player", [0, 1])
@@ -127,6 +129,7 @@ def walk_regularised(game, policies, references, eta):
     return walk(naive.History.start(game))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_regularised_values_are_zero_sum_and_those_of_a_plain_walk(name):
     """The root's value, with both players' terms, against a walk over histories."""
@@ -331,6 +334,7 @@ def test_payoffs_of_a_population_are_the_values_of_its_matches():
             assert learner.payoffs[a, b] == pytest.approx(learning_game.evaluator(*pair).value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_restricted_game_grows_and_stays_smaller_than_the_whole():
     learner = started("sequence-oracle", small_learning_game(HIDDEN))
     sizes = []
@@ -386,6 +390,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2x3k2", "mmd")
 @pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))

@@ -57,6 +57,7 @@ def test_every_number_is_refused_outside_of_its_bounds(algorithm):
                 checked_settings(algorithm, {key: value})
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", TABULAR)
 def test_steps_and_restoring_change_no_bit(algorithm):
     if algorithm == "psro":

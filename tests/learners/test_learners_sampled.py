@@ -24,6 +24,7 @@ def image_fits(game, text, theirs):
     return any(naive.image(game, text, g) == theirs for g in game.symmetries)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2x2", "2x3k2", "after-0")
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", NAMES)
@@ -300,6 +301,7 @@ def values_of_actions(learning_game, worth, tables):
     return np.array(values), np.array(own), np.array(others) * np.concatenate(learning_game.weights)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("0-full", "1-none")
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])

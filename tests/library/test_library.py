@@ -127,6 +127,7 @@ def test_a_custom_game_is_solved_like_a_named_one():
 # Strategies
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [*TINY, SETUP])
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_function_becomes_the_same_strategy(name, player):
@@ -473,6 +474,7 @@ def test_averages_are_copies():
     assert before.probabilities.tobytes() == kept.tobytes() != run.average[0].probabilities.tobytes()
 
 
+@pytest.mark.slow
 def test_solutions_and_profiles_print_themselves_in_notebooks(tmp_path):
     solution = pttt.solve(GAME, "dcfr", target_nashconv=0, max_iterations=7, directory=tmp_path / "a&b")
     table = ElementTree.fromstring(solution._repr_html_())

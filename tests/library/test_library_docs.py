@@ -24,6 +24,7 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings(name):
     module = import_module(name)
@@ -50,6 +51,7 @@ def code_of(page):
     return "\n".join(kept) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_examples_of_pages(name):
     text = code_of(ROOT / name)

@@ -38,6 +38,7 @@ def test_plans_are_read_as_they_were_written(oracle, tmp_path):
             np.testing.assert_array_equal(getattr(one, name)[:size], getattr(other, name)[:size], name)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("name", "change"),
     [

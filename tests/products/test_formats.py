@@ -37,6 +37,7 @@ def random_tensor(texts, seed=0, squares=6):
 # Tensors
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("game", FILE_GAMES)
 def test_rows_are_the_infosets(monkeypatch, game, player):

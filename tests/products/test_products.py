@@ -52,6 +52,7 @@ def test_every_store_opens_with_plain_zarr(solved):
             assert commit[f"regrets/{player}/{n}"].shape == commit[f"strategy_sums/{player}/{n}"].shape == (size,)
 
 
+@pytest.mark.slow
 def test_probabilities_of_the_solution_sum_to_one(solved):
     data = solved / "data" / GAME / "full"
     solution = zarr.open(data / "solution.zarr", mode="r")
@@ -65,6 +66,7 @@ def test_probabilities_of_the_solution_sum_to_one(solved):
             assert np.allclose(block.sum(axis=0), 1, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_bundle_opens_with_plain_h5py_and_agrees_with_the_zips(solved):
     with h5py.File(solved / "out" / "strategies.h5") as bundle:
         assert bundle.attrs["game"] == GAME and "strategy" in bundle.attrs["README"]

@@ -46,6 +46,7 @@ def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
     assert again["bytes"] == path.stat().st_size and again["infosets"] == found["infosets"]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("name", "transposed"),
     [

@@ -77,6 +77,7 @@ def test_random_plans_guarantee_what_brute_force_and_the_program_say(name, zero_
         assert vars(plan) == vars(other)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_bounds_change_no_value_and_spare_visits(name):
     game, _, plans = plans_of(name, 3, 0.5)
@@ -86,6 +87,7 @@ def test_bounds_change_no_value_and_spare_visits(name):
         assert bounded.visited < whole.visited
 
 
+@pytest.mark.slow
 def test_the_infosets_of_a_plan_are_those_that_the_rules_allow():
     """The tree of the uniform plan has every infoset of the game; the others end no history that its player knows."""
     for name in SMALL:
@@ -99,6 +101,7 @@ def test_the_infosets_of_a_plan_are_those_that_the_rules_allow():
                 assert not game.wins(1 - player, known)
 
 
+@pytest.mark.slow
 def test_a_response_that_does_not_fit_is_found_with_more_room(monkeypatch):
     from pttt_ooc.proof import integer_response
 

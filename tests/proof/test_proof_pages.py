@@ -98,6 +98,7 @@ def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
     assert found == [{"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"} for name in QUICK]
 
 
+@pytest.mark.long_but("pttt-abrupt")
 @in_browser
 @pytest.mark.parametrize("name", [pytest.param(name, marks=mark) for name, mark in LARGE.items()])
 def test_the_browser_proves_large_certificates(opened, name):
@@ -105,6 +106,7 @@ def test_the_browser_proves_large_certificates(opened, name):
     assert found == {"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"}
 
 
+@pytest.mark.slow
 @in_browser
 def test_the_browser_proves_intervals(opened, tmp_path):
     """Plans that are no equilibrium: the same interval as the program."""
@@ -130,6 +132,7 @@ def random_certificate(name, path):
     return path
 
 
+@pytest.mark.slow
 @in_browser
 def test_the_browser_refuses_damaged_certificates_with_line_and_reason(opened, tmp_path):
     contents = [zipped(text, tmp_path / "damaged.txt.gz").read_bytes() for text, _, _ in DAMAGED.values()]
@@ -159,6 +162,7 @@ def test_damage_at_any_place_gets_the_verdict_of_the_program(opened, tmp_path):
     assert {"proven", "refused"} == set(expected)
 
 
+@pytest.mark.slow
 @in_browser
 def test_a_reader_checks_a_proof_with_a_button(opened, tmp_path):
     page = opened("verify.html")
@@ -181,6 +185,7 @@ def test_a_reader_checks_a_proof_with_a_button(opened, tmp_path):
     assert page.errors == []
 
 
+@pytest.mark.slow
 @in_browser
 def test_progress_is_told(opened):
     page = opened("verify.html")
@@ -223,6 +228,7 @@ PROBABILITIES = """async (name) => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("classical", "dark-hex")
 @in_browser
 @pytest.mark.parametrize("name", [pytest.param("pttt-abrupt", marks=pytest.mark.slow), *BENCHMARKS[1:]])
@@ -291,6 +297,7 @@ GAMES = """async ([name, human, squares]) => {
 }"""
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("classical")
 @in_browser
 @pytest.mark.parametrize("name", BENCHMARKS)
@@ -326,6 +333,7 @@ def test_games_follow_the_rules(opened, name):
     assert page.errors == []
 
 
+@pytest.mark.slow
 @in_browser
 def test_a_reader_plays(opened):
     page = opened("perfect.html")
@@ -386,8 +394,8 @@ def test_the_openings_print_on_two_pages(opened):
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
 
 
+@pytest.mark.long
 @in_browser
-@pytest.mark.slow
 def test_the_pages_are_accessible(opened):
     pytest.importorskip("axe_playwright_python")
     for name in ("verify", "perfect", "openings"):

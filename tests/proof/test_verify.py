@@ -36,6 +36,7 @@ def test_there_is_a_certificate_for_each_game_with_an_empty_board():
     assert sum((PROOF / f"{name}.txt.gz").stat().st_size for name in BENCHMARKS) <= 300_000
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [pytest.param(name, marks=LARGE.get(name, ())) for name in EXACT_VALUES])
 def test_committed_certificates_prove_the_values_of_the_catalogue(name):
     """What the catalogue says is what the program proves, with the rules of the game that has this name."""
@@ -92,6 +93,7 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
     assert re.match(r"refused: line \d+: .*\S", said) and re.search(r"line \d+: .*\S", by_the_package)
 
 
+@pytest.mark.slow
 def test_damage_at_any_place_is_refused(tmp_path):
     """A character that is replaced, left out or added; only other rules may be proven, and then they are printed."""
     draw, text, path = random.Random(35), text_of(NAME), tmp_path / "damaged.txt.gz"
@@ -135,8 +137,8 @@ def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):
     assert memory < memory_before + 100 * 11 * path.stat().st_size + 30_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("3.9", "3.13", "3.14")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
 def test_any_python_verifies_a_certificate_and_refuses_damage(version, tmp_path):
     python = python_of(version)

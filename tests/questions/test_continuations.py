@@ -60,6 +60,7 @@ def test_a_square_that_cannot_be_attempted_is_refused():
         following(profile, 0, "|0*0*", 1)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 def test_earlier_infosets_are_prefixes_of_the_text(game):
     index = profile_of(game, "full").index

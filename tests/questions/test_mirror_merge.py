@@ -126,6 +126,7 @@ def check_beliefs(found, walked):
     assert found.arbitrary == all(not h.opponent_reach for h in walked.here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_outcomes_are_merged(symmetry):
     game = named_game("mini-2x3k2-abrupt")

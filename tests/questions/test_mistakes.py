@@ -164,6 +164,7 @@ def test_a_planted_mistake_comes_first(equilibrium, player):
     assert first["probabilities"][square] == 1
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k3-abrupt-after-1", "mini-2x3k3-classical-after-1"])
 def test_a_short_list_is_the_beginning_of_a_long_one(name):
     engine, rng = small_engine(name), random.Random(name)

@@ -138,6 +138,7 @@ def test_on_large_boards_values_of_best_responses_are_left_out(monkeypatch):
         pair.with_reply(0)
 
 
+@pytest.mark.slow
 def test_the_rule_plays_where_a_plan_has_actions_but_plays_none():
     """Then the whole strategy is that of the plan without the infoset's actions."""
     plans, _ = both("dark-hex-2x3-abrupt")

@@ -168,6 +168,7 @@ def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
 SCHEDULED = ("hs-dcfr", "hs-pcfr+")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("sapdcfr", "None", "something")
 @pytest.mark.parametrize(
     "algorithm",
@@ -198,6 +199,7 @@ EXACT = {
 }
 
 
+@pytest.mark.slow
 def test_an_exact_equilibrium_leads_the_report() -> None:
     page, measured = (Page(render(sample(**EXACT))).text for render in (render_report, render_measurements))
     lead = page[: page.index("As in the course's grader")]
@@ -221,6 +223,7 @@ def test_a_game_that_is_not_listed_has_a_report() -> None:
         assert words not in page, words
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("0", "2", "4", "6", "8")
 @pytest.mark.parametrize(
     "changes",
@@ -286,6 +289,7 @@ def test_date_only_when_given(html: str) -> None:
     assert "24 October" in render_report(sample(date="24 October"))
 
 
+@pytest.mark.slow
 def test_write_report_replaces_the_file(tmp_path: Path, html: str) -> None:
     write_report(sample(), tmp_path / "new")
     write_report(sample(), tmp_path / "new")

@@ -116,6 +116,7 @@ def test_a_grader_shows_the_match_of_the_workflow_and_keeps_games_in_its_own_dir
     assert (tmp_path / "grader" / MATCHES).exists() and not (tmp_path / "data" / "smbc" / MATCHES).exists()
 
 
+@pytest.mark.slow
 def test_the_match_of_the_workflow_is_found_unless_switched_off(coarse, tmp_path):
     assert found_match(None, tmp_path) is None
     own = shutil.copytree(coarse, tmp_path / "smbc")
@@ -126,6 +127,7 @@ def test_the_match_of_the_workflow_is_found_unless_switched_off(coarse, tmp_path
     assert found_match(None, tmp_path) is None
 
 
+@pytest.mark.slow
 def test_a_damaged_match_is_reported(coarse, tmp_path, capsys):
     own = shutil.copytree(coarse, tmp_path / "smbc")
     chunk = max((path for path in (own / STORE).rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
@@ -139,6 +141,7 @@ def test_a_damaged_match_is_reported(coarse, tmp_path, capsys):
         found_match(str(own), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["explore", "serve"])
 def test_a_missing_match_stops_the_command(command, results, tmp_path):
     options = [results / GAME / "full", "--no-browser"] if command == "explore" else ["--data", tmp_path / "grader"]

@@ -134,6 +134,7 @@ def test_exploring(open_page):
     assert page.errors == []
 
 
+@pytest.mark.long
 def test_all_pages_are_accessible(open_page):
     page = open_page("/smbc/explore?at=59")
     assert_accessible(page, "smbc-explore")

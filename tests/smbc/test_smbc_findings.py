@@ -91,6 +91,7 @@ def test_the_plan_of_a_linear_program_is_optimal(small):
         assert np.abs(given.by_goal @ found + response.values[0]).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_every_equilibrium_is_in_the_ranges(small):
     ranges = goals.equilibria(small, Payoffs())
     for more in ({}, {"algorithm": "dcfr"}, {"small_move_epsilon": 0.1, "small_move_epsilon_decay": 0.2}):

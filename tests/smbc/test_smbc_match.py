@@ -112,6 +112,7 @@ def test_losses_name_the_exploited_player():
     assert of_first > 0.5 and abs(of_second) < 0.1
 
 
+@pytest.mark.slow
 def test_visits_are_those_of_simulated_matches():
     tree = build(Rules())
     profiles = {scores: profile_of(tree, np.zeros((tree.nodes, 3))) for scores in all_scores(2)}
@@ -184,6 +185,7 @@ def test_a_damaged_solution_is_refused(coarse, tmp_path):
         solving.load(copy)
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path, capsys):
     out = str(tmp_path / "match")
     options = ["--winning-score", "1", "--maximum-subgame-exploitability", "0.05", "--output", out]

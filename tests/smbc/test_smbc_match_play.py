@@ -129,6 +129,7 @@ def test_goals_are_drawn_independently_and_alike():
     assert len(counts) == 9 and all(abs(count - 1000) < 150 for count in counts.values())  # five standard errors
 
 
+@pytest.mark.slow
 def test_the_bot_plays_the_solution(bot, coarse):
     """Replies to a corner have the probabilities of the solution, in every orientation."""
     import random

@@ -64,6 +64,7 @@ def play_round(browser, match):
     return page
 
 
+@pytest.mark.slow
 def test_a_whole_match(served, browser_of):
     browser = browser_of()
     match = browser.begin("me")
@@ -237,7 +238,7 @@ def test_the_web_process_imports_no_numerics():
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_serves_the_pages(coarse, tmp_path):
     own = shutil.copytree(coarse, tmp_path / "smbc")
     command = [sys.executable, "-c", MAIN, "smbc", "serve", str(own), "--no-browser"]

@@ -21,7 +21,7 @@ def words(text):
     return re.sub(r"\s+", " ", text)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_exploring(terminal, coarse):
     shell = terminal("smbc", "explore", str(coarse), "--scores", "1-1")
     begin = shell.until(r" >")

@@ -31,7 +31,7 @@ def stale(workflow):
     return [stage for stage in MODULES if [f"smbc_{stage}", "1"] in [line[:2] for line in lines]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     made = {path.name for path in (finished.directory / "data/smbc").iterdir()}
     assert {f"{stage}.json" for stage in MODULES if stage != "equilibria"} <= made

@@ -12,6 +12,7 @@ from pttt_ooc.structure.strategy import uniform_strategy
 from tests.kits.helpers import SMALL, TINY, as_strategy, random_table, small_engine
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", TINY + SMALL)
 def test_assessments_agree_with_an_evaluation(name):
     game, engine, rng = named_game(name), small_engine(name), random.Random(name)

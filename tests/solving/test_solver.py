@@ -105,6 +105,7 @@ def state_of(tmp_path, settings, name, symmetry):
         }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("sapdcfr+", "2.5", "horizon", "simultaneous")
 @pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: ",".join(map(str, changes.values())))
 def test_rules_follow_their_papers(tmp_path, changes):
@@ -156,6 +157,7 @@ def test_symmetry_changes_only_the_work(tmp_path):
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
     solution = run(tmp_path, config(max_iterations=40))
     whole = helpers.small_engine(NAME, "none")
@@ -190,7 +192,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
     assert without_times(parts.rows) == without_times(whole.rows)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_raised_budgets_continue_to_the_bits_of_one_long_run(tmp_path):
     first = run(tmp_path, config(max_iterations=20), folder="parts")
     seen = []
@@ -308,6 +310,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     assert again.rows[-1]["nashconv"] == first.rows[-1]["nashconv"]
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
     settings, name = config(max_iterations=20, commit_seconds=1000), "mini-2x3k3-abrupt-after-1"
     whole = bits(run(tmp_path, settings, name, folder="whole"))

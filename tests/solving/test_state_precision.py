@@ -118,8 +118,7 @@ def bits(solution):
     return [s.probabilities.tobytes() for s in solution.strategies]
 
 
-@pytest.mark.long_but("sapdcfr+")
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("algorithm", ["dcfr", "sapdcfr+"])  # without and with predictions
 def test_neither_threads_nor_parts_change_a_bit(tmp_path, monkeypatch, algorithm):
     settings, name = config(algorithm=algorithm, commit_seconds=1000), "mini-2x3k3-abrupt-after-1"

@@ -55,7 +55,7 @@ def test_a_kill_at_every_slice_boundary_of_an_iteration(killer, within):
     assert killer.tally.killed >= found and killer.tally.finished
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("stride", [pytest.param(1, marks=pytest.mark.full), 23])
 def test_a_kill_at_steps_of_a_commit(killer, stride):
     steps = killer.every_step_of_a_commit(stride)
@@ -77,6 +77,7 @@ def test_a_lost_commit_is_noticed(killer, monkeypatch):
         killer.random_instants(100, random.Random(3))
 
 
+@pytest.mark.long_but("pdcfr+")
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])
 def test_threads_do_not_change_a_bit_of_slices_of_many_runs(in_memory, monkeypatch, algorithm):

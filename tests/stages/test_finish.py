@@ -90,7 +90,7 @@ def test_what_is_stored_is_an_equilibrium_by_brute_force(tmp_path, name):
     assert manifest(directory, "evaluate")["uniform"]["nashconv"] > 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_where_own_actions_never_lead_the_average_stays(tmp_path):
     done = made(tmp_path, settings=FinishConfig(against="none"))
     assert manifest(done)["result"]["choice"] == {"against": "none", "made": False}
@@ -111,6 +111,7 @@ def test_where_own_actions_never_lead_the_average_stays(tmp_path):
         assert all(rows[p][text] == whole[text] for text in rows[p] if naive.reach(game, p, text, whole))
 
 
+@pytest.mark.slow
 def test_the_rounds_are_kept(done):
     rows = [json.loads(line) for line in (done / ROUNDS).read_text().splitlines()]
     result = manifest(done)["result"]
@@ -122,6 +123,7 @@ def test_the_rounds_are_kept(done):
     assert all(one["seconds"] <= other["seconds"] for one, other in zip(rows, rows[1:], strict=False))
 
 
+@pytest.mark.slow
 def test_the_solution_of_a_run_is_its_equilibrium(done, tmp_path):
     loaded = pttt_ooc.load(done)
     assert loaded.facts["algorithm"] == "double-oracle" and loaded.nashconv < 1e-12 and len(loaded.rows) > 2
@@ -152,6 +154,7 @@ def without(directory):
     return manifest(directory)["result"]
 
 
+@pytest.mark.slow
 def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
     directory = shutil.copytree(done, tmp_path / "full")
     evaluate.run(GAME, "full", directory)
@@ -182,6 +185,7 @@ def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
     assert stale(needed - 1) == "" and stale(needed) == f"had too little memory, but now has {needed} MB"
 
 
+@pytest.mark.slow
 def test_rounds_that_outgrow_the_memory_go_on_with_more(done, tmp_path, capsys, monkeypatch):
     """The needs of a round are known when it comes; what was played before is saved."""
     directory, whole = (shutil.copytree(done, tmp_path / name) for name in ("full", "whole"))
@@ -355,7 +359,7 @@ WIDE = "dark-hex-2x3-abrupt"
 """A game with many equilibria."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(finish, "needed_bytes", lambda layout: 10**8)  # the game is small
     plain = made(tmp_path / "plain", WIDE, settings=FinishConfig(against="none"))
@@ -387,6 +391,7 @@ def test_the_choice_wins_more_against_uniform_play_and_loses_nothing(tmp_path, c
     assert stale(with_choice - 1) == "" and stale(with_choice) == f"had too little memory, but now has {with_choice} MB"
 
 
+@pytest.mark.slow
 def test_without_symmetry_a_sentence_says_that_there_is_no_choice(tmp_path, capsys):
     directory = made(tmp_path, "mini-2x2k2-abrupt", "none")
     assert "against: uniform needs symmetry: full, but this run has symmetry: none" in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_what_kernels_are_made_of_is_found():
     assert {"N", "WORD"} <= made_of(ast.parse(text)) and "OTHER" not in made_of(ast.parse(text))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_modules_with_kernels_are_known():
     for name in MODULES:
         tree = parsed(name)
@@ -156,6 +156,7 @@ def test_versions_are_of_python_libraries_and_processor(monkeypatch):
     assert len(found) == 6
 
 
+@pytest.mark.slow
 def test_all_kernels_are_kept_by_version():
     for name in MODULES:
         tree = parsed(name)
@@ -171,7 +172,7 @@ TWO = (
 RUN = "from pttt_ooc.products.infosets import two; print(two(), len(two.stats.cache_hits))"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     package = tmp_path / "pttt_ooc"
     for name in ("products", "structure"):
@@ -226,7 +227,7 @@ def test_clones_of_a_version_share_what_was_compiled(tmp_path):
     assert list(tmp_path.glob("cache/pttt-ooc/kernels/*.nbi")) and not one.beside() + same.beside() + other.beside()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_cache_compiled_code_is_kept_beside_the_sources(tmp_path):
     (tmp_path / "cache").write_text("no directory")
     clone = Clone(tmp_path / "a", 1, tmp_path / "cache")
@@ -378,6 +379,7 @@ def test_a_compilation_that_is_stopped_before_it_begins_ends_when_it_begins(cach
     assert ended.wait(60)
 
 
+@pytest.mark.slow
 def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch):
     if getattr(gradient.receive, "stats", None) is None:
         pytest.skip("numba is told to compile nothing")
@@ -391,7 +393,7 @@ def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch
     assert started and not psutil.wait_procs(started, timeout=60)[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("compiling", [False, True], ids=["at its start", "while it compiles"])
 def test_a_compilation_whose_starter_is_gone_ends(tmp_path, compiling):
     """As when an interrupt comes while it is started: nobody has a handle on it then."""

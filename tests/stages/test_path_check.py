@@ -61,7 +61,7 @@ def test_make_refuses_before_anything_is_made(tmp_path):
         assert "Making" not in done.stdout and sorted(place.rglob("*")) == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_snakemake_refuses_at_once(tmp_path):
     place = tmp_path / "my course"
     place.mkdir()

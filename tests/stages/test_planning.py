@@ -130,6 +130,7 @@ def test_a_large_budget_is_accepted_without_planning(monkeypatch):
     budgets.refuse_small_budget(check_config({}))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("cores", [1, 2, 4, 8, 16, 32, 64])
 def test_the_configuration_as_shipped_runs_on_any_number_of_cores(shipped, cores):
     config, plans = shipped
@@ -226,6 +227,7 @@ def test_times_are_predicted_from_rates_of_sequences_and_additions():
     assert set(found.stages) == {"enumerate", "index", "evaluate", "export"}
 
 
+@pytest.mark.slow
 def test_times_of_mapped_arrays_have_wider_ranges():
     content = {"game": "pttt-abrupt", "memory_mb": 325, "solve": {"precision": "float64"}}
     plan = planned(check_config(content), 1)

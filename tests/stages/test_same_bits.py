@@ -60,6 +60,7 @@ def test_equal_runs_leave_equal_products(both):
         assert digest(both[0] / name) == digest(both[1] / name), name
 
 
+@pytest.mark.slow
 def test_the_bundle_still_describes_its_run(both):
     with h5py.File(both[0] / "strategies.h5") as file:
         facts = json.loads(file.attrs["facts"])
@@ -88,6 +89,7 @@ def test_equal_runs_have_the_same_digest(both, capsys):
         assert (end.value.code or 0, *capsys.readouterr()) == wanted
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_digest_depends_on_every_stage(both, stage):
     file = manifest_of(both[0], stage)

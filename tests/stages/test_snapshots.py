@@ -99,7 +99,7 @@ def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_p
     assert fsck.check(place).problems == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_option_changes_nothing_else(place, fresh, tmp_path):
     run(place)
     other = fresh(tmp_path)
@@ -156,6 +156,7 @@ def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, mo
     assert kills > 4 * len(strides)
 
 
+@pytest.mark.slow
 def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
     """Otherwise a run that is killed after deleting some would have to restart."""
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
@@ -174,14 +175,14 @@ def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
     assert "Continuing from iteration 8." in capfd.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_snapshots_deleted_by_a_smaller_budget_are_made_anew(place, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     assert run(place, snapshots_mb=TIGHT) != until(14)
     assert run(place) == until(14)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_budget_thins_the_schedule(place, monkeypatch):
     sizes = {}
     run(place)
@@ -215,7 +216,7 @@ def test_no_snapshot_is_larger_than_its_bound(place):
     assert max(snapshots._size(path) for path in (place / SNAPSHOTS).iterdir()) <= bound < 4 * SIZE
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_without_snapshots_is_neither_resumed_nor_lost(place, capfd):
     run(place, snapshot_every=None, max_iterations=8)
     capfd.readouterr()
@@ -231,7 +232,7 @@ def test_a_run_without_snapshots_is_neither_resumed_nor_lost(place, capfd):
     assert made(place) == until(30)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_snapshots_after_the_end_of_a_run_are_not_published(place):
     run(place, max_iterations=30)
     assert run(place) == until(14)
@@ -256,6 +257,7 @@ def test_files_are_shared_and_survive_the_work_directory(place):
     assert {file.stat().st_nlink for file in files} == {2}
 
 
+@pytest.mark.slow
 def test_a_file_system_without_hard_links_gets_copies(place, monkeypatch):
     link = os.link
 

@@ -111,6 +111,7 @@ def test_a_described_run_is_up_to_date(made):
     assert status_lines(reasons(made, requested_stages(CONFIG, made)))[2] == "solve: up to date"
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("changes1", "changes4", "changes6")
 @pytest.mark.parametrize(
     ("changes", "stage", "reason"),
@@ -232,6 +233,7 @@ def test_a_refused_budget_forgets_nothing(made):
     assert found(made) == {}
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("solve", "report")
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_that_has_not_run_and_one_whose_manifest_is_damaged(made, stage):
@@ -270,6 +272,7 @@ def edited(path, at=-1):
     file.write_bytes(content)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(("stage", "product"), PRODUCTS)
 def test_an_edit_of_the_same_size_is_noticed(made, stage, product):
     edited(made / product)
@@ -277,6 +280,7 @@ def test_an_edit_of_the_same_size_is_noticed(made, stage, product):
     assert found(made) == {stage: f"describes another {name} than the one that is there", **later(stage)}
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(("stage", "product"), PRODUCTS)
 def test_a_missing_or_shorter_product_is_noticed(made, stage, product):
     name, path = product.partition("/")[0], made / product
@@ -287,6 +291,7 @@ def test_a_missing_or_shorter_product_is_noticed(made, stage, product):
     assert found(made) == {stage: f"lacks its product {name}", **later(stage)}
 
 
+@pytest.mark.slow
 def test_a_copy_is_read_once(made, monkeypatch):
     for file in made.rglob("*"):
         os.utime(file, (len(file.name), len(file.name)))
@@ -359,6 +364,7 @@ def test_the_state_is_named_by_all_keys_except_budgets(key):
     assert len({names[0], *others}) == 4
 
 
+@pytest.mark.slow
 def test_the_report_prints_the_settings_in_force(made):
     """Not the present configuration: the solution was made with another one."""
     text = (made / "report.html").read_text()
@@ -397,6 +403,7 @@ def why(capsys, *arguments):
 FRESH = [f"{stage}: up to date" for stage in STAGES]
 
 
+@pytest.mark.slow
 def test_why_takes_a_configuration_a_clone_or_results(clone, capsys):
     results = clone / "data" / GAME / "full"
     assert why(capsys) == why(capsys, "config.yaml") == why(capsys, results) == why(capsys, clone) == FRESH

@@ -215,8 +215,8 @@ def test_dry_run_explains_itself(workflow):
     assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
 
 
-@pytest.mark.long_but("change0", "change3", "change5")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("solve-change0-stages0")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("section", "change", "stages"),
     [
@@ -234,9 +234,8 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
     assert workflow.stale() == stages
 
 
-@pytest.mark.long_but("bundle", "counts", "regret", "templates", "evaluate")
-@pytest.mark.long_but("bundle", "counts", "regret", "templates", "evaluate")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("structure/counts.py-enumerate")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "first"),
     [
@@ -364,9 +363,8 @@ def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     assert workflow.manifest("solve")["products"]["solution.zarr"] == solution
 
 
-@pytest.mark.long_but("convergence", "report.html", "placed", "zip")
-@pytest.mark.long_but("convergence", "report.html", "placed", "zip")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("index.zarr/full/players/0/placed-index")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("product", "stage"),
     [
@@ -397,7 +395,7 @@ def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
     assert workflow.stale() == [], "the same content again"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_changed_product_is_refused(workflow):
     chunk = workflow.data / "solution.zarr/strategy/0/0/c/0"
     content, stat = bytearray(chunk.read_bytes()), chunk.stat()
@@ -413,7 +411,7 @@ def test_a_changed_product_is_refused(workflow):
     assert "solution.zarr is not what stage 'solve' made" in told and "solve.json to make it anew" in told
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("section", "values", "sentence"),
     [
@@ -456,7 +454,7 @@ def test_another_game_without_symmetry(tmp_path):
     assert len(list((tmp_path / "w/data").glob("*/none/report.html"))) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("config", "place"), [("test-abrupt-plain", f"{GAME}/none"), ("test-classical", "mini-2x2k2-classical/full")]
 )

@@ -24,8 +24,8 @@ def state(workflow):
     return {file: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in stats.items()}
 
 
-@pytest.mark.long_but("arguments0", "arguments3", "arguments5")
-@pytest.mark.slow_but_one
+@pytest.mark.long_but("arguments0")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["--dry-run"], ["--summary"], ["--dag"], ["--lint"], ["--unlock"], ["--report", "report.zip"]]
 )

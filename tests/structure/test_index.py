@@ -43,8 +43,8 @@ def test_the_full_game_has_the_known_size():
     assert [p.sequences for p in symmetric.players] == [3_185_905, 2_821_241]
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("classical", "after")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["pttt-abrupt", "pttt-classical", "pttt-abrupt-after-0-5-1-8-3"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_ranks_are_a_bijection_with_the_last_attempt_as_major_digit(name, player):

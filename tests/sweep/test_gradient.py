@@ -135,6 +135,7 @@ def packed(matrix):
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64).ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("terms", "rows", "width"), [(1, 1, 1), (24, 18, 24), (64, 5, 6), (100, 7, 21), (120, 24, 2)])
 def test_matrices_of_any_size(terms, rows, width):
     rng = np.random.default_rng(terms)

@@ -54,6 +54,7 @@ def test_cells_that_are_not_zero_are_found(dtype, width):
         source[at] = 0
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("orders", [1, STRETCH - 1, STRETCH, 3 * STRETCH + 5])
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
 def test_orders_are_summed_by_cells_in_sequence(orders, share):

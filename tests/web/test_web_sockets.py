@@ -136,6 +136,7 @@ def test_a_client_cannot_send_for_ever(served, monkeypatch):
     wait_until(lambda: len(served.door) == 0)
 
 
+@pytest.mark.slow
 def test_a_broken_answer_ends_although_the_client_is_sending(served, monkeypatch):
     monkeypatch.setattr(served.door, "reading_seconds", 0.2)
     with served.connect() as client:
