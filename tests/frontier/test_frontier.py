@@ -104,7 +104,11 @@ def test_a_damaged_state_is_named(tmp_path):
 def test_the_page(solved):
     report.run(solved)
     page = (solved / "report.html").read_text()
-    assert "0.81818181818182" in page and "exact to rounding" in page and page.count("<svg") == 1
+    assert "0.81818181818182" in page and "exact to rounding" in page and page.count("<svg") == 2
+    assert all(
+        f'aria-label="The {what} of {GAME} over seconds' in page
+        for what in ("proven interval", "width of the proven interval")
+    )
     shown = report.told_rows(rows_of(solved))
     assert page.count("<tr><td>") == len(shown) and shown[-1] == rows_of(solved)[-1]
     assert (solved / "interval.svg").read_text().startswith("<?xml")
