@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pttt_ooc
+from pttt_ooc.double_oracle import oracle as oracle_module
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.lazy_response import Responder
 from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -103,6 +104,22 @@ def test_values_of_whole_games(name):
     last = solved(name).last
     assert last.nashconv < 1e-12 and last.best_lower == pytest.approx(EXACT[name], abs=1e-12)
     assert last.best_upper == pytest.approx(EXACT[name], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_programs_for_many_sequences_begin_later(monkeypatch):
+    def last_without_program(rounds_to_halve):
+        """The round before the first program, where every restricted game counts as large."""
+        monkeypatch.setattr(oracle_module, "DEAR", 0)
+        monkeypatch.setattr(oracle_module, "DEAR_ROUNDS", rounds_to_halve)
+        rounds = list(DoubleOracle(named_game("pttt-2x4k3-abrupt")).rounds())
+        assert rounds[-1].lower == pytest.approx(0.444696405855436, rel=0, abs=1e-12)
+        return [one for one in rounds if not one.exact][-1]
+
+    usual, patient = last_without_program(0), last_without_program(24)
+    assert oracle_module.DEAR_FROM < patient.nashconv < usual.nashconv / 4 and usual.nashconv <= 1e-3
+    assert usual.added and not patient.added  # matching goes on as long as it finds something
+    assert last_without_program(1).number == patient.number  # each of these rounds has halved the interval
 
 
 def test_the_rule_wins_where_it_can_and_blocks_where_it_must():
