@@ -40,7 +40,7 @@ serve: $(RUNTIME) ## start the course's grader (SERVE="..." adds options, such a
 test: $(DEV) $(REFEREE) ## run the tests but the slow ones, in five minutes (PYTEST="..." adds options, such as -k store)
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow and not full and not long" $(PYTEST)
 
-test-all: $(DEV) $(REFEREE) ## run all tests, as CI does (PYTEST="-m full": the full-size game; "-m long": hours)
+test-all: $(DEV) $(REFEREE) ## run all tests, as CI does (PYTEST="-m full": the full-size game; "-m long": further cases, hours)
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(PYTEST)
 
 check: $(DEV) ## lint, formatting and types, of the package and of the workflow
