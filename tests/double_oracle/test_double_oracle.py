@@ -108,11 +108,13 @@ def test_values_of_whole_games(name):
 
 @pytest.mark.slow
 def test_programs_for_many_sequences_begin_later(monkeypatch):
-    def last_without_program(rounds_to_halve):
+    def last_without_program(rounds_to_halve, width=2e-3):
         """The round before the first program, where every restricted game counts as large."""
         monkeypatch.setattr(oracle_module, "DEAR", 0)
         monkeypatch.setattr(oracle_module, "DEAR_ROUNDS", rounds_to_halve)
-        rounds = list(DoubleOracle(named_game("pttt-2x4k3-abrupt")).rounds())
+        run = DoubleOracle(named_game("pttt-2x4k3-abrupt"))
+        run._halved = width, 0
+        rounds = list(run.rounds())
         assert rounds[-1].lower == pytest.approx(0.444696405855436, rel=0, abs=1e-12)
         return [one for one in rounds if not one.exact][-1]
 
@@ -120,6 +122,7 @@ def test_programs_for_many_sequences_begin_later(monkeypatch):
     assert oracle_module.DEAR_FROM < patient.nashconv < usual.nashconv / 4 and usual.nashconv <= 1e-3
     assert usual.added and not patient.added  # matching goes on as long as it finds something
     assert last_without_program(1).number == patient.number  # each of these rounds has halved the interval
+    assert last_without_program(1, 1e-3).number == usual.number  # from 1e-3 to 6e-4 is no half
 
 
 def test_the_rule_wins_where_it_can_and_blocks_where_it_must():
