@@ -66,6 +66,7 @@ def compare(name, dtype, tolerance, strategies):
     return reach, trie
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2x2", "2x3k2", "after-1-4")
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL[2:5]])
 def test_the_walk_makes_the_same_gradients_as_the_engine(name):
@@ -75,7 +76,7 @@ def test_the_walk_makes_the_same_gradients_as_the_engine(name):
     compare(name, np.float64, 1e-12, strategies)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*helpers.TINY, "pttt-abrupt-after-0-5-1-8-3"])
 def test_the_walk_of_uniform_play_in_single_precision(name):
     index = helpers.small_engine(name, dtype=np.float32).index
@@ -178,6 +179,7 @@ def test_mutants_are_dealt_evenly_to_the_rooms():
     assert len(whole) == sum(len(mutants.mutants(*one)) for one in sources.items())
 
 
+@pytest.mark.slow
 def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
     """Each anew, with its own environment; what takes too long is ended, and what comes next runs all the same."""
     monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])

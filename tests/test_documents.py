@@ -109,6 +109,7 @@ def test_links_lead_somewhere(page):
     assert list(broken_links(page)) == []
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_in_documents_is_python(page):
     for token in tokens_of(page):

@@ -81,7 +81,7 @@ def test_alphabeta_finds_what_minimax_finds():
     assert len(values) > 5
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [offer.key for offer in AGENTS if offer.games == ("extreme",)])
 def test_a_person_plays_against_it_in_the_browser(tmp_path, key):
     """Whole games, in which the person makes the first legal move; bonus moves are made at once."""

@@ -21,6 +21,7 @@ def both(text, moves=()):
     return found.pop()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("text", "value"),
     [("3x3+need3", 0), ("4x3+need3", 1), ("3x4+need3", 1), ("4x4+need3", 1), ("4x4+need4", 0), ("6x5+need4", 1)],

@@ -148,6 +148,7 @@ def trained():
     return ultimate.train(ULTIMATE, 20_000, seed=5)
 
 
+@pytest.mark.slow
 def test_training_follows_from_its_seed(trained):
     weights, results = ultimate.train(ULTIMATE, 400, seed=6)
     again, _ = ultimate.train(ULTIMATE, 400, seed=6)

@@ -32,6 +32,7 @@ def test_perft_from_the_start():
     assert perft(ULTIMATE, [], range(9)) == [1, 81, 720, 6336, 55080, 473256, 4020960, 33782544, 281067408]
 
 
+@pytest.mark.slow
 def test_perft_with_open_boards():
     assert perft(game("ultimate:open"), [], (6, 7, 8)) == [4017888, 33702480, 279251280]
 

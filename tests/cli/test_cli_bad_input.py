@@ -197,7 +197,7 @@ FILES = (
 )
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("make", FILES)
 def test_an_unreadable_strategy(pttt, make):
     name, says = make()
@@ -369,6 +369,7 @@ def test_an_unknown_or_missing_player(pttt, command):
     refused(pttt, *command, code=2, says=("--player",))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -171,6 +171,7 @@ def test_mistakes_are_told(run, made):
     assert named["infosets"] and named["openings"] != found["openings"]
 
 
+@pytest.mark.slow
 def test_mistakes_with_symmetry_are_those_without(run, made, tmp_path):
     *_, solution, directory = made
     solution[1].save(tmp_path / "second.zip", "float64")

@@ -280,8 +280,8 @@ def truncate(file):
     os.truncate(file, file.stat().st_size // 2)
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("regrets-flip")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("kind", "harm"), [("regrets", flip), ("strategy_sums", flip), ("predictions", flip), ("regrets", truncate)]
 )
@@ -318,8 +318,8 @@ def older(file):
     file.write_text(json.dumps({**content, "checksum": f"{crc:08x}"}, sort_keys=True))
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("flip")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("harm", "says"),
     [

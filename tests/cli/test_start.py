@@ -46,7 +46,7 @@ def test_afterwards_an_interrupt_is_reported(monkeypatch):
     assert handlers == [before] and signal.getsignal(signal.SIGINT) == before
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["pttt_ooc", "pttt_ooc.cli"])
 def test_python_runs_the_package_as_the_command(tmp_path, module):
     def run(*arguments):

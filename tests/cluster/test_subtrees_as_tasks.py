@@ -97,6 +97,7 @@ def test_workers_that_die_lose_no_bit(client, threads, monkeypatch, killed):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_version_gets_a_sentence(client, monkeypatch):
     monkeypatch.setattr(subtree_runner, "program_version", lambda: "0.0")
     with pytest.raises(

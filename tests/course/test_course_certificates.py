@@ -172,6 +172,7 @@ def test_a_strategy_that_reaches_too_much_gets_a_sentence(tmp_path):
     lab.close()
 
 
+@pytest.mark.slow
 def test_a_grader_can_do_without(tmp_path):
     lab = Lab(tmp_path / "grader", certificate_infosets=None)
     fill(lab)

@@ -37,6 +37,7 @@ def next_up(lab):
         return queue.next_up(session)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("jump", [-DAY, DAY])
 def test_nobody_waits_a_day_for_the_next_submission(limited, clock, jump):
     token = limited.team("Team A")

@@ -124,6 +124,7 @@ def test_a_student_without_the_package_hands_in_what_the_grader_accepts(any_lab,
     assert "(189, 6) for player 0 and (107, 6) for player 1" in (kit / "README.txt").read_text()
 
 
+@pytest.mark.slow_but_one
 def test_the_loader_reads_and_writes_strategies(any_lab, tmp_path):
     kit = unpacked(any_lab, tmp_path)
     (kit / "try.py").write_text(
@@ -198,7 +199,7 @@ def test_the_kit_is_cached_and_made_again_only_if_something_has_changed(tmp_path
     lab.close()
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 def test_the_command_writes_the_same_kit(any_lab, tmp_path):
     file = tmp_path / "kit.zip"
     done = pttt("grader", "kit", file, "--data", any_lab.data)

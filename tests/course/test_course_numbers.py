@@ -54,6 +54,7 @@ def test_teams_with_the_same_file_share_a_gradient(lab):
     assert entries(lab)[2, 4] == pytest.approx(truth(random_tensor(0, 1, 4.0), random_tensor(1, 3)).value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_numbers_do_not_return_in_a_restored_copy_either(lab, tmp_path):
     lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1))

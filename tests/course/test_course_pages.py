@@ -36,8 +36,8 @@ def test_the_leaderboard_shows_what_the_course_shows(full):
             assert figure is None or f"{figure:.5f}" in page
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("0")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("sort", ["0", "1", "sum"])
 def test_the_leaderboard_is_sorted(full, sort):
     with full.database.reading() as session:
@@ -69,7 +69,7 @@ def rows_of(page):
     return re.findall(r'<tr><th scope="row"><a [^>]*><bdi>([^<]+)</bdi></a></th>', page)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.long_but("nonsense", "mean")
 @pytest.mark.parametrize("by", ["team", "mean", "exploitability", "2", "nonsense"])
 def test_the_matrix_is_sorted(full, by):
@@ -84,6 +84,7 @@ def test_the_matrix_is_sorted(full, by):
     assert rows_of(full.client.get(f"/matrix?rows={by}").text) == [r.team.name for r in sorted(m.rows, key=key)]
 
 
+@pytest.mark.slow
 def test_columns_of_the_matrix_are_best_for_player_1_first(full):
     page = full.client.get("/matrix?columns=mean").text
     with full.database.reading() as session:
@@ -126,6 +127,7 @@ def test_parts_are_sent_only_when_they_have_changed(full):
         assert full.client.get(again).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_submissions_page_is_asked_again_until_there_is_a_verdict(full):
     number = full.submit(full.team("Team D"), 0, strategy_zip(0, 5))
     page = full.client.get(f"/submissions/{number}").text
@@ -283,6 +285,7 @@ def test_titles_tell_pages_apart(full):
     assert full.client.get("/submissions?of=99").status_code == 404
 
 
+@pytest.mark.slow
 def test_submissions_are_filtered_by_status_with_links(full):
     import html
     import re
@@ -301,6 +304,7 @@ def test_submissions_are_filtered_by_status_with_links(full):
         assert refused.status_code == 400 and "There is no status" in refused.text
 
 
+@pytest.mark.slow
 def test_what_a_team_may_still_submit_is_shown(tmp_path):
     import re
 
@@ -337,6 +341,7 @@ def test_what_a_team_may_still_submit_is_shown(tmp_path):
 # Probes
 
 
+@pytest.mark.slow
 def test_metrics_are_in_prometheus_format(full):
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -420,6 +425,7 @@ def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
     lab.close()
 
 
+@pytest.mark.slow
 def test_another_value_puts_all_figures_right(full):
     value.find_value(full.settings, full.database, full.storage, 1)
     before = full.client.get("/api/history").json()

@@ -40,6 +40,7 @@ def test_a_team_opens_and_closes_its_own_submission(filled):
     assert opened(filled) == []
 
 
+@pytest.mark.slow
 def test_nobody_opens_what_is_anothers_or_not_accepted(filled):
     assert switch(filled, filled.mine).status_code == 401
     filled.sign_in(filled.tokens["Team A"])

@@ -47,6 +47,7 @@ def submit(server, token, player, content, *options):
     return pttt("submit", *options, PTTT_TOKEN=token)
 
 
+@pytest.mark.slow
 def test_submit_from_the_command_line(server):
     token = add_team(server, "Terminal Team")
     done = submit(server, token, 0, strategy_zip(0, 31))

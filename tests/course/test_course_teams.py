@@ -117,6 +117,7 @@ def test_a_new_team_shows_at_once(lab):
     assert "Team A" not in before and "Team A" in lab.client.get("/parts/leaderboard").text
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_without_a_traceback(lab):
     """SQLite's own error: it is told that the file may not grow."""
 
@@ -154,6 +155,7 @@ def sign_out(lab):
     assert lab.client.post("/sign-out", data=form, follow_redirects=False).status_code == 303
 
 
+@pytest.mark.slow
 def test_signing_out_ends_the_session_on_the_server(lab):
     token = lab.team("Team A")
     other, mine = signed_in_cookie(lab, token), signed_in_cookie(lab, token)

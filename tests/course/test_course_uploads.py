@@ -57,6 +57,7 @@ def test_files_bear_the_servers_names_only(lab):
     assert len(names) == 4 and all(len(n) == 36 and n.endswith(".zip") for n in names)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "headers",
     [{}, {"Authorization": "Bearer"}, {"Authorization": "Basic {}"}, {"Authorization": "Bearer {}x"}, {"X": "{}"}],
@@ -369,6 +370,7 @@ def test_every_answer_has_the_headers_that_protect(lab):
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
 
 
+@pytest.mark.slow
 def test_pages_have_no_inline_scripts_or_styles(lab):
     lab.baseline()
     lab.sign_in(lab.team("Team A"))

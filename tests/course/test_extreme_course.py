@@ -82,6 +82,7 @@ def test_no_games_of_people_if_the_settings_say_so(course):
 # Verdicts
 
 
+@pytest.mark.slow
 def test_a_bot_that_plays_is_accepted(course):
     told = course.hand_in("Team A", GOOD)
     assert (told["status"], told["message"], told["python"][:2]) == ("Accepted", "", "3.")
@@ -276,6 +277,7 @@ def test_the_teams_take_turns(course):
     assert course.bots.claim()[0].id == third and course.bots.claim({third})[0].id == another
 
 
+@pytest.mark.slow
 def test_a_worker_checks_all_that_comes_and_stops_when_it_is_told(course, monkeypatch):
     """Its checks under way are broken off, and count for nothing."""
     begun, checks = threading.Event(), threading.Event()
@@ -301,7 +303,7 @@ def test_a_worker_checks_all_that_comes_and_stops_when_it_is_told(course, monkey
     checks.set()
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [(b"class", b"# coding: undefined\nclass"), (b"<script>", b"\\ud800 \\0 <script>")])
 def test_odd_texts_get_a_verdict_as_others_do(course, change):
     told = course.hand_in("Team A", BAD.replace(*change))
@@ -324,6 +326,7 @@ def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
     assert told["status"] == "Accepted"
 
 
+@pytest.mark.slow
 def test_why_nothing_is_checked_is_told(course):
     number = course.post("Team A", GOOD).json()["number"]
     browser = course.browser("Team A")
@@ -414,6 +417,7 @@ def test_a_full_disk_is_told(course, monkeypatch):
 # The tournament
 
 
+@pytest.mark.slow
 def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
     monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
     lacking = GOOD.replace(b"return", b"raise ImportError(\"No module named 'pandas'\")\n        return")
@@ -491,6 +495,7 @@ def test_a_tournament_goes_on_with_the_bots_with_which_it_began(course):
     assert len(record.state().played) == 2
 
 
+@pytest.mark.slow
 def test_a_tournament_without_enough_teams_says_so(course):
     course.hand_in("Team A", GOOD)
     course.restarted(begins=now(-1))

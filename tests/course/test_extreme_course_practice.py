@@ -325,6 +325,7 @@ def test_one_bots_matches(shown):
     assert shown.browser().get("/extreme/practice?bot=%3Cx").status_code == 422
 
 
+@pytest.mark.slow
 def test_a_practice_match_is_replayed_and_only_its_owner_sees_what_a_bot_printed(shown):
     match = next(match for match in shown.record.practised() if match.forfeited_by)
     name, loser = match.pairing.name, match.forfeited_by
@@ -400,6 +401,7 @@ def test_where_nobody_has_practised_yet_the_page_says_so(course):
     assert "the first one begins as soon as a team has an accepted bot" in browser.get("/extreme/practice").text
 
 
+@pytest.mark.slow
 def test_without_practice_the_page_says_when_the_tournament_begins(course):
     begins = now(60)
     course.restarted(practice=False, begins=begins)

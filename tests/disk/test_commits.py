@@ -384,6 +384,7 @@ def test_after_a_power_cut_a_new_work_directory_is_on_disk(tmp_path: Path, monke
 # Refusals
 
 
+@pytest.mark.slow
 def test_a_second_solver_is_refused(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; import numpy as np; from pttt_ooc.disk.commits import ResumableState\n"

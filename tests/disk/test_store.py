@@ -26,6 +26,7 @@ from pttt_ooc.errors import StoreError
 SHAPES = [(7,), (3, 5), (0,), (0, 4), (4, 0), (), (1,)]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1", ">f8"])
 def test_a_created_array_is_zero_and_zarr_reads_writes_through_the_map(

@@ -198,6 +198,7 @@ def test_the_command_keeps_its_strategies_and_goes_on_from_a_solution(exact, tmp
     assert "leave out --game" in exact("--from", tmp_path / "cold", "--game", "pttt-abrupt").err
 
 
+@pytest.mark.slow
 def test_a_board_of_more_than_ten_squares(run, exact, tmp_path):
     name, data = "pttt-3x4k3-classical", ("--data", tmp_path / "data")
     found = exact("--game", name, "--output", tmp_path / "plan", "--json", *data).json

@@ -52,6 +52,7 @@ def in_parts(oracle, player, order):
     return search.response, count
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("dark-hex", "after-1", "k3-abrupt")
 @pytest.mark.parametrize("name", GAMES)
 def test_a_response_in_parts_is_the_whole_one(name, monkeypatch):
@@ -120,6 +121,7 @@ def test_what_a_trimmed_plan_keeps_is_a_strategy(least):
         assert played.counts[1] == (plan.chances[:size] > 0).sum() and (played.chances[: played.counts[1]] > 0).all()
 
 
+@pytest.mark.slow
 def test_what_is_not_played_is_dropped_and_a_saved_run_drops_the_same(monkeypatch):
     monkeypatch.setattr(oracle_module, "LARGE", 40)
     monkeypatch.setattr(oracle_module, "MOSTLY_UNPLAYED", 1.5)

@@ -54,6 +54,7 @@ def test_a_run_cut_off_after_each_round_finds_the_same_bits(tmp_path):
     assert_same(oracle, whole)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("threads", [2, 4])
 def test_any_number_of_threads_finds_the_same_bits(threads):
     one, several = (DoubleOracle(named_game(NAME), threads=count) for count in (1, threads))
@@ -98,6 +99,7 @@ def test_a_command_killed_at_some_instants_finds_the_same_bits(tmp_path):
         assert_same(finished(oracle), whole)
 
 
+@pytest.mark.slow
 def test_the_command_goes_on(tmp_path, capsys):
     def run(*options):
         with pytest.raises(SystemExit) as end:

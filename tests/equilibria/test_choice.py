@@ -45,6 +45,7 @@ def test_no_equilibrium_strategy_wins_more_against_the_opponent(name):
             assert -naive.best_response_value(game, 1 - player, rows) == pytest.approx(reference.value, abs=1e-11)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "dark-hex-2x2-abrupt", "mini-2x3k3-abrupt-after-1-4"])
 def test_ranges_of_openings_are_those_of_all_sequences(name):
     game, face, seen = named_game(name), face_of(name), 0

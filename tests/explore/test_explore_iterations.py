@@ -141,6 +141,7 @@ def test_points_of_the_curve_stand_where_their_logarithms_are(pages, solved):
     assert set(f"{x} {y}" for x, y in circles) <= set(path)
 
 
+@pytest.mark.slow
 def test_links_keep_the_iteration(pages, solved):
     page = ready(pages, "/explore?iteration=2&square=1").text
     assert followed(page, "iteration") == {("2",)}
@@ -178,8 +179,8 @@ def test_a_solution_whose_stage_has_not_finished_has_no_snapshots(solved, tmp_pa
 # Best responses
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("0")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_opponent_may_play_its_best_response(pages, solved, player):
     plays = ("second_plays", "first_plays")[player]
@@ -195,8 +196,8 @@ def test_the_opponent_may_play_its_best_response(pages, solved, player):
     assert followed(page, plays) == {("best",)}
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("0")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_player_itself_may_play_its_best_response(pages, solved, player):
     """It is a strategy like others: its probabilities, and the values of going on with it."""

@@ -174,7 +174,7 @@ def test_the_script_gets_a_piece_and_the_history_a_page(pages):
     assert "<html" in whole
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", ["player=0&first=solution&second=uniform", "player=1&first=uniform&second=solution"])
 def test_two_strategies_are_shown_side_by_side(pages, pair):
     page = ready(pages, f"/explore?{pair}&at=|0*&beside=uniform").text
@@ -313,6 +313,7 @@ def test_a_team_sees_where_its_own_submission_loses(course):
     assert "/mistakes" not in course.client.get(f"/submissions/{other}").text
 
 
+@pytest.mark.slow
 def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
     lab = Lab(tmp_path / "grader")
     lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")

@@ -113,6 +113,7 @@ def test_a_game_is_played_and_reviewed(app):
     assert "best response −1.00000" in me.get("/play").text
 
 
+@pytest.mark.slow
 def test_on_the_terminal(directory, monkeypatch):
     pair, players = pair_of(str(directory), None)
     assert players == [0, 1]

@@ -75,6 +75,7 @@ def test_people_play_only_against_opened_submissions(course):
     assert "can no longer be played against" in page and "probability" not in page.split("<main")[1]
 
 
+@pytest.mark.slow
 def test_games_of_a_team_are_the_team_s(course):
     course.sign_in(course.tokens["Team A"])
     address = begin(course, "uniform", 0).headers["location"]

@@ -75,6 +75,7 @@ def breaches(before, *libraries, file="team1.py", name="Team1", python="guess"):
     return [tuple(one) for one in program(file, text, False, python, libraries).breaches]
 
 
+@pytest.mark.slow
 def test_a_library_needs_permission():
     told = "is not allowed; allowed are Python's own libraries, numpy, pandas and sklearn"
     assert breaches("import scipy.sparse") == [(1, f"scipy {told}")]

@@ -426,6 +426,7 @@ class Killer:
         return True
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("launcher", [False, True])
 def test_a_process_that_is_killed_from_outside_costs_nobody_the_match(launcher, caplog):
     killer = Killer(2, launcher)
@@ -470,6 +471,7 @@ def with_process(look):
         process.end()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("where", ["init", "body"])
 def test_a_bot_of_ours_that_fails_is_an_error_of_the_machine(where):
     ours = dataclasses.replace(bot(**{where: "raise PermissionError('kernels')"}), trusted=True)

@@ -65,6 +65,7 @@ def watched(body, **conditions):
         yield process, questions
 
 
+@pytest.mark.slow
 def test_a_bot_that_computes_four_limits_on_a_busy_machine_forfeits_its_first_move():
     """It answers in the end, when the machine has kept it waiting for most of the time."""
     need_walls()
@@ -109,6 +110,7 @@ def test_what_a_bot_computes_after_its_answer_is_charged_with_the_next_one():
     assert 7 <= spent.processor <= spent.seconds < 60
 
 
+@pytest.mark.slow
 def test_a_process_that_is_stopped_loses_no_time():
     """For longer than its limit, in the middle of a move."""
     body = f"import os, signal; os.kill(os.getpid(), signal.SIGSTOP); {FIRST}"

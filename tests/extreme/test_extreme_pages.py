@@ -199,6 +199,7 @@ def test_a_forfeit_does_not_make_the_position_lost():
     assert 0.01 < curves.Analyst(nodes=300).curve(log).chances[-1] < 0.99
 
 
+@pytest.mark.slow
 def test_the_chance_of_the_first_player_rises_with_its_own_win():
     """Just before a line that cannot be stopped, the player who is to complete it wins for certain."""
     analyst, seen = curves.Analyst(nodes=2000), 0

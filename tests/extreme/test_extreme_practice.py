@@ -108,6 +108,7 @@ def test_all_pairs_meet_as_often_as_each_other_and_begin_in_turn(tmp_path, insta
     assert all(abs(begun[one, other] - begun[other, one]) <= 1 for one, other in map(tuple, with_teams))
 
 
+@pytest.mark.slow
 def test_a_new_team_and_a_new_version_play_at_once(tmp_path, instant):
     made, teams = opened(tmp_path / "p"), [team(0), team(1)]
     play(made, teams, 30)

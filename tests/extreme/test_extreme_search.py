@@ -128,6 +128,7 @@ def test_near_the_end_the_search_finds_the_value_of_minimax(searcher):
     assert len(values) > 3 and min(values) < 0 < max(values)
 
 
+@pytest.mark.slow
 def test_the_chosen_move_has_the_value(searcher):
     moves, plies, _, results, _ = random_games(400, 23)
     for one, n, result in list(zip(moves, plies, results, strict=True)):

@@ -159,6 +159,7 @@ def test_an_error_of_the_program_stays_an_error():
             run_converted(f"{text}\nresult = 1")
 
 
+@pytest.mark.slow
 def test_only_syntax_is_changed_in_the_text():
     source = "from __future__ import division\nfrom itertools import imap\nd = {}\nfor k in d.keys():\n\tx = map(None, xrange(3))\n\n"
     assert changes(source, converted(source)) == ""

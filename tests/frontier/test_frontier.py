@@ -101,6 +101,7 @@ def test_a_damaged_state_is_named(tmp_path):
         run.run(FrontierConfig(game=GAME), tmp_path)
 
 
+@pytest.mark.slow
 def test_the_page(solved):
     report.run(solved)
     page = (solved / "report.html").read_text()

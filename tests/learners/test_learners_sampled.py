@@ -301,7 +301,7 @@ def values_of_actions(learning_game, worth, tables):
     return np.array(values), np.array(own), np.array(others) * np.concatenate(learning_game.weights)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.long_but("0-full", "1-none")
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])
@@ -380,6 +380,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2-0", "-0")
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])

@@ -342,6 +342,7 @@ def test_a_solution_on_disk_equals_the_one_in_memory(tmp_path):
     assert again.rows == kept.rows and again[1]["|"].tolist() == kept[1]["|"].tolist() and len(list(again)) == 2
 
 
+@pytest.mark.slow
 def test_a_solve_resumes_where_it_stopped(tmp_path):
     own = replace(pttt.tic_tac_toe(1, 4, 2), name="own-row")
     settings = {"target_nashconv": 0, "symmetry": "none"}

@@ -301,6 +301,7 @@ def test_damaged_zips(tmp_path):
     refused(path, "Not a valid zip file")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("suffix", [".npy", ".zip"])
 def test_damaged_bytes_are_a_sentence_or_nothing(tmp_path, suffix, seed):

@@ -63,6 +63,7 @@ def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt
     assert pttt("verify", "certificate.txt.gz", "--json").json["game"] == name
 
 
+@pytest.mark.slow
 def test_a_gap_gets_a_proven_interval_from_a_saved_run(pttt, tmp_path):
     """What the rounds prove in double precision, and then what they prove when they go on."""
     name = "mini-2x3k3-abrupt"
@@ -124,6 +125,7 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
     assert not (tmp_path / "certificate.txt.gz").exists()
 
 
+@pytest.mark.slow
 def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
     monkeypatch.setattr("pttt_ooc.proof.strategy_behaviour.rounded_plan.__defaults__", (100,))
     done = pttt("certify", "uniform", "uniform", "--game", GAME)

@@ -57,7 +57,7 @@ def test_committed_plans_guarantee_by_brute_force_what_they_claim(name):
         assert naive.best_response_value(game, player, rows) == pytest.approx((-value, value)[player == 0], abs=1e-12)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.long_but("0.7", "dark-hex-2x3")
 @pytest.mark.parametrize("zero_probability", [0.0, 0.7])
 @pytest.mark.parametrize("name", ONE_OF_EACH)
@@ -126,6 +126,7 @@ def test_a_game_with_a_setup_has_no_certificate():
         rounded_plan(uniform_strategy(full_index(name), 0, np.float64))
 
 
+@pytest.mark.slow
 def test_a_plan_that_reaches_too_much_is_refused_before_it_is_written():
     strategy = uniform_strategy(full_index("mini-2x3k3-abrupt"), 1, np.float64)
     size = rounded_plan(strategy).infosets

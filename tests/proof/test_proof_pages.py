@@ -297,7 +297,7 @@ GAMES = """async ([name, human, squares]) => {
 }"""
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.long_but("classical")
 @in_browser
 @pytest.mark.parametrize("name", BENCHMARKS)

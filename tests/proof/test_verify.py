@@ -36,7 +36,7 @@ def test_there_is_a_certificate_for_each_game_with_an_empty_board():
     assert sum((PROOF / f"{name}.txt.gz").stat().st_size for name in BENCHMARKS) <= 300_000
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=LARGE.get(name, ())) for name in EXACT_VALUES])
 def test_committed_certificates_prove_the_values_of_the_catalogue(name):
     """What the catalogue says is what the program proves, with the rules of the game that has this name."""
@@ -75,6 +75,7 @@ def refusals(path):
     return said, str(refused.value)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_certificate_is_refused_with_line_and_reason(damage, tmp_path):
     text, number, reason = DAMAGED[damage]
@@ -121,8 +122,8 @@ def measured(command):
         return child.returncode, told.read().decode(), usage.ru_utime, usage.ru_maxrss * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.long_but("verify.py-zeros", "verify.py-huge", "pttt verify-zeros")
-@pytest.mark.slow_but_one
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_bomb_takes_neither_memory_nor_time(bomb, program, tmp_path):

@@ -78,6 +78,7 @@ def test_a_text_without_the_setup_is_refused():
     assert numbers(profile_of(game, "none"), player, text).infoset == text
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), CASES, ids=IDS)
 def test_infosets_are_exactly_those_of_a_walk_over_histories(game, symmetry):
     index = profile_of(game, symmetry).index

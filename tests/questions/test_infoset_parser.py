@@ -42,6 +42,7 @@ def mutated(game, text, rng):
     return text_of(attempts)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("2x2", "2x3k2", "after-1-4")
 @pytest.mark.parametrize("name", TINY + SMALL)
 @pytest.mark.parametrize("player", [0, 1])

@@ -126,6 +126,7 @@ def equilibrium():
     return engine, strategies, (-found.best_response_1, found.best_response_0)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("kind", ["uniform", "random", "solution"])
 def test_the_parts_add_up_to_the_exploitability(equilibrium, player, kind):

@@ -14,7 +14,7 @@ from tests.kits.questioned import GAMES, NAMES, engine_of, infosets, profile_of,
 PLAYED = 3000
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "symmetry"), [("mini-2x3k2-abrupt", "full"), ("mini-2x3k2-classical", "none")])
 def test_infosets_and_payoffs_have_the_exact_frequencies(name, symmetry):
     game = GAMES[NAMES.index(name)]

@@ -44,7 +44,7 @@ def test_the_board_turned_by_half_is_the_only_symmetry():
     assert named_game("dark-hex-3x3-abrupt").symmetries == (tuple(range(9)), tuple(reversed(range(9))))
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "histories", "infosets"), [("abrupt", 29.31e9, 27.33e6), ("classical", 19.12e9, 6.07e6)]
 )

@@ -115,7 +115,7 @@ def test_both_distinguish_the_same_histories(game: Game) -> None:
         assert len(set(known[player].values())) == len(known[player])
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["abrupt", "classical"])
 def test_every_history_of_a_late_position(rule: Any) -> None:
     game = tic_tac_toe(f"late-{rule}", 3, 3, 3, rule, ((0, 4, 5, 6), (8, 3, 2)))

@@ -71,6 +71,7 @@ def converged(tree, worth, algorithm="hs-pcfr+", **more):
     return profile, (outcomes(tree, profile) * worth.table()).sum() / 9, gap
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")  # scipy ignores an option that it does not accept, with a warning
 def test_linear_programs_find_the_value_of_both_players(small):
     assert 1000 < small.nodes < 4000

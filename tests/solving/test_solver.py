@@ -130,7 +130,7 @@ def test_rules_follow_their_papers(tmp_path, changes):
                 assert row / row.sum() == pytest.approx(average[player][text], rel=0, abs=1e-10)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
 def test_the_reported_gap_equals_that_of_the_brute_force(tmp_path, name):
     solution = run(tmp_path, config(max_iterations=50), name, "none")
@@ -241,6 +241,7 @@ def test_another_schedule_of_evaluations_stops_where_a_fresh_run_does(tmp_path):
     assert run(tmp_path, before, folder="w", on_progress=seen.append).iteration == 31 and not seen
 
 
+@pytest.mark.slow
 def test_without_a_target_the_schedule_does_not_matter(tmp_path):
     run(tmp_path, config(evaluate_every=2, max_iterations=20), folder="w")
     told = []
@@ -447,6 +448,7 @@ def test_a_target_of_zero_is_never_reached(tmp_path):
     assert solution.iteration == 3 and solution.stopped_by == "max_iterations"
 
 
+@pytest.mark.slow
 def test_the_value_lies_between_its_bounds(tmp_path):
     solution = run(tmp_path, config(max_iterations=30))
     for row in solution.rows:

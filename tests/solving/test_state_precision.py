@@ -164,7 +164,7 @@ def test_one_iteration_equals_that_of_a_wide_state_up_to_rounding(algorithm, sym
             assert np.mean(np.abs(one.probabilities - other.probabilities) < 0.01) > 0.95
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["dcfr", "sapdcfr+"])
 def test_it_converges_like_a_wide_state(tmp_path, algorithm):
     found = {}

@@ -71,6 +71,7 @@ def test_work_in_a_damaged_map_is_never_resumed(killer, monkeypatch):
         killer.random_instants(100, random.Random(3))
 
 
+@pytest.mark.slow
 def test_a_lost_commit_is_noticed(killer, monkeypatch):
     monkeypatch.setattr(commits, "atomic_write_text", lambda path, text: path.exists() or path.write_text(text))
     with pytest.raises((FaultError, AssertionError)):

@@ -99,6 +99,7 @@ def test_no_operator_has_more_cells_than_the_bound(attempts, data):
     assert len(orders) and cells.size <= most_cells(np.array([attempts]), np.array([keys]))[0]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["pttt-2x4k3-abrupt", "mini-2x3k3-abrupt"])
 def test_a_budget_is_refused_with_the_largest_need_of_all_stages(name):
     plan = plan_of(name, memory_mb=230)
@@ -130,7 +131,7 @@ def test_a_large_budget_is_accepted_without_planning(monkeypatch):
     budgets.refuse_small_budget(check_config({}))
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("cores", [1, 2, 4, 8, 16, 32, 64])
 def test_the_configuration_as_shipped_runs_on_any_number_of_cores(shipped, cores):
     config, plans = shipped
@@ -208,6 +209,7 @@ def obeying(sequences, work, pairs, order_tables, rows):
     return rates.GameTimes(pairs, sequences, work, order_tables, rows, **spent, **both)
 
 
+@pytest.mark.slow
 def test_times_are_predicted_from_rates_of_sequences_and_additions():
     plan = planned(check_config({"game": "pttt-abrupt", "memory_mb": 4000}), 2)
     small = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)

@@ -71,6 +71,7 @@ def test_the_bundle_still_describes_its_run(both):
     assert facts["digests"]["solution.zarr"] == manifest["products"]["solution.zarr"]["digest"]
 
 
+@pytest.mark.slow
 def test_equal_runs_have_the_same_digest(both, capsys):
     for stage in STAGES:
         first, second = (read_manifest(manifest_of(directory, stage), stage) for directory in both)

@@ -197,6 +197,7 @@ def test_a_budget_thins_the_schedule(place, monkeypatch):
     assert sorted(int(p.stem) for p in (work / SNAPSHOTS).glob("*.zarr")) == found, "on disk there are no others"
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(place):
     run(place, snapshot_every=None)
     before = (place / "solve.json").read_bytes()
@@ -208,6 +209,7 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(place)
     assert not any((place / "work").rglob(SNAPSHOTS))
 
 
+@pytest.mark.slow
 def test_no_snapshot_is_larger_than_its_bound(place):
     run(place)
     from tests.kits.helpers import small_engine

@@ -323,6 +323,7 @@ def test_a_record_is_valid_for_one_content_only(made):
     )
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"pttt_pl0.zip": 3}'])
 def test_a_damaged_record_only_costs_time(made, content):
     (made / product_check.DIRECTORY / "export.json").write_text(content)

@@ -67,6 +67,7 @@ def test_read_only_data(workflow, tmp_path_factory):
         disk.read_only(False)
 
 
+@pytest.mark.slow
 def test_a_second_run_names_the_first_and_disturbs_nothing(workflow):
     with begin([workflow.data / "export.json"], [workflow.data]):
         before = state(workflow)
@@ -84,6 +85,7 @@ def test_a_second_run_names_the_first_and_disturbs_nothing(workflow):
     }
 
 
+@pytest.mark.slow
 def test_after_a_run_no_product_is_read_again(workflow):
     """Although Snakemake gives new times to products."""
     for stage in STAGES:
@@ -115,7 +117,7 @@ def test_equivalent_settings_make_nothing_stale(workflow):
     assert workflow.stale() == []
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize(("product", "stage"), [("pttt_pl0.zip", "export"), ("report.html", "report")])
 def test_an_edit_of_the_same_size_is_repaired(workflow, product, stage):
     content = bytearray((workflow.data / product).read_bytes())
@@ -133,7 +135,7 @@ def test_only_requested_targets_run(workflow):
     assert "stage solve runs again" in told and "rule evaluate" not in told and "Evaluate the solution" not in told
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--forcerun", "evaluate"], ["--forcerun", f"data/{GAME}/full/evaluate.json"]])
 def test_a_forced_stage_forces_later_stages(workflow, arguments):
     counted = [line.split() for line in workflow.succeed("--dry-run", *arguments).splitlines()]
