@@ -83,10 +83,11 @@ def resize(bounds: Bounds, megabytes: float) -> None:
 def _resize(keys: NDArray[np.uint64], ages: NDArray[np.uint16], content: NDArray[np.float64], length: int) -> None:
     """Entries move before a table shrinks or after it has grown: a second table might not fit."""
     before = len(keys)
+    if length == before:
+        return
     if length > before:
         _set_lengths(keys, ages, content, length)
-    begin, end = (length, before) if length < before else (0, before if length > before else 0)
-    _move(keys, ages, content.reshape(len(content), -1), begin, end, length)
+    _move(keys, ages, content.reshape(len(content), -1), length if length < before else 0, before, length)
     if length < before:
         _set_lengths(keys, ages, content, length)
 

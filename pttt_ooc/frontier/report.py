@@ -105,8 +105,9 @@ def _figure(
             axes.tick_params(labelsize=9.5)
             axes.grid(True)
         if any(curves):
-            place = {"bbox_to_anchor": (0, -0.2), "borderaxespad": 0}
-            figure.axes[0].legend(loc="upper left", fontsize=9, frameon=False, ncols=2, **place)
+            figure.axes[0].legend(
+                loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=9, frameon=False, ncols=2, borderaxespad=0
+            )
         figure.tight_layout(pad=0.5)
         return figure
 

@@ -68,7 +68,7 @@ def held(bounds):
     return dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
 
 
-def test_tables_that_shrink_take_no_second_table(tmp_path):
+def test_tables_that_shrink_take_no_second_table():
     """The peak of a process that has made large tables smaller, and these larger again."""
     done = subprocess.run([sys.executable, "-c", SHRINK], capture_output=True, text=True, check=True)
     before, after = map(int, done.stdout.split())
