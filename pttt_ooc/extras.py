@@ -17,7 +17,7 @@ from pttt_ooc.errors import MissingExtraError
 EXTRAS = {
     "arena": ("choix", "scipy", "statsmodels"),
     "bots": ("pandas", "sklearn"),
-    "cluster": ("distributed",),
+    "cluster": ("dask_jobqueue", "distributed"),
     "deep": ("jax",),
     "environments": ("gymnasium", "pettingzoo"),
     "exact": ("highspy", "flint", "scipy"),

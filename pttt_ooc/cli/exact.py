@@ -74,7 +74,11 @@ def exact(
         int | None, typer.Option(min=1, metavar="N", help="Search best responses by so many processes of Dask.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Or by the workers of a scheduler of Dask, tcp://HOST:PORT.")
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Or by the workers of a scheduler of Dask, tcp://HOST:PORT; slurm: the workers are jobs of Slurm.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     data: DataOption = DATA,
@@ -91,7 +95,7 @@ def exact(
     the game's index is read; on boards of ten squares and more only their plans are.  With --json, the last line is one
     object.
     """
-    from pttt_ooc.cluster.clients import open_runner
+    from pttt_ooc.cluster.clients import SLURM, open_runner
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
     from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -105,6 +109,8 @@ def exact(
     check_extra("exact", "The command `pttt exact`")
     if workers or scheduler:
         check_extra("cluster", "A search by several processes")
+    if scheduler == SLURM and not workers:
+        raise typer.BadParameter("with --scheduler slurm, --workers says how many jobs to start.")
     if efg:
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")

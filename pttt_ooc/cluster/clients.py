@@ -1,8 +1,10 @@
-"""A client of Dask: for processes of its own on this machine, or for a scheduler that runs."""
+"""A client of Dask: for processes of its own on this machine, for jobs of Slurm, or for a scheduler that runs."""
 
 from __future__ import annotations
 
 import logging
+import math
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,30 +15,44 @@ from pttt_ooc.extras import extra
 from pttt_ooc.rules.game import Game
 
 _ANSWER_SECONDS = 10  # for the scheduler to answer
+_QUEUE_SECONDS = 7 * 86400.0  # jobs may wait in Slurm's queue
+_BESIDES_MB = 600  # memory of a job besides its budget: libraries, and compiling
+SLURM = "slurm"
+"""In place of a scheduler's address: workers are jobs of Slurm."""
 
 
 @contextmanager
-def open_client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
-    """A client, closed at the end, together with processes that it started.
+def open_client(workers: int | None, scheduler: str | None, memory_mb: float = 0) -> Iterator[Any]:
+    """A client, closed at the end, together with the processes or jobs that it started.
 
     Parameters
     ----------
     workers
-        Number of processes to start on this machine, with one thread each.
+        Number of processes to start on this machine, with one thread each; or of jobs.
     scheduler
-        Or the address of a scheduler, such as ``tcp://node7:8786``.
+        Or the address of a scheduler, such as ``tcp://node7:8786``; or :data:`SLURM`, by which workers are jobs.
+    memory_mb
+        Megabytes for each job, besides those of libraries.
 
     Raises
     ------
     MissingExtraError
         If Dask is not installed.
     PtttError
-        If both or neither are given, or if the scheduler does not answer.
+        If workers and an address are given, or only one of workers and Slurm; if the scheduler does not answer, or jobs
+        cannot be submitted.
     """
-    if (workers is None) == (scheduler is None):
+    if scheduler == SLURM and workers is None:
+        raise PtttError("With the scheduler slurm, give a number of workers: as many jobs are started.")
+    if scheduler != SLURM and (workers is None) == (scheduler is None):
         raise PtttError("Give either a number of workers or the address of a scheduler, but not both.")
     with extra("cluster", "A search by several processes"):
         from distributed import Client, LocalCluster
+    if scheduler == SLURM:
+        assert workers
+        with _jobs(workers, memory_mb) as jobs, Client(jobs) as client:
+            yield client
+        return
     if scheduler is None:
         with (
             LocalCluster(
@@ -62,6 +78,22 @@ def open_client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 @contextmanager
+def _jobs(number: int, memory_mb: float) -> Iterator[Any]:
+    """A cluster of so many jobs of Slurm, with one thread each; one that ends is submitted again.
+
+    Partition, account, time and network are settings of dask-jobqueue.
+    """
+    from dask_jobqueue.slurm import SLURMCluster
+
+    if shutil.which("sbatch") is None:
+        raise PtttError("There is no command sbatch here, by which jobs of Slurm are submitted.")
+    memory = f"{math.ceil(memory_mb + _BESIDES_MB)}MB"
+    with SLURMCluster(cores=1, processes=1, memory=memory, scheduler_options={"dashboard_address": ":0"}) as jobs:
+        jobs.adapt(minimum=number, maximum=number)
+        yield jobs
+
+
+@contextmanager
 def open_runner(
     workers: int | None, scheduler: str | None, game: Game, memory_mb: float
 ) -> Iterator[SubtreeRunner | None]:
@@ -69,13 +101,15 @@ def open_runner(
 
     Parameters
     ----------
+    workers, scheduler
+        Of the client.  Without workers, Slurm starts none.
     memory_mb
         Megabytes for each thread of a worker's process.
     """
-    if workers is None and scheduler is None:
+    if workers is None and scheduler in (None, SLURM):
         yield None
         return
-    with open_client(workers, scheduler) as client:
-        from pttt_ooc.cluster.subtree_runner import DaskRunner
+    with open_client(workers, scheduler, memory_mb) as client:
+        from pttt_ooc.cluster.subtree_runner import PATIENCE_SECONDS, DaskRunner
 
-        yield DaskRunner(client, game, memory_mb)
+        yield DaskRunner(client, game, memory_mb, _QUEUE_SECONDS if scheduler == SLURM else PATIENCE_SECONDS)

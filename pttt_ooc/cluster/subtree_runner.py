@@ -23,7 +23,8 @@ from pttt_ooc.rules.game import Game
 
 _SHARES = 4  # tasks for each thread of a worker, of what is ready at once: some take longer than others
 _LOOK_SECONDS = 2.0  # between two looks at workers while nothing arrives
-_PATIENCE_SECONDS = 120.0  # without any worker
+PATIENCE_SECONDS = 120.0
+"""How long to wait without any worker."""
 _MOST_LOSSES = 5  # of a round's plans, one after the other
 
 Batch = list[tuple[ResponseSearch, Subtree]]
@@ -40,6 +41,8 @@ class DaskRunner:
         The rules.
     memory_mb
         Megabytes for each thread of a worker's process.
+    patience_seconds
+        How long to wait without any worker.
 
     Attributes
     ----------
@@ -52,7 +55,8 @@ class DaskRunner:
         If there is no worker, or one that has another version of the program.
     """
 
-    def __init__(self, client: Any, game: Game, memory_mb: float) -> None:
+    def __init__(self, client: Any, game: Game, memory_mb: float, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self._patience_seconds = patience_seconds
         self._client, self._game, self._memory_mb = client, game, memory_mb
         self._run, self._number = uuid.uuid4().hex, 0
         self.sent = self.received = self.tasks = 0
@@ -141,12 +145,12 @@ class DaskRunner:
         raise PtttError("The plans of a round could not be sent to the workers.")
 
     def _wait_for_workers(self) -> None:
-        until = time.monotonic() + _PATIENCE_SECONDS
+        until = time.monotonic() + self._patience_seconds
         while not self._client.nthreads():
             if time.monotonic() > until:
                 raise PtttError(
                     f"The scheduler at {self._client.scheduler.address} has had no worker for "
-                    f"{_PATIENCE_SECONDS:.0f} s; start some, as in `dask worker ADDRESS`."
+                    f"{self._patience_seconds:.0f} s; start some, as in `dask worker ADDRESS`."
                 )
             time.sleep(0.1)
 

@@ -9,4 +9,5 @@ response. ``lazy_response``: the best response; ``response_search``: its divisio
 processes. ``infoset_values``: values at one infoset. ``restricted_histories``, ``restricted_matching``,
 ``restricted_program``: the restricted game, its approximate and its exact solution. ``program_file``: its program as a
 file. ``memory_budget``: what a round needs. ``saved_state``: a run that goes on after a kill.
+``state_arrays``: a state as named arrays.
 """

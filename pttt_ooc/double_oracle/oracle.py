@@ -24,8 +24,8 @@ from pttt_ooc.double_oracle.restricted_histories import Histories, Plans, WonHis
 from pttt_ooc.double_oracle.restricted_matching import Matching
 from pttt_ooc.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.double_oracle.rule_tables import rule_tables
-from pttt_ooc.double_oracle.saved_state import Arrays, fields_of, packed, unpacked
 from pttt_ooc.double_oracle.sparse_plan import PLAYED, SparsePlan, behave, first_infoset, played_part, pruned, trimmed
+from pttt_ooc.double_oracle.state_arrays import Arrays, fields_of, packed, unpacked
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.game import Game
 

@@ -6,27 +6,21 @@ of bounds are not saved: their values depend on the plans only.
 
 from __future__ import annotations
 
-import dataclasses
-import io
 import json
 import time
 import zipfile
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pttt_ooc.disk.files import atomic_write_bytes, explained, make_directory
 from pttt_ooc.disk.locks import hold
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.double_oracle.state_arrays import as_bytes, from_bytes
 from pttt_ooc.errors import StoreError
 from pttt_ooc.jit import version
-
-if TYPE_CHECKING:
-    from pttt_ooc.double_oracle.oracle import DoubleOracle
-
-Arrays = dict[str, NDArray[Any]]
 
 _SHARE = 20  # of the time of a run, one part in so many is for saving, at most
 
@@ -104,43 +98,3 @@ class SavedState:
             raise StoreError(f"{self._file} is of another game or another version of this program; {advice}.")
         self._oracle.restore(arrays)
         self._saved = self._oracle.last.number if self._oracle.last else 0
-
-
-def as_bytes(arrays: Arrays) -> bytes:
-    """Arrays by name as the content of a file."""
-    content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **arrays)
-    return content.getvalue()
-
-
-def from_bytes(content: bytes) -> Arrays:
-    """The arrays of such a file, which may be damaged: then numpy and zipfile raise what they like."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
-
-
-# ---------------------------------------------------------------------------------------------
-# Named tuples and data classes of arrays
-
-
-def packed(name: str, fields: dict[str, Any]) -> Arrays:
-    """Arrays by name; what is no array is one of JSON."""
-    return {
-        f"{name}/{key}": value if isinstance(value, np.ndarray) else np.array(json.dumps(value))
-        for key, value in fields.items()
-    }
-
-
-def unpacked(name: str, arrays: Arrays) -> dict[str, Any]:
-    """The fields that :func:`packed` packed."""
-    prefix = f"{name}/"
-    return {
-        key.removeprefix(prefix): json.loads(str(value)) if value.dtype.kind == "U" else value
-        for key, value in arrays.items()
-        if key.startswith(prefix) and "/" not in key.removeprefix(prefix)
-    }
-
-
-def fields_of(instance: Any) -> dict[str, Any]:
-    """The fields of a data class, not copied."""
-    return {field.name: getattr(instance, field.name) for field in dataclasses.fields(instance)}

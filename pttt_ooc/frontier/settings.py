@@ -31,6 +31,7 @@ class FrontierConfig(Section):
     )
     scheduler: str | None = Field(
         default=None,
-        description="Or by the workers of a scheduler of Dask, tcp://HOST:PORT. Neither changes a bit of the result.",
+        description="Or by the workers of a scheduler of Dask, tcp://HOST:PORT; slurm: `workers` are jobs of Slurm, "
+        "as with profiles/slurm. None of this changes a bit of the result.",
     )
     output: Path = Field(default=Path("data/frontier"), description="The results are in OUTPUT/GAME.")

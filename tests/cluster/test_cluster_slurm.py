@@ -1,19 +1,22 @@
-"""Best responses by workers that are jobs of a real Slurm, started as the documents say; one is cancelled meanwhile."""
+"""Best responses by workers that are jobs of a real Slurm; one is cancelled meanwhile, and another one comes for it."""
 
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 
-from pttt_ooc.cluster.clients import open_client
+from pttt_ooc.cluster.clients import SLURM, open_client
 from pttt_ooc.cluster.subtree_runner import DaskRunner
+from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle import response_search
 from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.frontier import run
+from pttt_ooc.frontier.settings import FrontierConfig
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits import slurm_cluster
 from tests.kits.patience import PATIENCE, wait_until
+from tests.stages.test_workflow import Workflow
 
 pytest.importorskip("highspy")
 pytest.importorskip("distributed", reason="needs distributed")
@@ -24,39 +27,60 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="Slurm's daemons want to be root"),
 ]
 GAME = named_game("mini-2x3k3-abrupt")
-WORKERS = """
-import sys
-from dask_jobqueue import SLURMCluster
-
-job = {"memory": "1GB", "walltime": "00:30:00", "interface": "lo", "log_directory": sys.argv[1]}
-cluster = SLURMCluster(cores=1, processes=1, **job)
-cluster.scale(jobs=2)
-print(cluster.scheduler_address, flush=True)
-input()
-"""
+MEMORY_MB = 400
 
 
-def test_workers_that_are_jobs_find_the_same_bits(tmp_path, monkeypatch):
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    """Two nodes; commands of this process ask them, and workers listen on this machine alone."""
+    with slurm_cluster.cluster(tmp_path / "slurm", 8_000) as made:
+        for name in ("SLURM_CONF", "PATH"):
+            monkeypatch.setenv(name, made.environment[name])
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", *sys.path]))
+        monkeypatch.setenv("DASK_JOBQUEUE__SLURM__INTERFACE", "lo")
+        monkeypatch.setenv("DASK_JOBQUEUE__SLURM__LOG_DIRECTORY", str(tmp_path / "logs"))
+        import dask
+
+        dask.config.refresh()
+        yield made
+
+
+def running(cluster):
+    return [number for number, job in cluster.jobs().items() if job["JobState"] == "RUNNING"]
+
+
+def test_jobs_find_the_same_bits(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
     alone = DoubleOracle(GAME)
     assert list(alone.rounds())[-1].settled
-    with slurm_cluster.cluster(tmp_path / "slurm", 2_000) as cluster:
-        environment = {**cluster.environment, "PYTHONPATH": os.pathsep.join(["", *sys.path])}
-        command = [sys.executable, "-c", WORKERS, str(tmp_path / "logs")]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=tmp_path) as started:
-            try:
-                with open_client(None, started.stdout.readline().strip()) as client:
-                    client.wait_for_workers(2, timeout=PATIENCE)
-                    oracle = DoubleOracle(GAME, runner=DaskRunner(client, GAME, 400))
-                    for _ in range(3):
-                        oracle.round()
-                    running = [number for number, job in cluster.jobs().items() if job["JobState"] == "RUNNING"]
-                    assert len(running) == 2
-                    cluster.ask("scancel", str(running[0]))
-                    wait_until(lambda: cluster.jobs()[running[0]]["JobState"] == "CANCELLED")
-                    assert list(oracle.rounds())[-1].settled
-            finally:
-                started.send_signal(signal.SIGINT)
+    with open_client(2, SLURM, MEMORY_MB) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        oracle = DoubleOracle(GAME, runner=DaskRunner(client, GAME, MEMORY_MB))
+        for _ in range(3):
+            oracle.round()
+        both = running(cluster)
+        assert len(both) == 2
+        cluster.ask("scancel", str(both[0]))
+        wait_until(lambda: cluster.jobs()[both[0]]["JobState"] == "CANCELLED")
+        assert list(oracle.rounds())[-1].settled
+        wait_until(lambda: len(running(cluster)) == 2)
+    wait_until(lambda: not running(cluster))
     state, other = oracle.state(), alone.state()
     assert {name: part.tobytes() for name, part in state.items()} == {n: part.tobytes() for n, part in other.items()}
+
+
+def test_the_profile_starts_workers(cluster, tmp_path):
+    workflow = Workflow.fresh(tmp_path / "w")
+    workflow.configure("frontier", game=GAME.name, workers=2, memory_mb=MEMORY_MB)
+    directory = workflow.directory / "data" / "frontier" / GAME.name
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm"]
+    command += ["--max-threads", "1", "--slurm-status-command", "squeue"]
+    command += ["--slurm-init-seconds-before-status-checks", "3", "frontier"]
+    environment = {**os.environ, "PYTHONPATH": str(workflow.directory)}
+    subprocess.run(command, cwd=workflow.directory, env=environment, check=True)
+    names = [job["JobName"] for job in cluster.jobs().values()]
+    assert names.count("dask-worker") >= 2
+    run.run(FrontierConfig(game=GAME.name), tmp_path / "alone")
+    one, other = (read_manifest(place / "solve.json", "solve") for place in (directory, tmp_path / "alone"))
+    assert one["products"]["equilibrium.zarr"]["digest"] == other["products"]["equilibrium.zarr"]["digest"]

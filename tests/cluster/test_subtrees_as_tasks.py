@@ -9,7 +9,7 @@ import pytest
 
 from pttt_ooc.cli.commands import app  # noqa: F401  (the command line, before its extra is taken away)
 from pttt_ooc.cluster import clients, subtree_runner
-from pttt_ooc.cluster.clients import open_client
+from pttt_ooc.cluster.clients import SLURM, open_client
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle import response_search
 from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -119,9 +119,8 @@ def test_a_worker_without_the_program_gets_a_sentence(client, monkeypatch):
 
 def test_a_scheduler_without_workers_gets_a_sentence(client, monkeypatch):
     monkeypatch.setattr(client, "nthreads", dict)
-    monkeypatch.setattr(subtree_runner, "_PATIENCE_SECONDS", 0.0)
     with pytest.raises(PtttError, match=r"^The scheduler at tcp://.* has had no worker for 0 s; start some"):
-        subtree_runner.DaskRunner(client, GAME, MEMORY_MB)
+        subtree_runner.DaskRunner(client, GAME, MEMORY_MB, 0)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nobody", "http://127.0.0.1:1"])
@@ -131,6 +130,14 @@ def test_a_scheduler_that_does_not_answer_gets_a_sentence(monkeypatch, address):
     with pytest.raises(PtttError, match=f"^The scheduler {address} does not answer"), open_client(None, address):
         pass
     assert time.monotonic() - begin < 30
+
+
+def test_jobs_of_slurm_need_their_number_and_their_command(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(PtttError, match="^With the scheduler slurm, give a number"), open_client(None, SLURM):
+        pass
+    with pytest.raises(PtttError, match="^There is no command sbatch here"), open_client(2, SLURM):
+        pass
 
 
 def test_workers_or_a_scheduler(monkeypatch):

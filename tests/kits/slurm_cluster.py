@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from tests.kits.patience import wait_until
 
 _PATH = f"{os.environ['PATH']}:/usr/sbin"
-PROGRAMS = {name: shutil.which(name, path=_PATH) for name in ("munged", "slurmctld", "slurmd", "srun")}
+COMMANDS = ("srun", "sbatch", "scancel")
+PROGRAMS = {name: shutil.which(name, path=_PATH) for name in ("munged", "slurmctld", "slurmd", *COMMANDS)}
 NODES = ("n1", "n2")
 CPUS = 2
 
@@ -71,8 +72,9 @@ class Cluster:
         self.environment = {**os.environ, "SLURM_CONF": str(conf), "PATH": f"{path}:{os.environ['PATH']}"}
         path.mkdir()
         # Within a job, Snakemake's plugin forgets most variables of Slurm, this one too.
-        (path / "srun").write_text(f'#!/bin/sh\nSLURM_CONF={conf} exec {PROGRAMS["srun"]} "$@"\n')
-        (path / "srun").chmod(0o755)
+        for name in COMMANDS:
+            (path / name).write_text(f'#!/bin/sh\nSLURM_CONF={conf} exec {PROGRAMS[name]} "$@"\n')
+            (path / name).chmod(0o755)
         self.daemons = []
 
     def ask(self, *command):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pttt_ooc.double_oracle import oracle
-from pttt_ooc.double_oracle.saved_state import as_bytes, from_bytes
+from pttt_ooc.double_oracle.state_arrays import as_bytes, from_bytes
 from pttt_ooc.double_oracle.whole_strategy import write_whole
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair

@@ -1,0 +1,49 @@
+"""A state as named arrays: fields of named tuples and data classes, and the content of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def as_bytes(arrays: Arrays) -> bytes:
+    """Arrays by name as the content of a file."""
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    return content.getvalue()
+
+
+def from_bytes(content: bytes) -> Arrays:
+    """The arrays of such a file, which may be damaged: then numpy and zipfile raise what they like."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def packed(name: str, fields: dict[str, Any]) -> Arrays:
+    """Arrays by name; what is no array is one of JSON."""
+    return {
+        f"{name}/{key}": value if isinstance(value, np.ndarray) else np.array(json.dumps(value))
+        for key, value in fields.items()
+    }
+
+
+def unpacked(name: str, arrays: Arrays) -> dict[str, Any]:
+    """The fields that :func:`packed` packed."""
+    prefix = f"{name}/"
+    return {
+        key.removeprefix(prefix): json.loads(str(value)) if value.dtype.kind == "U" else value
+        for key, value in arrays.items()
+        if key.startswith(prefix) and "/" not in key.removeprefix(prefix)
+    }
+
+
+def fields_of(instance: Any) -> dict[str, Any]:
+    """The fields of a data class, not copied."""
+    return {field.name: getattr(instance, field.name) for field in dataclasses.fields(instance)}
