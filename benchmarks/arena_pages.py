@@ -8,14 +8,19 @@ differ.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import stats
+
 from pttt_ooc.arena import claims_table, experiments, records, round_robin
-from pttt_ooc.arena.significance import Units
+from pttt_ooc.arena.significance import SIZE, Units
+from pttt_ooc.arena.statistics import Rate
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("docs/arena.md", "docs/rows.md", "docs/ultimate.md")
@@ -108,10 +113,38 @@ def trainings(*names: str) -> Callable[[dict[str, Any]], str]:
     return lambda found: claims_table.trainings([found[name] for name in names])
 
 
+def sizes(found: dict[str, Any], games: int = 100) -> str:
+    """How often each test rejects at 5% that two agents are equally strong, if they are: a sum over all results."""
+    tests: dict[str, Callable[[Rate], bool]] = {
+        "exact, given the draws": lambda rate: Units.of(records.counts(rate)).log10_p < math.log10(SIZE),
+        "chi-square of two samples (the report's)": lambda rate: rate.chi_square[1] < SIZE,
+        "binomial over half points": lambda rate: rate.p < SIZE,
+    }
+    rows = "| test | no draws | 30% draws | 60% draws |\n|---|---|---|---|\n"
+    for name, rejects in tests.items():
+        cells = [f"{_size(rejects, games, part):.1%}" for part in (0.0, 0.3, 0.6)]
+        rows += f"| {name} | {' | '.join(cells)} |\n"
+    return rows
+
+
+def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
+    """The probability of a rejection, if each game is drawn with the probability `part`."""
+    total = 0.0
+    for draws in range(games + 1):
+        chance = stats.binom.pmf(draws, games, part)
+        if chance > 1e-9:
+            chances = stats.binom.pmf(np.arange(games - draws + 1), games - draws, 0.5)
+            total += chance * sum(
+                one for wins, one in enumerate(chances) if rejects(Rate(wins, draws, games - draws - wins))
+            )
+    return float(total)
+
+
 LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
 DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "sizes": sizes,
     "claims": claims,
     "nodes-depth-2": series("nodes-depth-2"),
     "nodes-depth-3": series("nodes-depth-3"),

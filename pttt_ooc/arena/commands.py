@@ -116,6 +116,7 @@ def match(
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches.runner import run
     from pttt_ooc.arena.matches.settings import Match
+    from pttt_ooc.arena.significance import Units
     from pttt_ooc.arena.statistics import Sequential, pairs_of, rate_of
     from pttt_ooc.disk.resources import cores
 
@@ -134,16 +135,21 @@ def match(
         print(file=sys.stderr)
     rate = rate_of(done)
     record = wanted.to_json() | {"games": len(done)} | rate.to_json()
+    units = Units.of(record | {"pairs": pairs_of(done) if wanted.start == "both" else None})
+    record |= {"interval": list(units.interval), "log10_p": units.log10_p, "units": units.number}
     record["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
     if test is not None:
         record["pairs"], record["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
     if as_json:
         print(json.dumps(record))
         return
-    low, high = rate.interval
+    low, high = units.interval
     print(f"{wanted.agents[0]} scores {rate.rate:.2%} against {wanted.agents[1]} in {rate.games} games of {game}.")
     print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
-    print(f"Binomial test: {p_text(rate.log10_p)}.")
+    print(
+        f"Exact test that both are equally strong, over {units.number} {('games', 'pairs of games')[units.games - 1]}: "
+        f"{p_text(units.log10_p)}; {100 * units.detectable:.1f} points could have been found."
+    )
     for text, lost in zip(wanted.agents, record["forfeits"], strict=True):
         if lost:
             print(f"{text} forfeited {lost} games; the log says why.")
