@@ -127,6 +127,35 @@ def sizes(found: dict[str, Any], games: int = 100) -> str:
     return rows
 
 
+BOARDS = ROOT / "docs" / "records" / "arena" / "boards.jsonl"
+NAMES = {0: "draw", 1: "first player", None: "not solved here"}
+
+
+def boards(need: int) -> Callable[[dict[str, Any]], str]:
+    """The boards with so many in a row, as `benchmarks.arena_boards` has solved them."""
+
+    def table(found: dict[str, Any]) -> str:
+        rows = "| rows x columns | value | pairing: seconds | alpha-beta: nodes, seconds "
+        rows += "| proof numbers: nodes, seconds |\n"
+        rows += "|---|---|---|---|---|\n"
+        for row in records.read(BOARDS):
+            if row["board"][2] != need:
+                continue
+            cells = []
+            for method in ("alpha-beta", "proof-number"):
+                one = row["methods"][method]
+                text = f"{one['nodes']:,}, {one['seconds']:.2f}"
+                cells.append(text if one["value"] is not None else f"({text})")
+            pairing = row["methods"].get("pairing")
+            size = f"{row['board'][0]} x {row['board'][1]}"
+            rows += (
+                f"| {size} | {NAMES[row['value']]} | {pairing['seconds'] if pairing else ''} | {' | '.join(cells)} |\n"
+            )
+        return rows
+
+    return table
+
+
 def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
     """The probability of a rejection, if each game is drawn with the probability `part`."""
     total = 0.0
@@ -145,6 +174,9 @@ DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-t
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "sizes": sizes,
+    "boards-3": boards(3),
+    "boards-4": boards(4),
+    "boards-5": boards(5),
     "claims": claims,
     "nodes-depth-2": series("nodes-depth-2"),
     "nodes-depth-3": series("nodes-depth-3"),
