@@ -65,6 +65,7 @@ CONTENTS = {
         "scale",
         "explore",
         "play",
+        "course",
         "grader",
         "extreme",
         "smbc",
