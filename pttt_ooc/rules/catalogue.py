@@ -66,6 +66,25 @@ def find_game(name: str) -> Game | None:
     return tic_tac_toe(name, rows, columns, k, rule, setup)
 
 
+def described(game: Game) -> str:
+    """What a game is, for people.
+
+    Examples
+    --------
+    >>> described(named_game("pttt-2x4k3-abrupt-after-1"))
+    'Phantom tic-tac-toe, 2 x 4 squares, 3 in a row, abrupt, after 1'
+    """
+    parts = _NAME.fullmatch(game.name)
+    if parts is None:
+        return game.name
+    size = f"{game.rows} x {game.columns}"
+    after = f", after {parts['moves'].replace('-', ', ')}" if parts["moves"] else ""
+    if parts["hex"]:
+        return f"Dark Hex, {size}, {parts['rule']}{after}"
+    board = f", {size} squares, {parts['k']} in a row" if parts["board"] else ""
+    return f"Phantom tic-tac-toe{board}, {parts['rule']}{after}"
+
+
 def _listed() -> list[str]:
     """The large games, then small ones for each turn rule."""
     rules: tuple[TurnRule, ...] = ("abrupt", "classical")
