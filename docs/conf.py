@@ -57,6 +57,7 @@ CONTENTS = {
         "manual",
         "commands",
         "library",
+        "eas",
         "exact",
         "frontier",
         "equilibria",

@@ -27,11 +27,11 @@ from pttt_ooc.web.shell import Shell
 _BROKEN_DISK = (errno.EROFS, errno.EIO, errno.EACCES)
 
 LINKS = (
-    Link("/", "Leaderboard"),
-    Link("/matrix", "Head-to-head"),
-    Link("/submissions", "Submissions"),
-    Link("/course", "Course"),
-    Link("/about", "About"),
+    Link("/", "Leaderboard", "Course"),
+    Link("/matrix", "Head-to-head", "Course"),
+    Link("/submissions", "Submissions", "Course"),
+    Link("/course", "Assignments", "Course"),
+    Link("/about", "About", "Course"),
 )
 
 Looks: TypeAlias = Callable[[], Sequence[Link]]

@@ -479,13 +479,13 @@ def announce(
     data: DataOption = GRADER,
     by: ByOption = "console",
 ) -> None:
-    """Tell everybody something: on the page Course, and in its Atom feed."""
+    """Tell everybody something: on the page Assignments, and in its Atom feed."""
     with _opened(data) as database:
         from pttt_ooc.course.term.decisions import Desk
 
         with database.writing() as session:
             Desk(session, data, by).announce(title, text)
-    print("It is on the page Course.")
+    print("It is on the page Assignments.")
 
 
 @course.command(epilog="Example: pttt course publish public --data grader")

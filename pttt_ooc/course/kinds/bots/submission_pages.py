@@ -32,7 +32,7 @@ def part_of(league: OpenLeague) -> Part:
         name="league",
         directory=Path(__file__).parent,
         routers=(router, programs),
-        links=(Link("/extreme/hand-in", "Hand in a bot"),),
+        links=(Link("/extreme/hand-in", "Hand in a bot", "Extreme"),),
         state=league,
         names={"settings": league.files.settings},
         largest_body=league.files.settings.largest_bytes,
