@@ -30,7 +30,7 @@ def shown(areas):
 
 def test_entries_of_an_area_stand_together_in_a_fixed_order():
     assert shown(areas_of(LINKS)) == [
-        ("Course", ["Leaderboard", "Head-to-head", "Submissions", "About"]),
+        ("Course", ["Leaderboard", "Head-to-head", "Submissions", "Assignments", "About"]),
         ("Phantom", ["Play", "Explore"]),
         ("Secret goals", ["Play", "Explore"]),
         ("Ultimate and rows", ["Play", "Watch", "Ranking"]),

@@ -296,7 +296,7 @@ def _shown(points: float | None) -> str:
 def grades(
     assignment: Annotated[str | None, typer.Option(metavar="NAME", help="Only this assignment.")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv, json, canvas or gradescope.")] = "csv",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: print them.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")] = None,
     as_json: JsonOption = False,
     force: ForceOption = False,
     data: DataOption = GRADER,
