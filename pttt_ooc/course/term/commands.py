@@ -472,6 +472,37 @@ def log(
     _tell(told, as_json, text or ["The log is empty."])
 
 
+@course.command(epilog="Example: pttt course announce 'The viva' --text 'Room 32-144, on 3 March.' --data grader")
+def announce(
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],
+    text: Annotated[str, typer.Option(metavar="TEXT", help="What there is to say.")] = "",
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Tell everybody something: on the page Assignments, and in its Atom feed."""
+    with _opened(data) as database:
+        from pttt_ooc.course.term.decisions import Desk
+
+        with database.writing() as session:
+            Desk(session, data, by).announce(title, text)
+    print("It is on the page Assignments.")
+
+
+@course.command(epilog="Example: pttt course publish public --data grader")
+def publish(
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
+    data: DataOption = GRADER,
+) -> None:
+    """Write the course as static pages: standings, assignments, announcements; no points and no students."""
+    with _opened(data) as database:
+        from pttt_ooc.course.settings import read_settings
+        from pttt_ooc.course.term.publication import publish as published
+
+        with database.reading() as session:
+            files = published(session, read_settings(data), directory)
+    print(f"{directory}: {len(files)} files; open index.html.")
+
+
 @course.command(epilog="Example: pttt course doctor --data grader")
 def doctor(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
