@@ -67,6 +67,7 @@ CONTENTS = {
         "scale",
         "explore",
         "play",
+        "course",
         "grader",
         "extreme",
         "smbc",
