@@ -15,7 +15,15 @@ import typer
 from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.commands import solve
 from pttt_ooc.arena.wing import pages
-from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, group
+from pttt_ooc.options import (
+    BrowserOption,
+    HostOption,
+    JsonOption,
+    OutputDirectoryOption,
+    OutputFileOption,
+    PortOption,
+    group,
+)
 
 GameOption = Annotated[
     str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
@@ -36,6 +44,7 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena match alphabeta:heur=3 random --games 200")(match)
     arena.command(epilog="Example: pttt arena experiment config/arena/ultimate.yaml heur1-random")(experiment)
     arena.command(epilog="Example: pttt arena claims data/arena")(claims)
+    arena.command(epilog="Example: pttt arena record config/arena/rows.yaml -o docs/records/arena/rows.jsonl")(record)
     arena.command(epilog="Example: pttt arena play alphabeta:time=1")(play)
     arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
@@ -107,6 +116,7 @@ def match(
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches.runner import run
     from pttt_ooc.arena.matches.settings import Match
+    from pttt_ooc.arena.significance import Units
     from pttt_ooc.arena.statistics import Sequential, pairs_of, rate_of
     from pttt_ooc.disk.resources import cores
 
@@ -125,16 +135,21 @@ def match(
         print(file=sys.stderr)
     rate = rate_of(done)
     record = wanted.to_json() | {"games": len(done)} | rate.to_json()
+    units = Units.of(record | {"pairs": pairs_of(done) if wanted.start == "both" else None})
+    record |= {"interval": list(units.interval), "log10_p": units.log10_p, "units": units.number}
     record["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
     if test is not None:
         record["pairs"], record["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
     if as_json:
         print(json.dumps(record))
         return
-    low, high = rate.interval
+    low, high = units.interval
     print(f"{wanted.agents[0]} scores {rate.rate:.2%} against {wanted.agents[1]} in {rate.games} games of {game}.")
     print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
-    print(f"Binomial test: {p_text(rate.log10_p)}.")
+    print(
+        f"Exact test that both are equally strong, over {units.number} {('games', 'pairs of games')[units.games - 1]}: "
+        f"{p_text(units.log10_p)}; {100 * units.detectable:.1f} points could have been found."
+    )
     for text, lost in zip(wanted.agents, record["forfeits"], strict=True):
         if lost:
             print(f"{text} forfeited {lost} games; the log says why.")
@@ -145,31 +160,41 @@ def match(
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A configuration with a section arena.")],
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="Experiments or round robins.  [default: all]")
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="Experiments, round robins or trainings.  [default: all]"),
     ] = None,
     output: OutputDirectoryOption = Path("data/arena"),
-    games: Annotated[int | None, typer.Option(min=1, help="Maximum games of each match.")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Maximum games of each match or training.")] = None,
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check claims: play the matches and round robins that a configuration lists, and say which claims hold."""
-    from pttt_ooc.arena import experiments, round_robin
-    from pttt_ooc.arena.settings import RoundRobin
+    """Check claims: play the matches and round robins that a configuration lists, train, and say which claims hold.
+
+    What is there is not played again.
+    """
+    from pttt_ooc.arena import claims_table, experiments, round_robin, trainings, verdicts
+    from pttt_ooc.arena.settings import RoundRobin, Trainings
     from pttt_ooc.disk.resources import cores
 
-    found = []
+    found: list[dict[str, Any]] = []
+    tell = _say if sys.stderr.isatty() else _say_nothing
     for name, one in experiments.chosen(experiments.read(file), names or []).items():
-        limited = one.model_copy(update={"games": min(one.games, games)}) if games else one
-        tell = _say if sys.stderr.isatty() else _say_nothing
+        limited: Any = one.model_copy(update={"games": min(one.games, games)}) if games else one
+        place, at_once = output / name, processes or cores()
         if isinstance(limited, RoundRobin):
-            found.append(round_robin.conduct(name, limited, output / name, processes or cores(), tell))
-            if not as_json:
-                print(f"{name}:\n{round_robin.table(found[-1])}", end="", flush=True)
-            continue
-        found.append(experiments.conduct(name, limited, output / name, processes or cores(), tell))
-        if not as_json:
+            found.append(round_robin.conduct(name, limited, place, at_once, tell))
+            text = f"{name}:\n{round_robin.table(found[-1])}"
+        elif isinstance(limited, Trainings):
+            found.append(trainings.conduct(name, limited, place, at_once, tell))
+            text = f"{name}:\n{claims_table.trainings(found[-1:])}"
+        else:
+            found.append(experiments.conduct(name, limited, place, at_once, tell))
+            [verdict] = verdicts.judge(found[-1:])
+            found[-1]["verdict"] = verdict
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
-            print(f"{name}: {rates} of {limited.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
+            text = f"{name}: {rates} of {limited.games} games. {verdict.capitalize()}.\n"
+        if not as_json:
+            print(text, end="", flush=True)
     if as_json:
         print(json.dumps({"experiments": found}))
 
@@ -183,6 +208,29 @@ def claims(
     from pttt_ooc.arena.claims_table import everything, read_results
 
     print(everything(read_results(directory)), end="")
+
+
+def record(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A configuration with a section arena.")],
+    output: OutputFileOption,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="Experiments, round robins or trainings.  [default: all]"),
+    ] = None,
+    directory: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Directory with results of experiments.")
+    ] = Path("data/arena"),
+) -> None:
+    """Write results as compact records, a line of JSON for each match or training.
+
+    Records of other names in FILE stay.
+    """
+    from pttt_ooc.arena import experiments, records
+
+    settings = experiments.chosen(experiments.read(file), names or [])
+    lines = records.of_results(file, settings, directory)
+    records.write(output, lines)
+    print(f"{output}: {len(lines)} records of {len(settings)} experiments, round robins or trainings.")
 
 
 def _say(sentence: str) -> None:

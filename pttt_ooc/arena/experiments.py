@@ -1,4 +1,4 @@
-"""Experiments: matches that a configuration names, their results, and whether a claim holds."""
+"""Experiments: matches that a configuration names, and their results."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.settings import ArenaConfig, Experiment, RoundRobin
-from pttt_ooc.arena.statistics import Rate, differ, rate_of
+from pttt_ooc.arena.settings import ArenaConfig, Experiment, RoundRobin, Trainings
+from pttt_ooc.arena.statistics import Rate, pairs_of, rate_of
 from pttt_ooc.config import check_section, read_yaml
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import did_you_mean
 
 RESULT = "result.json"
-SIGNIFICANT = 0.05
+
+Settings = Experiment | RoundRobin | Trainings
 
 
-def read(file: Path) -> dict[str, Experiment | RoundRobin]:
-    """The experiments and round robins of a configuration file, from its section ``arena``.
+def read(file: Path) -> dict[str, Settings]:
+    """The experiments, round robins and trainings of a configuration file, from its section ``arena``.
 
     Raises
     ------
     ConfigError
         The file or the section is refused.
     ArenaError
-        The file has no experiments.
+        The file has neither experiments nor trainings.
     """
     content = read_yaml(file) or {}
     experiments = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").all
@@ -40,7 +41,7 @@ def read(file: Path) -> dict[str, Experiment | RoundRobin]:
     return experiments
 
 
-def chosen(experiments: dict[str, Experiment | RoundRobin], names: list[str]) -> dict[str, Experiment | RoundRobin]:
+def chosen(experiments: dict[str, Settings], names: list[str]) -> dict[str, Settings]:
     """Experiments by their names; all if none is named.
 
     Raises
@@ -104,11 +105,11 @@ def conduct(
         games = run(match, place, processes, progress)
         effort = {row["number"]: row for row in log.read_lines(place / log.EFFORT)}
         facts = {"value": part, "agents": list(match.agents)} | rate_of(games).to_json()
+        facts["pairs"] = pairs_of(games) if match.start == "both" else None
         facts["first_player"] = first_player(games).to_json()
         facts["forfeits"] = sum("forfeit" in game for game in games)
         found.append(facts | efforts(games, effort, match.opening))
     result = {"name": name, **experiment.model_dump(mode="json"), "matches": found}
-    result["verdict"] = verdict(experiment, found)
     atomic_write_text(directory / RESULT, json.dumps(result, indent=1) + "\n")
     return result
 
@@ -147,41 +148,3 @@ def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], open
             "nodes": [row[3] / row[0] for row in rows],
         }
     return record
-
-
-def verdict(experiment: Experiment, results: list[dict[str, Any]]) -> str:
-    """Whether the claim holds, in words."""
-    if experiment.test == "none" or experiment.values is not None:
-        return "see the curve"
-    one, theirs = results[0], experiment.theirs
-    rate = Rate(one["wins"], one["draws"], one["losses"])
-    if experiment.test == "time":
-        mine = _ratio(one)
-        same = theirs.ratio is None or 0.5 < mine / theirs.ratio < 2
-        return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; the ratio differs'}"
-    if experiment.test == "equal":
-        holds = rate.chi_square[1] > SIGNIFICANT
-    elif experiment.test == "not better":
-        holds = rate.p > SIGNIFICANT or rate.rate < 0.5
-    else:
-        above = theirs.rate is None or theirs.rate > 0.5
-        holds = rate.p < SIGNIFICANT and (rate.rate > 0.5) == above
-    sentence = "holds" if holds else "not confirmed"
-    if experiment.test == "equal" and not holds or experiment.test == "not better" and rate.p < SIGNIFICANT:
-        sentence += f": it is {'better' if rate.rate > 0.5 else 'worse'}"
-    if theirs.rate is not None and theirs.games is not None:
-        p = differ(_of_halves(round(2 * theirs.rate * theirs.games), theirs.games), rate)
-        sentence += (
-            f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"
-        )
-    return sentence
-
-
-def _of_halves(points: int, games: int) -> Rate:
-    """The rate of a score that is given in half points."""
-    return Rate(points // 2, points % 2, games - points // 2 - points % 2)
-
-
-def _ratio(one: dict[str, Any]) -> float:
-    first, second = (one[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1))
-    return float(first / second)

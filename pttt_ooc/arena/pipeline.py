@@ -11,33 +11,39 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.arena.names import AGENTS, GAMES
-from pttt_ooc.arena.settings import Experiment, RoundRobin
+from pttt_ooc.arena.settings import Experiment, RoundRobin, Trainings
 from pttt_ooc.imports import PACKAGE, dependencies, module_digest
 from pttt_ooc.stages.provenance import code_digest
 
-CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/round_robin"}
-"""The module that plays each kind."""
+CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/round_robin", Trainings: "arena/trainings"}
+"""The module that plays or trains each kind."""
 
-PRODUCTS = {Experiment: "result.json", RoundRobin: "standings.json"}
+PRODUCTS = {Experiment: "result.json", RoundRobin: "standings.json", Trainings: "trainings.json"}
 """The file of each kind's result."""
 
 GAMES_IN = "games"
 """The folder of the matches; each version of an experiment has a folder of its own in it."""
 
-_TOLD = ("claim", "theirs", "note", "test", "games")
-"""Keys on which the games do not depend; the number of games may grow."""
+_TOLD = {
+    Experiment: ("claim", "theirs", "note", "test", "margin", "games"),
+    RoundRobin: ("note", "games"),
+    Trainings: ("claim", "theirs", "note", "seeds"),
+}
+"""Keys on which the games do not depend; the number of games of a match, or of trainings, may grow."""
 
 
-def product(name: str, settings: Experiment | RoundRobin) -> str:
+def product(name: str, settings: Experiment | RoundRobin | Trainings) -> str:
     """The result's file, relative to the directory of the arena's results."""
     return f"{name}/{PRODUCTS[type(settings)]}"
 
 
-def sources(settings: Experiment | RoundRobin) -> str:
-    """A digest of all code that plays an experiment: the game, the agents that it names, matches, statistics."""
-    modules = {CONDUCT[type(settings)], "arena/matches/agent_program"}
+def sources(settings: Experiment | RoundRobin | Trainings) -> str:
+    """A digest of all code that plays an experiment or trains: the game, the agents that it names, matches."""
+    modules = {CONDUCT[type(settings)]}
+    if not isinstance(settings, Trainings):
+        modules |= {"arena/matches/agent_program"}
     modules |= {f"arena/games/{settings.game.partition(':')[0]}"} & {f"arena/games/{game}" for game in GAMES}
-    for text in settings.agents:
+    for text in getattr(settings, "agents", ()):
         module = AGENTS.get(text.strip().partition(":")[0], "").partition(".")[0]
         modules |= {f"arena/agents/{module}"} if module else set()
     name = settings.game.partition(":")[0]
@@ -52,12 +58,12 @@ def report_sources() -> str:
 
 
 def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, processes: int) -> None:
-    """Play an experiment or a round robin to its end; games that the same code has played are kept.
+    """Play an experiment or a round robin to its end, or train; what the same code has played is kept.
 
     Parameters
     ----------
     settings
-        Of the experiment or round robin, as JSON values.
+        Of the experiment, round robin or trainings, as JSON values.
     digest
         See :func:`sources`.
     directory
@@ -65,16 +71,15 @@ def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, p
     """
     import sys
 
-    from pttt_ooc.arena import experiments, round_robin
+    from pttt_ooc.arena import experiments, round_robin, trainings
 
-    played = {key: value for key, value in settings.items() if key not in _TOLD}
+    kinds: dict[Any, Any] = {Experiment: experiments, RoundRobin: round_robin, Trainings: trainings}
+    kind = Trainings if "seeds" in settings else Experiment if "claim" in settings else RoundRobin
+    played = {key: value for key, value in settings.items() if key not in _TOLD[kind]}
     known = json.dumps({"code": digest, **played}, sort_keys=True)
     games_in = directory / GAMES_IN / hashlib.blake2b(known.encode(), digest_size=6).hexdigest()
 
     def tell(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
-    if "claim" in settings:
-        experiments.conduct(name, Experiment(**settings), directory, processes, tell, games_in)
-    else:
-        round_robin.conduct(name, RoundRobin(**settings), directory, processes, tell, games_in)
+    kinds[kind].conduct(name, kind(**settings), directory, processes, tell, games_in)

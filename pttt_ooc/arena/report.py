@@ -1,4 +1,4 @@
-"""The report of the arena: claims in one table, series and times as figures, ratings with intervals."""
+"""The report of the arena: claims in one table, series, times and trainings as figures, ratings with intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pttt_ooc.arena.claims_table import columns
+from pttt_ooc.arena.claims_table import columns, single
+from pttt_ooc.arena.significance import Mean, Units
+from pttt_ooc.arena.trainings import share, stretches
+from pttt_ooc.arena.verdicts import judge
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import PALETTE, inline_svg, new_figure, style
@@ -22,14 +25,18 @@ _COLOURS = ("accent", "warm", "muted", "ink")
 
 
 def write(results: Sequence[Path], page: Path) -> None:
-    """Write the page from the files of results, those of experiments and those of round robins."""
+    """Write the page from the files of results: of experiments, of round robins and of trainings."""
     read = [json.loads(file.read_text(encoding="utf-8")) for file in results]
     robins = [one for one in read if "standings" in one]
     experiments = [one for one in read if "matches" in one]
-    series = [one for one in experiments if one["values"] is not None]
+    series = [one for one in experiments if one["values"] is not None and one["test"] != "trainings"]
     timed = [one for one in experiments if one["values"] is None and one["test"] == "none"]
+    judged, trained = single(experiments), [one for one in read if "trainings" in one]
     context = {
-        "claims": [columns(one) for one in experiments if one["values"] is None and one["test"] != "none"],
+        "claims": [columns(one, verdict) for one, verdict in zip(judged, judge(judged), strict=True)],
+        "trainings": [
+            (one, share_of(one), inline_svg(curve_figure(one), one["name"], one["claim"])) for one in trained
+        ],
         "series": [(one, inline_svg(series_figure(one), one["name"], one["claim"])) for one in series],
         "robins": [(one, inline_svg(ratings_figure(one), one["name"], "Ratings")) for one in robins],
         "times": inline_svg(times_figure(timed), "times", "Time of a move by its number") if timed else None,
@@ -49,9 +56,10 @@ def series_figure(one: Mapping[str, Any]) -> Figure:
             axes.plot(values, times, color=PALETTE["accent"], marker="o")
             axes.set(ylabel="milliseconds", yscale="log")
         else:
-            rates = [match["rate"] for match in matches]
-            below = [match["rate"] - match["interval"][0] for match in matches]
-            above = [match["interval"][1] - match["rate"] for match in matches]
+            units = [Units.of(match) for match in matches]
+            rates = [one.rate for one in units]
+            below = [one.rate - one.interval[0] for one in units]
+            above = [one.interval[1] - one.rate for one in units]
             axes.errorbar(values, rates, yerr=[below, above], color=PALETTE["accent"], marker="o", capsize=3)
             axes.axhline(0.5, color=PALETTE["line"], linewidth=1)
             axes.set(ylabel="score", ylim=(0, 1))
@@ -60,6 +68,25 @@ def series_figure(one: Mapping[str, Any]) -> Figure:
             axes.set_xscale("log")
         else:
             axes.set_xticks(values, [f"{value:g}" for value in values])
+        figure.tight_layout()
+        return figure
+
+
+def share_of(one: Mapping[str, Any]) -> Mean:
+    """The share of player 1 in percent, draws included, of each training."""
+    return Mean(tuple(100 * share(row["curve"][-1]) for row in one["trainings"]))
+
+
+def curve_figure(one: Mapping[str, Any]) -> Figure:
+    """The share of player 1, draws included, since the last point of the curve, for each training."""
+    with style():
+        figure = new_figure(6, 3.4)
+        axes = figure.add_subplot()
+        for row in one["trainings"]:
+            points = stretches(row["curve"])
+            axes.plot([point[0] for point in points], [100 * share(point) for point in points], color=PALETTE["accent"])
+        axes.axhline(50, color=PALETTE["line"], linewidth=1)
+        axes.set(xlabel="games", ylabel="player 1, %", xscale="log", ylim=(0, 100))
         figure.tight_layout()
         return figure
 

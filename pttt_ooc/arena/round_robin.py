@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import STANDINGS, Match
 from pttt_ooc.arena.settings import RoundRobin
-from pttt_ooc.arena.statistics import rate_of, ratings
+from pttt_ooc.arena.statistics import Rate, rate_of, ratings
 from pttt_ooc.disk.files import atomic_write_text
 
 
@@ -39,20 +39,40 @@ def conduct(
     The content of the file: the standings, the strongest agent first.  `points` are on the scale of Elo, with mean
     zero, and `error` is half the width of their interval of 95%.
     """
-    matches = {
+    place, rates = games_in or directory, {}
+    for (one, other), match in matches(robin).items():
+        rate = rates[one, other] = rate_of(run(match, place / f"{one}-{other}", processes))
+        tell(f"{name}: {match.agents[0]} scores {rate.rate:.2%} against {match.agents[1]}")
+    record = standings(name, robin, rates, place.relative_to(directory))
+    atomic_write_text(directory / STANDINGS, json.dumps(record, indent=1) + "\n")
+    return record
+
+
+def matches(robin: RoundRobin) -> dict[tuple[int, int], Match]:
+    """The matches by the numbers of their agents."""
+    return {
         (one, other): Match(
             robin.game, (first, second), robin.games, robin.seed, "both", robin.limit, opening=robin.opening
         )
         for (one, first), (other, second) in combinations(enumerate(robin.agents), 2)
     }
-    place = games_in or directory
+
+
+def standings(
+    name: str, robin: RoundRobin, rates: Mapping[tuple[int, int], Rate], folder: Path = Path()
+) -> dict[str, Any]:
+    """The standings from the results of all matches; see :func:`conduct`.
+
+    Parameters
+    ----------
+    folder
+        Of the matches, as the standings name it.
+    """
     scores, played = (np.zeros((len(robin.agents), len(robin.agents))) for _ in range(2))
-    for (one, other), match in matches.items():
-        rate = rate_of(run(match, place / f"{one}-{other}", processes))
+    for (one, other), rate in rates.items():
         scores[one, other], scores[other, one] = rate.score, rate.games - rate.score
         played[one, other] = played[other, one] = rate.games
-        tell(f"{name}: {match.agents[0]} scores {rate.rate:.2%} against {match.agents[1]}")
-    strengths, folder = ratings(scores), place.relative_to(directory)
+    strengths = ratings(scores)
     rows: list[dict[str, Any]] = [
         {
             "agent": text,
@@ -73,9 +93,7 @@ def conduct(
         for own, text in enumerate(robin.agents)
     ]
     rows.sort(key=lambda row: -row["points"])
-    record = {"name": name, **robin.model_dump(mode="json"), "standings": rows}
-    atomic_write_text(directory / STANDINGS, json.dumps(record, indent=1) + "\n")
-    return record
+    return {"name": name, **robin.model_dump(mode="json"), "standings": rows}
 
 
 def table(record: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The section ``arena`` of the configuration: experiments and round robins."""
+"""The section ``arena`` of the configuration: experiments, round robins and trainings."""
 
 from __future__ import annotations
 
@@ -29,11 +29,15 @@ class Experiment(Section):
     start: Literal["random", "both", "first"] = Field(default="random", description="Who starts.")
     limit: float | None = Field(default=None, gt=0, description="Seconds for a move; a slower move loses the game.")
     opening: int = Field(default=0, ge=0, description="Moves at random with which each game begins.")
-    test: Literal["better", "equal", "not better", "time", "none"] = Field(
+    test: Literal["better", "equal", "not better", "trainings", "time", "none"] = Field(
         default="better",
         description="What the claim says: the first agent is stronger (or weaker, if their rate is below a half); both "
-        "are equally strong; the first is not stronger; or the second takes less time.  A series shows scores, or "
-        "times if the test is `time`.",
+        "are equally strong; the first is not stronger; as `better`, where the values are seeds of trainings of the "
+        "first agent and a training is the unit; or the second takes less time.  Another series shows scores, or times "
+        "if the test is `time`.",
+    )
+    margin: float = Field(
+        default=0.05, gt=0, lt=0.5, description="How far from 50% a score may be if the claim says `equal`, or above."
     )
     theirs: Theirs = Field(default=Theirs(), description="The published result behind the claim.")
     note: str = Field(default="", description="A note beside the result.")
@@ -42,6 +46,8 @@ class Experiment(Section):
     def _series(self) -> Experiment:
         if ("{}" in "".join(self.agents)) != (self.values is not None):
             raise ValueError("an experiment with both values and {} in the text of an agent, or with neither")
+        if self.test == "trainings" and len(self.values or []) < 2:
+            raise ValueError("at least two values of an experiment whose test is trainings: the seeds")
         return self
 
 
@@ -57,22 +63,47 @@ class RoundRobin(Section):
     note: str = Field(default="", description="A note beside the result.")
 
 
+class Trainings(Section):
+    """Trainings of one learner with the seeds 0, 1, 2, ...; each is a game of two players who learn."""
+
+    claim: str = Field(description="The claim, in words.")
+    game: str = Field(description="K-in-a-row, with its options: mnk or infinite.")
+    learner: Literal["table", "patterns"] = Field(
+        default="table", description="As `pttt arena train` or as `pttt arena train-patterns`."
+    )
+    games: int = Field(ge=1, description="Games of each training.")
+    seeds: int = Field(default=5, ge=2, description="The number of trainings.")
+    explore: float = Field(default=0.3, ge=0, le=1, description="The chance of a random move.")
+    step: float = Field(default=0.1, ge=0, le=1, description="How far values move.")
+    win: float = Field(default=1.0, ge=0, le=1, description="The reward of a win.")
+    loss: float = Field(default=0.0, ge=0, le=1, description="The reward of a loss.")
+    draw: float = Field(default=0.1, ge=0, le=1, description="The reward of a draw.")
+    ties: Literal["first", "random"] = Field(default="first", description="Which of equally good moves is chosen.")
+    targets: Literal["chain", "reward"] = Field(
+        default="chain", description="Each value is the target of the one before it, or the reward is that of all."
+    )
+    theirs: Theirs = Field(default=Theirs(), description="The published share of player 1, draws included.")
+    note: str = Field(default="", description="A note beside the result.")
+
+
 Name = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9][A-Za-z0-9_+-]*$", max_length=80)]
 
 
 class ArenaConfig(Section):
-    """Experiments and round robins of the arena."""
+    """Experiments, round robins and trainings of the arena."""
 
     experiments: dict[Name, Experiment] = Field(default={}, description="By their names.")
     round_robins: dict[Name, RoundRobin] = Field(default={}, description="By their names.")
+    trainings: dict[Name, Trainings] = Field(default={}, description="By their names.")
 
     @model_validator(mode="after")
     def _names(self) -> ArenaConfig:
-        if both := self.experiments.keys() & self.round_robins.keys():
-            raise ValueError(f"experiments and round robins with different names: {min(both)} is both")
+        names = [*self.experiments, *self.round_robins, *self.trainings]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"experiments, round robins and trainings with different names: {min(twice)} is both")
         return self
 
     @property
-    def all(self) -> dict[str, Experiment | RoundRobin]:
-        """Experiments and round robins."""
-        return {**self.experiments, **self.round_robins}
+    def all(self) -> dict[str, Experiment | RoundRobin | Trainings]:
+        """Experiments, round robins and trainings."""
+        return {**self.experiments, **self.round_robins, **self.trainings}

@@ -17,6 +17,7 @@ from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
+from pttt_ooc.course.term import commands as term
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (
@@ -31,6 +32,7 @@ GROUPS = (
     servers,
     play,
     course,
+    term,
     *_WINGS,
     league,
 )

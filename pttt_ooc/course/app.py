@@ -18,6 +18,7 @@ from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
+from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
@@ -29,6 +30,7 @@ LINKS = (
     Link("/", "Leaderboard", "Course"),
     Link("/matrix", "Head-to-head", "Course"),
     Link("/submissions", "Submissions", "Course"),
+    Link("/course", "Assignments", "Course"),
     Link("/about", "About", "Course"),
 )
 
@@ -70,6 +72,8 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             certificate_pages.programs,
             handout_pages.router,
             health.router,
+            course_pages.router,
+            course_pages.programs,
         ),
         links=LINKS,
         state=grader,

@@ -5,9 +5,10 @@ All of this runs in the web server's event loop, so that no locks are needed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pttt_ooc.course.storage import RESERVE, FullDiskError, Storage
 
@@ -24,11 +25,14 @@ class Flight:
         Uploads of the same team that were in flight when this one began.
     promised
         Bytes of the disk that it may still use.
+    begun_at
+        When it began; that counts for deadlines, if it is received whole.
     """
 
     team: int
     ahead: int
     promised: int = 0
+    begun_at: float = field(default_factory=time.time)
 
     def wrote(self, size: int) -> None:
         """Count bytes that are in the file, and no longer promised."""

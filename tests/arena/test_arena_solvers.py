@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import solving
-from pttt_ooc.arena.solvers import values
+from pttt_ooc.arena.solvers import pairings, values
 from pttt_ooc.arena.solvers.enumeration import walk
 from pttt_ooc.cli import commands
 from tests.arena import naive_rows as naive
@@ -112,8 +112,8 @@ def test_too_few_nodes_and_too_large_boards_are_told(capsys):
     chosen = game("mnk:5x5+need4")
     for method in values.METHODS:
         assert values.solve(chosen, chosen.start(), method, 10, most_nodes=100).value is None
-    with pytest.raises(ArenaError, match="at most 32 squares"):
-        values.solve(game("mnk:6x6+need4"), game("mnk:6x6+need4").start(), "alpha-beta")
+    with pytest.raises(ArenaError, match="at most 64 squares"):
+        values.solve(game("mnk:9x8+need4"), game("mnk:9x8+need4").start(), "alpha-beta")
     with pytest.raises(ArenaError, match="at most 9 squares"):
         walk(game("mnk:4x4+need4"))
     with pytest.raises(SystemExit, match="1"):
@@ -136,3 +136,121 @@ def test_the_command_prints_values_and_counts(capsys):
 def test_ended_games_have_the_value_of_their_end():
     assert both("mnk", [0, 3, 1, 4, 2]) == 1
     assert both("mnk", [0, 3, 1, 4, 8, 5]) == -1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["5x5+need5", "6x4+need4"])
+def test_both_methods_end_where_only_one_of_them_does(text):
+    """Draws by the bound of Erdős and Selfridge, which proof-number search does not have."""
+    chosen = game(f"mnk:{text}")
+    found = {one.method: one for one in values.solve_by_both(chosen, chosen.start(), 18)}
+    assert found["alpha-beta"].value == 0 and found["proof-number"].value in (0, None)
+
+
+def test_both_methods_share_the_nodes_that_are_allowed(monkeypatch):
+    """The one that has not ended gets ten times the time of the other, but at least a second."""
+    asked = []
+
+    def solve(game, state, method, bits, allowed):
+        asked.append((method, allowed))
+        ends = method == "alpha-beta" and allowed >= 40_000
+        return values.Solved(method, 1 if ends else None, allowed, 0.4 if method == "proof-number" else 0.02)
+
+    monkeypatch.setattr(values, "solve", solve)
+    one, other = values.solve_by_both(game("mnk"), game("mnk").start(), 18, 10**9)
+    assert (one.value, other.value) == (1, None)
+    assert [allowed for method, allowed in asked if method == "alpha-beta"] == [10_000, 40_000]
+    assert [allowed for method, allowed in asked if method == "proof-number"] == [10_000, 40_000, 160_000]
+    asked.clear()
+    values.solve_by_both(game("mnk"), game("mnk").start(), 18, 30_000)
+    assert {allowed for _, allowed in asked} == {10_000, 30_000}
+
+
+def test_boards_of_more_than_thirty_two_squares_have_exact_keys():
+    """Marks on the last squares count, and mirror images have one key."""
+    chosen = game("mnk:8x8+need3")
+    assert values.solve(chosen, chosen.start(), "alpha-beta", 16).value == 1
+    assert values.solve(chosen, chosen.after([0, 63, 20, 62, 43]), "alpha-beta", 16).value == -1  # o ends the last row
+    lines = values.winning_lines(chosen)
+    assert max(int(line) for line in lines) >> 63 == 1 and len(lines) == 2 * 8 * 6 + 2 * 6 * 6
+    images = np.zeros((3, 8, 2), dtype=np.uint64)
+    for depth, (square, attacker) in enumerate([(63, True), (1, False)]):
+        solving.place(images, values.symmetries(chosen), depth, square, attacker)
+    mirrored = np.zeros_like(images)
+    for depth, (square, attacker) in enumerate([(0, True), (62, False)]):
+        solving.place(mirrored, values.symmetries(chosen), depth, square, attacker)
+    assert solving._key(images, 2) == solving._key(mirrored, 2) != solving._key(images, 1)
+
+
+@pytest.mark.parametrize("text", ["4x4+need4", "5x5+need5", "4x6+need5", "6x6+need5", "1x2+need2", "3x8+need5"])
+def test_pairings_are_strategies(text):
+    """The certificate holds, and a second player who follows it draws random games."""
+    chosen = game(f"mnk:{text}")
+    found = pairings.find(chosen, 20).certificate
+    assert pairings.fault(chosen.rows, chosen.columns, chosen.need, found) is None
+    assert pairings.from_json(pairings.to_json(chosen.text, found)) == found
+    for seed in range(20):
+        draw, state = np.random.default_rng(seed), chosen.start()
+        first = int(draw.choice(chosen.legal(state)))
+        state, pairing = chosen.play(state, first), found[first]
+        partner = {a: b for pair in pairing.pairs for a, b in (pair, pair[::-1])}
+        answer = pairing.reply
+        while state[RESULT] == UNFINISHED:
+            legal = list(chosen.legal(state))
+            if state[PLAYER] == 0:
+                move = int(draw.choice(legal))
+                answer = partner.get(move)
+            else:
+                move = answer if answer in legal else int(draw.choice(legal))
+            state = chosen.play(state, move)
+        assert state[RESULT] != FIRST
+
+
+def test_boards_without_pairings_have_none():
+    """Tic-tac-toe is a draw, but not by a reply and pairs; 4 x 4 with three in a row is won."""
+    for text in ("3x3+need3", "4x4+need3", "5x5+need4"):
+        found = pairings.find(game(f"mnk:{text}"), 20)
+        assert found.certificate is None and found.complete
+
+
+def test_a_wrong_certificate_is_found_out():
+    found = pairings.find(game("mnk:4x4+need4")).certificate
+    first = found[5]
+
+    def fault(reply=first.reply, pairs=first.pairs):
+        return pairings.fault(4, 4, 4, found | {5: pairings.Pairing(reply, pairs)})
+
+    assert fault() is None
+    assert fault(pairs=first.pairs[1:]) and "is open after the first mark 5" in fault(pairs=first.pairs[1:])
+    assert "used twice" in fault(pairs=(*first.pairs, first.pairs[0])) and "used twice" in fault(reply=5)
+    assert "not on the board" in fault(pairs=(*first.pairs, (16, 17)))
+    assert "no pairing after the first mark 3" in pairings.fault(4, 4, 4, {n: p for n, p in found.items() if n != 3})
+    assert pairings.fault(4, 4, 3, found), "three in a row needs more"
+
+
+def test_the_command_writes_a_certificate(tmp_path, capsys):
+    file = tmp_path / "draw.json"
+    arguments = ["arena", "solve", "--board", "5x5", "--need", "5", "--method", "pairing"]
+    with pytest.raises(SystemExit, match="0"):
+        commands.main([*arguments, "--certificate", str(file)])
+    assert "a draw, by a pairing strategy" in capsys.readouterr().out
+    assert pairings.fault(5, 5, 5, pairings.from_json(file.read_text())) is None
+    for more, part in (
+        (["--certificate", str(file)], "exists"),
+        (["--moves", "a1"], "leave out --moves"),
+        (["--need", "3"], "there is none of a reply and pairs"),
+        (["--method", "both", "--certificate", str(tmp_path / "x")], "needs --method pairing"),
+    ):
+        with pytest.raises(SystemExit, match="1"):
+            commands.main([*arguments, *more])
+        assert part in capsys.readouterr().err
+
+
+def test_nine_in_a_row_on_the_infinite_board_is_a_draw_by_pairs():
+    """32 pairs of neighbours fill 8 x 8 squares that are repeated; for eight in a row there are none."""
+    pairs = pairings.find_periodic()
+    assert len(pairs) == 32 and pairings.periodic_fault(8, 9, pairs) is None
+    assert pairings.periodic_fault(8, 11, pairs) is None, "longer lines are blocked too"
+    assert "is open" in pairings.periodic_fault(8, 8, pairs) and pairings.find_periodic(8, 8) is None
+    assert "is open" in pairings.periodic_fault(8, 9, pairs[1:])
+    assert "used twice" in pairings.periodic_fault(8, 9, [*pairs, (0, 0, 0, 1)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.arena.games.base import ArenaError
-from pttt_ooc.arena.statistics import Rate, Sequential, differ, expected, pairs_of, rate_of, ratings
+from pttt_ooc.arena.statistics import Rate, Sequential, expected, pairs_of, rate_of, ratings
 
 
 def plain_p(score, games):
@@ -56,27 +56,6 @@ def test_the_chi_square_of_the_report():
 def test_wilsons_interval():
     low, high = Rate(81, 0, 182).interval  # Newcombe 1998, table I
     assert (low, high) == pytest.approx((0.2553, 0.3662), abs=1e-4)
-
-
-def test_two_matches_with_the_same_rate_do_not_differ():
-    assert differ(Rate(50, 0, 50), Rate(500, 0, 500)) == 1
-    assert differ(Rate(90, 0, 10), Rate(500, 0, 500)) < 1e-6
-    assert differ(Rate(10, 0, 0), Rate(20, 0, 0)) == 1
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [((60, 1, 39), (45, 0, 55)), ((9, 0, 1), (4, 2, 4)), ((500, 0, 500), (47, 3, 50))]
-)
-def test_two_matches_are_compared_as_yates_does_it(one, other):
-    """The distance of each count from what is expected, less one half, squared; for four counts."""
-    scores, games = [won + drawn / 2 for won, drawn, _ in (one, other)], [sum(one), sum(other)]
-    mean = sum(scores) / sum(games)
-    statistic = sum(
-        max(0, abs(score - n * mean) - 0.5) ** 2 / (n * part)
-        for score, n in zip(scores, games, strict=True)
-        for part in (mean, 1 - mean)
-    )
-    assert differ(Rate(*one), Rate(*other)) == pytest.approx(math.erfc(math.sqrt(statistic / 2)), rel=1e-9)
 
 
 def test_ratings_find_the_strengths_that_games_were_drawn_from():

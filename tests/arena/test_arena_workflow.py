@@ -14,8 +14,9 @@ SECTION = {
         "three": MATCH | {"test": "none"},
     },
     "round_robins": {"all": {"game": "mnk:3x3+need3", "agents": ["random", "mcts:nodes=5"], "games": 4}},
+    "trainings": {"small": {"claim": "small board", "game": "mnk:3x3+need3", "games": 1200, "seeds": 2}},
 }
-JOBS = ("arena_experiment", "arena_round_robin", "arena_report")
+JOBS = ("arena_experiment", "arena_round_robin", "arena_trainings", "arena_report")
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +45,17 @@ def changed(workflow, kind, name, **values):
 @pytest.mark.slow
 def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     arena = finished.directory / "data/arena"
-    assert [path.name for path in (finished.directory / "data").iterdir()] == ["arena"] and stale(finished) == (0, 0, 0)
+    assert [path.name for path in (finished.directory / "data").iterdir()] == ["arena"] and stale(finished) == (
+        0,
+        0,
+        0,
+        0,
+    )
     page = (arena / "report.html").read_text()
     result = json.loads((arena / "one/result.json").read_text())
     [match] = result["matches"]
     assert match["wins"] + match["draws"] + match["losses"] == 4 and f"{match['rate']:.2%}" in page
-    assert page.count("<svg") == 3 and "built-in" not in page  # a series, times, ratings
+    assert page.count("<svg") == 4 and "built-in" not in page  # a series, times, ratings, trainings
     for row in json.loads((arena / "all/standings.json").read_text())["standings"]:
         assert (arena / "all" / row["against"][0]["match"] / "games.jsonl").exists()
 
@@ -59,8 +65,9 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
 @pytest.mark.parametrize(
     ("kind", "name", "values", "jobs"),
     [
-        ("experiments", "one", {"games": 6}, (1, 0, 1)),
-        ("round_robins", "all", {"agents": ["random", "mcts:nodes=6"]}, (0, 1, 1)),
+        ("experiments", "one", {"games": 6}, (1, 0, 0, 1)),
+        ("round_robins", "all", {"agents": ["random", "mcts:nodes=6"]}, (0, 1, 0, 1)),
+        ("trainings", "small", {"seeds": 3}, (0, 0, 1, 1)),
     ],
 )
 def test_stale_jobs_after_a_change_of_configuration(workflow, kind, name, values, jobs):
@@ -73,9 +80,13 @@ def test_stale_jobs_after_a_change_of_configuration(workflow, kind, name, values
 @pytest.mark.parametrize(
     ("modules", "jobs"),
     [
-        (["arena/kernels/mcts.py"], (1, 1, 1)),
-        (["arena/matches/referee.py"], (3, 1, 1)),
-        (["arena/kernels/ultimate.py", "arena/pages/play_pages.py", "arena/templates/arena_report.html.j2"], (0, 0, 1)),
+        (["arena/kernels/mcts.py"], (1, 1, 0, 1)),
+        (["arena/matches/referee.py"], (3, 1, 0, 1)),
+        (["arena/kernels/value_table.py"], (0, 0, 1, 1)),
+        (
+            ["arena/kernels/ultimate.py", "arena/pages/play_pages.py", "arena/templates/arena_report.html.j2"],
+            (0, 0, 0, 1),
+        ),
     ],
 )
 def test_stale_jobs_after_an_edit_of_a_source(workflow, modules, jobs):

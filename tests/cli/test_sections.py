@@ -147,7 +147,7 @@ AGENTS = {"agents": ["random", "random"]}
         ),
         (
             {"arena": {"experiments": {"mine": {"claim": "x", **AGENTS}}, "round_robins": {"mine": AGENTS}}},
-            ", but must be experiments and round robins with different names: mine is both.",
+            ", but must be experiments, round robins and trainings with different names: mine is both.",
         ),
         (
             {"arena": {"experiments": {"mine": {"claim": "x", "values": [1, 2], **AGENTS}}}},

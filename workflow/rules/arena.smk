@@ -1,6 +1,6 @@
-# The arena, a wing: `snakemake arena`.  One job for each experiment and each round robin of the section, and a report
-# of the results.  The games are in data/arena/NAME/games, where Snakemake deletes nothing; a killed job resumes from
-# them.
+# The arena, a wing: `snakemake arena`.  One job for each experiment, each round robin and each group of trainings of the
+# section, and a report of the results.  The games are in data/arena/NAME/games, where Snakemake deletes nothing; a killed
+# job resumes from them.
 
 from pttt_ooc.arena import pipeline as arena_pipeline
 
@@ -48,6 +48,22 @@ rule arena_round_robin:
         sources=lambda wildcards: arena_pipeline.sources(ARENA[wildcards.name]),
     message:
         "Let all agents of {wildcards.name} play each other."
+    script:
+        "../scripts/arena_conduct.py"
+
+
+rule arena_trainings:
+    output:
+        f"{ARENA_DIR}/{{name}}/trainings.json",
+    log:
+        f"{ARENA_DIR}/logs/{{name}}.log",
+    wildcard_constraints:
+        name="[A-Za-z0-9][A-Za-z0-9_+-]*",
+    params:
+        asked=lambda wildcards: ARENA[wildcards.name].model_dump(mode="json"),
+        sources=lambda wildcards: arena_pipeline.sources(ARENA[wildcards.name]),
+    message:
+        "Train with several seeds: {params.asked[claim]}."
     script:
         "../scripts/arena_conduct.py"
 

@@ -1,4 +1,4 @@
-"""Play one experiment or round robin of the arena."""
+"""Play one experiment or round robin of the arena, or train with several seeds."""
 
 from pathlib import Path
 

@@ -7,7 +7,7 @@ alpha-beta uses a null window, and returns at the first move that decides it.
 The two methods share the rules (:func:`look`) and the table's keys.  Alpha-beta also uses a bound of Erdős and
 Selfridge, and orders moves by the lines that they are on.
 
-A square is a bit; a board has at most 32 squares, so that both players' marks are one exact key of 64 bits.
+A square is a bit; a board has at most 64 squares, so that each player's marks are one word, and both are an exact key.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from pttt_ooc.jit import kernel, piece
 
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)
-_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)  # no position: both players would have all squares
-_LOW = np.uint64(0xFFFFFFFF)
+_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)  # no position: the attacker would have all squares, and no line
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FAR = 1 << 30  # an infinite proof number
 
@@ -106,27 +105,30 @@ def place(images, below, depth, square, attacker_moves):
     Parameters
     ----------
     images
-        uint64, shape (depths, symmetries): the attacker's marks in the lower half, the defender's in the upper.
+        uint64, shape (depths, symmetries, 2): the attacker's marks, and the defender's.
     below
         int64, shape (symmetries, squares): where each symmetry takes each square.
     """
-    shift = 0 if attacker_moves else 32
+    mover = 0 if attacker_moves else 1
     for s in range(images.shape[1]):
-        images[depth + 1, s] = images[depth, s] | (_ONE << np.uint64(below[s, square] + shift))
+        images[depth + 1, s, mover] = images[depth, s, mover] | (_ONE << np.uint64(below[s, square]))
+        images[depth + 1, s, 1 - mover] = images[depth, s, 1 - mover]
 
 
 @piece
 def _key(images, depth):
-    """The least image of a position: the same for all positions that are symmetric."""
-    least = images[depth, 0]
+    """The least image of a position, two words: the same for all positions that are symmetric."""
+    first, second = images[depth, 0, 0], images[depth, 0, 1]
     for s in range(1, images.shape[1]):
-        least = min(least, images[depth, s])
-    return least
+        one, other = images[depth, s, 0], images[depth, s, 1]
+        if one < first or (one == first and other < second):
+            first, second = one, other
+    return first, second
 
 
 @piece
-def _slot(key, size):
-    mixed = key * _MIX
+def _slot(first, second, size):
+    mixed = (first * _MIX + second) * _MIX
     return np.int64((mixed ^ (mixed >> _HALF)) & np.uint64(size - 1))
 
 
@@ -141,7 +143,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
     depth
         The number of marks on the board; row `depth` of `images` has the position.
     keys, answers
-        The table: uint64 and int8, of a size that is a power of two; the latest position stays.
+        The table: uint64, shape (size, 2), and int8, of a size that is a power of two; the latest position stays.
     scores
         Scratch: float64, shape (depths, squares).
     budget
@@ -161,16 +163,16 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
     budget[0] += 1
     if budget[0] > budget[1]:
         return STOPPED
-    attacker, defender = images[depth, 0] & _LOW, images[depth, 0] >> _HALF
+    attacker, defender = images[depth, 0, 0], images[depth, 0, 1]
     attacks, defences, open_lines, live, danger = look(lines, need, attacker, defender)
     moves, answer = forced(attacks, defences, live, attacker_moves)
     if answer != UNKNOWN:
         return answer
     if open_lines == 0 or danger < (0.5 if attacker_moves else 1.0):
         return NO
-    key = _key(images, depth)
-    slot = _slot(key, len(keys))
-    if keys[slot] == key:
+    first, second = _key(images, depth)
+    slot = _slot(first, second, len(keys))
+    if keys[slot, 0] == first and keys[slot, 1] == second:
         return np.int64(answers[slot])
     row = scores[depth]
     row[:] = -1.0
@@ -201,16 +203,16 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         if found == wanted:
             answer = wanted
             break
-    keys[slot] = key
+    keys[slot, 0], keys[slot, 1] = first, second
     answers[slot] = answer
     return answer
 
 
 @piece
-def _find(key, keys):
+def _find(first, second, keys):
     """Where a position is in the table of numbers, or the free place where it belongs."""
-    slot = _slot(key, len(keys))
-    while keys[slot] != key and keys[slot] != _EMPTY:
+    slot = _slot(first, second, len(keys))
+    while (keys[slot, 0] != first or keys[slot, 1] != second) and keys[slot, 0] != _EMPTY:
         slot = (slot + 1) & (len(keys) - 1)
     return slot
 
@@ -219,8 +221,8 @@ def _find(key, keys):
 def enlarge(keys, proofs, disproofs, new_keys, new_proofs, new_disproofs):
     """Copy a table of numbers to a larger one, whose keys are all free."""
     for n in range(len(keys)):
-        if keys[n] != _EMPTY:
-            slot = _find(keys[n], new_keys)
+        if keys[n, 0] != _EMPTY:
+            slot = _find(keys[n, 0], keys[n, 1], new_keys)
             new_keys[slot] = keys[n]
             new_proofs[slot] = proofs[n]
             new_disproofs[slot] = disproofs[n]
@@ -229,7 +231,7 @@ def enlarge(keys, proofs, disproofs, new_keys, new_proofs, new_disproofs):
 @piece
 def _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs):
     """Proof and disproof number of a position: of an end, from the table, or those of a new leaf."""
-    attacker, defender = images[depth, 0] & _LOW, images[depth, 0] >> _HALF
+    attacker, defender = images[depth, 0, 0], images[depth, 0, 1]
     attacks, defences, open_lines, live, danger = look(lines, need, attacker, defender)
     _, answer = forced(attacks, defences, live, attacker_moves)
     if answer == YES:
@@ -237,8 +239,8 @@ def _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs
     if answer == NO or open_lines == 0:
         return _FAR, 0
     key = _key(images, depth)
-    slot = _find(key, keys)
-    if keys[slot] == key:
+    slot = _find(key[0], key[1], keys)
+    if keys[slot, 0] != _EMPTY:
         return np.int64(proofs[slot]), np.int64(disproofs[slot])
     return max(1, np.int64(8 / danger)), max(1, np.int64(8 * danger))
 
@@ -258,7 +260,7 @@ def _expand(lines, need, below, images, depth, attacker_moves, keys, proofs, dis
     more
         The number of other moves that count in the position's other number.
     """
-    attacker, defender = images[depth, 0] & _LOW, images[depth, 0] >> _HALF
+    attacker, defender = images[depth, 0, 0], images[depth, 0, 1]
     attacks, defences, _, live, _ = look(lines, need, attacker, defender)
     moves, _ = forced(attacks, defences, live, attacker_moves)
     least, second, largest = _FAR, _FAR, 0
@@ -291,8 +293,8 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
     Parameters
     ----------
     keys, proofs, disproofs
-        The table: uint64, int32, int32, of a size that is a power of two.  No entry is ever replaced: two positions
-        that share a place would overwrite each other again and again.
+        The table: uint64, shape (size, 2), int32, int32, of a size that is a power of two.  No entry is ever replaced:
+        two positions that share a place would overwrite each other again and again.
     budget
         As in :func:`alpha_beta`.
 
@@ -312,7 +314,7 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
     first_depth, first_moves = depth, attacker_moves
     if proof == 0 or disproof == 0:
         depth -= 1
-    used = np.int64(np.sum(keys != _EMPTY))
+    used = np.int64(np.sum(keys[:, 0] != _EMPTY))
     while depth >= first_depth:
         if budget[0] >= budget[1]:
             return STOPPED
@@ -324,11 +326,11 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
             lines, need, below, images, depth, attacker_moves, keys, proofs, disproofs
         )
         if proof >= limits[depth, 0] or disproof >= limits[depth, 1]:
-            key = _key(images, depth)
-            slot = _find(key, keys)
-            if keys[slot] == _EMPTY:
+            own_key = _key(images, depth)
+            slot = _find(own_key[0], own_key[1], keys)
+            if keys[slot, 0] == _EMPTY:
                 used += 1
-            keys[slot] = key
+            keys[slot, 0], keys[slot, 1] = own_key
             proofs[slot] = proof
             disproofs[slot] = disproof
             depth -= 1

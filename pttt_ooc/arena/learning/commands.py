@@ -31,6 +31,13 @@ def train(
     explore_rate: Annotated[float, typer.Option(min=0, max=1, help="The chance of a random move.")] = 0.3,
     step_size: Annotated[float, typer.Option(min=0, max=1, help="How far values move.")] = 0.1,
     draw_reward: Annotated[float, typer.Option(min=0, max=1, help="A win has 1, a loss 0.")] = 0.1,
+    ties: Annotated[
+        Literal["first", "random"], typer.Option(help="Which of several moves with the same value is chosen.")
+    ] = "first",
+    targets: Annotated[
+        Literal["chain", "reward"],
+        typer.Option(help="Each value is the target of the one before it, or the reward is the target of all."),
+    ] = "chain",
     policies: Annotated[Path, typer.Option(metavar="DIR", help="Of both policies.")] = Path("data/arena/policies"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random moves.")] = 0,
     play: Annotated[bool, typer.Option("--play/--no-play", help="Then play against the better bot.")] = True,
@@ -50,7 +57,14 @@ def train(
     opponent = 2 - int(start)  # the player whose moves the bot makes
     if train == "y":
         training = Training(chosen, directory, seed)
-        training.run(iterations, Rates(explore=explore_rate, step=step_size, draw=draw_reward))
+        rates = Rates(
+            explore=explore_rate,
+            step=step_size,
+            draw=draw_reward,
+            shuffle=ties == "random",
+            chain=targets == "chain",
+        )
+        training.run(iterations, rates)
         training.save()
         opponent = better(training.results)
         summary = _summary(chosen.text, training, opponent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,15 @@ ROUNDS = 10
 EXPLORE, STEP, SHRINKING, LAMBDA = 0.1, 3.0, 0.75, 0.8
 
 
-def train(game: Game, games: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def train(
+    game: Game, games: int, seed: int = 0, tell: Callable[[int, NDArray[np.int64]], None] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Learn weights by games of the evaluation against itself.
+
+    Parameters
+    ----------
+    tell
+        Called after each round with the number of games played and their results.
 
     Returns
     -------
@@ -37,6 +45,8 @@ def train(game: Game, games: int, seed: int = 0) -> tuple[NDArray[np.float64], N
         part = games * (number + 1) // ROUNDS - games * number // ROUNDS
         rates = np.array([EXPLORE, STEP * SHRINKING**number, LAMBDA])
         kernels.train(game.start(), part, rates, weights, results, rng)
+        if tell:
+            tell(int(results.sum()), results)
     return weights, results
 
 

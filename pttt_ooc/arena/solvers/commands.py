@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from pttt_ooc.options import JsonOption
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import ForceOption, JsonOption
 
 BoardOption = Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="The size of the board.")]
 NeedOption = Annotated[int, typer.Option(help="Marks in a row that win.")]
@@ -19,20 +21,35 @@ def solve(
     need: NeedOption = 3,
     moves: Annotated[str, typer.Option(metavar="M,M,...", help="Moves that are made first, such as b2,a1.")] = "",
     method: Annotated[
-        Literal["both", "alpha-beta", "proof-number"], typer.Option(help="Both must agree on the value.")
+        Literal["both", "alpha-beta", "proof-number", "pairing"],
+        typer.Option(help="Both searches must agree; a pairing strategy proves draws of the empty board only."),
     ] = "both",
     most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 10**9,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the pairing strategy as JSON; with --method pairing.")
+    ] = None,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Solve k-in-a-row exactly: who wins if both play perfectly; for 9 squares or fewer, also count all games."""
+    """Solve k-in-a-row exactly: who wins if both play perfectly; for 9 squares or fewer, also count all games.
+
+    With both methods, when one has ended the other gets ten times as much time, but not more.
+    """
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.games.mnk import Mnk
     from pttt_ooc.arena.solvers import enumeration, values
 
     game = Mnk([board, f"need{need}"])
     state = game.after(game.read_move(text) for text in moves.split(",") if text.strip())
-    chosen = values.METHODS if method == "both" else (method,)
-    solutions = [values.solve(game, state, name, most_nodes=most_nodes) for name in chosen]
+    if method == "pairing":
+        _print_pairing(game, moves, certificate, force, as_json)
+        return
+    if certificate is not None:
+        raise ArenaError("--certificate needs --method pairing: the other methods write no certificate.")
+    if method == "both":
+        solutions = values.solve_by_both(game, state, most_nodes=most_nodes)
+    else:
+        solutions = [values.solve(game, state, method, most_nodes=most_nodes)]
     reached = {solved.value for solved in solutions if solved.value is not None}
     if not reached:
         raise ArenaError(f"The value is still unknown after {most_nodes} nodes; allow more with --most-nodes.")
@@ -49,6 +66,31 @@ def solve(
         result |= {"positions": everything.positions, "games": everything.games}
         result["games_up_to_symmetry"] = everything.different_games
     print(json.dumps(result) if as_json else _sentences(result))
+
+
+def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:
+    """Search for a pairing strategy, check it, write it, and say so."""
+    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.solvers import pairings, values
+    from pttt_ooc.disk.files import atomic_write_text
+
+    if moves.strip():
+        raise ArenaError("A pairing strategy is for the empty board: leave out --moves.")
+    if game.rows * game.columns > values.MOST_SQUARES:
+        raise ArenaError(f"A pairing is sought on boards of at most {values.MOST_SQUARES} squares.")
+    if certificate is not None:
+        check_output(certificate, force=force)
+    found = pairings.find(game)
+    if found.certificate is None:
+        why = "there is none of a reply and pairs" if found.complete else "the search has not ended in a minute"
+        raise ArenaError(f"No pairing strategy for {game.text} is known: {why}.  The game may be a draw all the same.")
+    if fault := pairings.fault(game.rows, game.columns, game.need, found.certificate):
+        raise ArenaError(f"The pairing strategy is wrong, {fault}: please report this.")
+    if certificate is not None:
+        atomic_write_text(certificate, pairings.to_json(game.text, found.certificate))
+    told = {"game": game.text, "value": 0, "method": "pairing", "seconds": round(found.seconds, 3)}
+    sentence = f"{game.text}: a draw, by a pairing strategy that has been checked."
+    print(json.dumps(told) if as_json else f"{sentence}  {found.seconds:.2f} s of processor time")
 
 
 def _sentences(result: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from pttt_ooc.arena.games.mnk import Mnk
 from pttt_ooc.arena.kernels import mnk as rules
 from pttt_ooc.arena.kernels import solving as kernels
 
-MOST_SQUARES = 32  # both players' marks are one word of 64 bits
+MOST_SQUARES = 64  # each player's marks are one word
 METHODS = ("alpha-beta", "proof-number")
 _NO_POSITION = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -81,7 +81,7 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
     Raises
     ------
     ArenaError
-        The board has more than 32 squares.
+        The board has more than 64 squares.
     """
     if game.rows * game.columns > MOST_SQUARES:
         raise ArenaError(
@@ -95,6 +95,8 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
     begin = process_time()
     nodes, value = 0, 0
     for attacker in (0, 1):
+        if attacker == 1 and int(state[PLY]) == 0:
+            break  # whoever moves first does not lose: strategy stealing
         answer, visited = search.ask(attacker, most_nodes)
         nodes += visited
         if answer == kernels.YES:
@@ -103,6 +105,41 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
         if answer != kernels.NO:
             return Solved(method, None, nodes, process_time() - begin)
     return Solved(method, value, nodes, process_time() - begin)
+
+
+PATIENCE = 10
+"""How many times the processor time of the first method that ends the other may take, but at least a second."""
+
+
+def solve_by_both(game: Mnk, state: State, table_bits: int = 22, most_nodes: int = 10**10) -> list[Solved]:
+    """The value of a position by both methods in turn, each time with four times as many nodes.
+
+    When one has ended, the other goes on until it has ended too, or has taken :data:`PATIENCE` times as long.
+
+    Raises
+    ------
+    ArenaError
+        As :func:`solve`.
+    """
+    found: dict[str, Solved] = {}
+    spent = dict.fromkeys(METHODS, 0.0)
+
+    def goes_on(method: str) -> bool:
+        ended = [one.seconds for one in found.values() if one.value is not None]
+        return method not in found or (
+            found[method].value is None and (not ended or spent[method] <= max(1.0, PATIENCE * min(ended)))
+        )
+
+    allowed = min(10_000, most_nodes)
+    while any(goes_on(method) for method in METHODS):
+        for method in METHODS:
+            if goes_on(method):
+                found[method] = solve(game, state, method, table_bits, allowed)
+                spent[method] += found[method].seconds
+        if allowed == most_nodes:
+            break
+        allowed = min(4 * allowed, most_nodes)
+    return [found[method] for method in METHODS]
 
 
 class _Questions:
@@ -115,15 +152,15 @@ class _Questions:
     def ask(self, attacker: int, most_nodes: int) -> tuple[int, int]:
         """Whether a player can force a row, and the nodes visited."""
         squares = self.game.rows * self.game.columns
-        images = np.zeros((squares + 2, len(self.below)), dtype=np.uint64)
+        images = np.zeros((squares + 2, len(self.below), 2), dtype=np.uint64)
         depth = int(self.state[PLY])
         for square in range(squares):
             mark = rules.cell(self.state, *divmod(square, self.game.columns))
             if mark:
-                shift = 0 if mark == attacker + 1 else 32
-                images[depth] |= np.left_shift(np.uint64(1), (self.below[:, square] + shift).astype(np.uint64))
+                owner = 0 if mark == attacker + 1 else 1
+                images[depth, :, owner] |= np.left_shift(np.uint64(1), self.below[:, square].astype(np.uint64))
         budget = np.array([0, most_nodes])
-        keys = np.full(self.size, _NO_POSITION)
+        keys = np.full((self.size, 2), _NO_POSITION)
         arguments: Any = (self.below, images, depth, depth % 2 == attacker, keys)
         if self.method == "alpha-beta":
             weights = 4.0 ** np.arange(self.game.need)
@@ -134,7 +171,7 @@ class _Questions:
             numbers = np.zeros((2, self.size), dtype=np.int32)
             answer = kernels.proof_number(self.lines, self.game.need, *arguments, *numbers, budget)
             while answer == kernels.FULL:
-                more = np.full(2 * len(keys), _NO_POSITION)
+                more = np.full((2 * len(keys), 2), _NO_POSITION)
                 larger = np.zeros((2, len(more)), dtype=np.int32)
                 kernels.enlarge(keys, *numbers, more, *larger)
                 keys, numbers = more, larger

@@ -1,0 +1,238 @@
+"""The tables of the arena's pages, rendered from committed records: ``python -m benchmarks.arena_pages --write``.
+
+A table stands in a page between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``.  It follows from
+``docs/records/arena/*.jsonl`` and ``config/arena/*.yaml`` alone.  Without ``--write``, the command names pages that
+differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from pttt_ooc.arena import claims_table, experiments, records, round_robin
+from pttt_ooc.arena.significance import SIZE, Units
+from pttt_ooc.arena.statistics import Rate
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("docs/arena.md", "docs/rows.md", "docs/ultimate.md")
+CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "rows")
+_TABLE = re.compile(r"<!-- table: (\S+) -->\n\n(.*?)\n*<!-- end of table -->", re.DOTALL)
+
+
+def results(name: str) -> dict[str, Any]:
+    """All results of a configuration, from its records."""
+    settings = experiments.read(ROOT / "config" / "arena" / f"{name}.yaml")
+    return records.results(settings, records.read(ROOT / "docs" / "records" / "arena" / f"{name}.jsonl"))
+
+
+def claims(found: dict[str, Any]) -> str:
+    """All claims of both configurations of the report, in one family."""
+    return claims_table.claims([one for one in found.values() if "claim" in one and one["name"] not in OWN])
+
+
+OWN = ("strongest", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
+"""Experiments with our own agents; the report claims nothing about them."""
+
+
+def series(name: str) -> Callable[[dict[str, Any]], str]:
+    """The table of a series."""
+    return lambda found: claims_table.series(found[name])
+
+
+def many_series(*names: str) -> Callable[[dict[str, Any]], str]:
+    """Several series of times for a move in one table."""
+
+    def table(found: dict[str, Any]) -> str:
+        rows = "| time for a move | against | score | interval | games |\n|---|---|---|---|---|\n"
+        for name in names:
+            for match in found[name]["matches"]:
+                units = Units.of(match)
+                low, high = units.interval
+                rows += (
+                    f"| {match['value']} s | `{match['agents'][1]}` | {units.rate:.2%} | {low:.2%} to {high:.2%} | "
+                    f"{units.number * units.games:,} |\n"
+                )
+        return rows
+
+    return table
+
+
+def scores(*names: str) -> Callable[[dict[str, Any]], str]:
+    """Matches of our own agents."""
+
+    def table(found: dict[str, Any]) -> str:
+        rows = "| agent | against | won, drawn, lost | score | interval | nodes a move |\n|---|---|---|---|---|---|\n"
+        for match in (match for name in names for match in found[name]["matches"]):
+            units = Units.of(match)
+            low, high = units.interval
+            costs = [match.get(f"mean_of_agent_{agent}") for agent in (0, 1)]
+            nodes = " and ".join(f"{cost['nodes']:,.0f}" for cost in costs if cost)
+            rows += (
+                f"| `{match['agents'][0]}` | `{match['agents'][1]}` | {match['wins']}, {match['draws']}, "
+                f"{match['losses']} | {units.rate:.1%} | {low:.1%} to {high:.1%} | {nodes} |\n"
+            )
+        return rows
+
+    return table
+
+
+def robin(name: str) -> Callable[[dict[str, Any]], str]:
+    """Standings."""
+    return lambda found: round_robin.table(found[name])
+
+
+def turns(*names: str, marks: Sequence[int] = (1, 6, 11, 21, 31, 40, 50)) -> Callable[[dict[str, Any]], str]:
+    """The nodes and the time of a move by the number of the turn."""
+
+    def table(found: dict[str, Any]) -> str:
+        rows = "| move | " + " | ".join(f"`{found[name]['agents'][0]}`: nodes, milliseconds" for name in names) + " |\n"
+        rows += "|---" * (len(names) + 1) + "|\n"
+        for mark in marks:
+            cells = []
+            for name in names:
+                told = found[name]["matches"][0]["turns_of_agent_0"]
+                place = told["turn"].index(mark - 1)
+                cells.append(f"{told['nodes'][place]:,.0f}, {told['processor_milliseconds'][place]:.3g}")
+            rows += f"| {mark} | {' | '.join(cells)} |\n"
+        return rows
+
+    return table
+
+
+def trainings(*names: str) -> Callable[[dict[str, Any]], str]:
+    """Trainings of learners."""
+    return lambda found: claims_table.trainings([found[name] for name in names])
+
+
+def sizes(found: dict[str, Any], games: int = 100) -> str:
+    """How often each test rejects at 5% that two agents are equally strong, if they are: a sum over all results."""
+    tests: dict[str, Callable[[Rate], bool]] = {
+        "exact, given the draws": lambda rate: Units.of(records.counts(rate)).log10_p < math.log10(SIZE),
+        "chi-square of two samples (the report's)": lambda rate: rate.chi_square[1] < SIZE,
+        "binomial over half points": lambda rate: rate.p < SIZE,
+    }
+    rows = "| test | no draws | 30% draws | 60% draws |\n|---|---|---|---|\n"
+    for name, rejects in tests.items():
+        cells = [f"{_size(rejects, games, part):.1%}" for part in (0.0, 0.3, 0.6)]
+        rows += f"| {name} | {' | '.join(cells)} |\n"
+    return rows
+
+
+BOARDS = ROOT / "docs" / "records" / "arena" / "boards.jsonl"
+NAMES = {0: "draw", 1: "first player", None: "not solved here"}
+
+
+def boards(need: int) -> Callable[[dict[str, Any]], str]:
+    """The boards with so many in a row, as `benchmarks.arena_boards` has solved them."""
+
+    def table(found: dict[str, Any]) -> str:
+        rows = "| rows x columns | value | pairing: seconds | alpha-beta: nodes, seconds "
+        rows += "| proof numbers: nodes, seconds |\n"
+        rows += "|---|---|---|---|---|\n"
+        for row in records.read(BOARDS):
+            if row["board"][2] != need:
+                continue
+            cells = []
+            for method in ("alpha-beta", "proof-number"):
+                one = row["methods"][method]
+                text = f"{one['nodes']:,}, {one['seconds']:.2f}"
+                cells.append(text if one["value"] is not None else f"({text})")
+            pairing = row["methods"].get("pairing")
+            size = f"{row['board'][0]} x {row['board'][1]}"
+            rows += (
+                f"| {size} | {NAMES[row['value']]} | {pairing['seconds'] if pairing else ''} | {' | '.join(cells)} |\n"
+            )
+        return rows
+
+    return table
+
+
+def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
+    """The probability of a rejection, if each game is drawn with the probability `part`."""
+    total = 0.0
+    for draws in range(games + 1):
+        chance = stats.binom.pmf(draws, games, part)
+        if chance > 1e-9:
+            chances = stats.binom.pmf(np.arange(games - draws + 1), games - draws, 0.5)
+            total += chance * sum(
+                one for wins, one in enumerate(chances) if rejects(Rate(wins, draws, games - draws - wins))
+            )
+    return float(total)
+
+
+LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
+DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
+
+TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "sizes": sizes,
+    "boards-3": boards(3),
+    "boards-4": boards(4),
+    "boards-5": boards(5),
+    "claims": claims,
+    "nodes-depth-2": series("nodes-depth-2"),
+    "nodes-depth-3": series("nodes-depth-3"),
+    "nodes-nodes": series("nodes-nodes"),
+    "depth-times": series("depth-times"),
+    "turns": turns("turns-depth-2", "turns-depth-3"),
+    "times": many_series("time-depth-2", "time-depth-3", "time-time"),
+    "strength": scores("strongest"),
+    "learnt": scores("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes"),
+    "round-robin": robin("ultimate"),
+    "equal-time": robin("equal-time"),
+    "trainings": trainings(*LEARNERS),
+    "details": trainings(*DETAILS),
+    "curves": lambda found: claims_table.curves(
+        [found[name] for name in LEARNERS],
+        [1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 300_000, 500_000, 1_000_000],
+    ),
+    "greedy": lambda found: claims_table.greedy(
+        [found[name] for name in (*LEARNERS, "rows-patterns-4", "rows-patterns-5")]
+    ),
+}
+
+
+def rendered(text: str, found: dict[str, Any]) -> str:
+    """A page with all its tables as the records have them."""
+    return _TABLE.sub(
+        lambda match: f"<!-- table: {match[1]} -->\n\n{TABLES[match[1]](found)}\n<!-- end of table -->", text
+    )
+
+
+def names(text: str) -> list[str]:
+    """The tables of a page."""
+    return [match[1] for match in _TABLE.finditer(text)]
+
+
+def everything() -> dict[str, Any]:
+    """The results of all configurations."""
+    return {name: one for configuration in CONFIGURATIONS for name, one in results(configuration).items()}
+
+
+def main() -> int:
+    """Write the tables, or say which differ."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--write", action="store_true", help="write the tables into the pages")
+    write, found, stale = options.parse_args().write, everything(), []
+    for page in PAGES:
+        file = ROOT / page
+        text = file.read_text(encoding="utf-8")
+        new = rendered(text, found)
+        if new != text:
+            stale.append(page)
+            if write:
+                file.write_text(new, encoding="utf-8")
+    print(f"{'Written' if write else 'Stale'}: {', '.join(stale) or 'none'}.")
+    return int(bool(stale) and not write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""The arena's pages say what the committed records say, and the records what the agents play."""
+
+import pytest
+
+from benchmarks import arena_pages
+from pttt_ooc.arena import experiments, records, trainings
+from pttt_ooc.arena.matches.runner import SeatedAgents
+
+CONFIG, RECORDS = arena_pages.ROOT / "config" / "arena", arena_pages.ROOT / "docs" / "records" / "arena"
+LINES = {
+    (name, line["name"], line.get("part", line.get("seed"))): line
+    for name in arena_pages.CONFIGURATIONS
+    for line in records.read(RECORDS / f"{name}.jsonl")
+}
+
+
+def settings_of(name, experiment):
+    return experiments.read(CONFIG / f"{name}.yaml")[experiment]
+
+
+def test_the_tables_of_the_pages_are_those_of_the_records():
+    found, named = arena_pages.everything(), []
+    for page in arena_pages.PAGES:
+        text = (arena_pages.ROOT / page).read_text(encoding="utf-8")
+        named += arena_pages.names(text)
+        assert arena_pages.rendered(text, found) == text, f"{page}: python -m benchmarks.arena_pages --write"
+    assert sorted(named) == sorted(arena_pages.TABLES)
+
+
+def test_another_result_is_another_table():
+    found = arena_pages.everything()
+    before = {name: table(found) for name, table in arena_pages.TABLES.items() if name not in ("sizes", "turns")}
+    for one in found.values():
+        for match in one.get("matches", []):
+            match["wins"], match["losses"], match["pairs"] = match["losses"] + 1, match["wins"], None
+            for agent in (0, 1):
+                if cost := match.get(f"mean_of_agent_{agent}"):
+                    cost["nodes"] += 1000
+        for row in one.get("trainings", []):
+            row["curve"] = [[mark, second, first, draws] for mark, first, second, draws in row["curve"]]
+            row["greedy"] = row["greedy"][::-1]
+        for row in one.get("standings", []):
+            row["points"] += 1
+    assert all(arena_pages.TABLES[name](found) != table for name, table in before.items())
+
+
+def test_records_are_complete_and_compact():
+    assert sum(file.stat().st_size for file in RECORDS.iterdir()) < 5_000_000
+    for (name, experiment, _), line in LINES.items():
+        assert line["command"] == f"pttt arena experiment config/arena/{name}.yaml {experiment}"
+        assert line["version"].startswith("0.") and ("note" in line or line.keys() & {"games_digest", "digest"})
+        if line.get("pairs"):
+            points = sum(score * count for score, count in enumerate(line["pairs"]))
+            assert points == 2 * line["wins"] + line["draws"]
+        if "match" in line:
+            assert line["wins"] + line["draws"] + line["losses"] == line["match"]["games"]
+
+
+@pytest.mark.long_but("heur3-heur1", "tuned-nodes")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "experiment", "part"),
+    [
+        ("ultimate", "heur3-heur1", "match"),
+        ("ultimate", "expectimax-minimax", "match"),
+        ("ultimate", "memory-zobrist-nodes", "match"),
+        ("ultimate", "nodes-nodes", "600"),
+        ("round-robin", "tuned-nodes", "match"),
+        ("round-robin", "ultimate", "1-8"),
+    ],
+)
+def test_the_first_games_of_a_match_are_played_again(name, experiment, part):
+    line, match = LINES[name, experiment, part], records.matches(settings_of(name, experiment))[part]
+    seated = SeatedAgents(match)
+    games = [game.game_json() for game in seated.play(range(records.FEW))]
+    seated.close()
+    assert records.digest(games) == line["first_games_digest"]
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    ["rows-3x3", pytest.param("rows-5x5-reward", marks=[pytest.mark.slow, pytest.mark.long])],
+)
+def test_a_training_learns_the_same_again(experiment):
+    line = LINES["rows", experiment, 1]
+    row = trainings.train(settings_of("rows", experiment), 1)
+    assert {key: row[key] for key in ("curve", "greedy", "digest")} == {
+        key: line[key] for key in ("curve", "greedy", "digest")
+    }
