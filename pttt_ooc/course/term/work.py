@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import select
@@ -59,10 +60,11 @@ def candidates(session: Session, assignment: Assignment, data: Path) -> Candidat
     """
     team_dates = TeamDates.of(session, assignment)
     found: Candidates = defaultdict(list)
+    zone, known = term_of(session).zone, cache(team_dates.dates)
     for row, slot, figure in _accepted(session, assignment, data):
-        dates = team_dates.dates(row.team_id)
+        dates = known(row.team_id)
         if dates.takes(row.counts_from):
-            days = days_late(row.counts_from, dates.due, term_of(session).zone)
+            days = days_late(row.counts_from, dates.due, zone)
             found[row.team_id].append(Candidate(row.id, slot, row.counts_from, days, figure))
     return dict(found)
 
