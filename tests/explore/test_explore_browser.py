@@ -284,6 +284,8 @@ BOARDS = {"start": "/explore", "chosen": "/explore?at=|0*&square=3", "beside": "
 def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page):
     page = open_page(BOARDS["chosen"])
     assert_board_first(page, "#board1", "#told", ".ways a.outcome")
+    page.locator("#board1").evaluate("board => board.setAttribute('viewBox', '-2 -2 304 304')")  # as high as 3 x 3
+    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
     assert page.locator("#settings").get_attribute("open") is None
 
 
