@@ -8,6 +8,7 @@ TESTERS ?= $(shell expr $(CORES) + 1)
 PYTEST  ?=
 TARGETS ?=
 SERVE   ?=
+WEB     ?=
 MUTATE  ?=
 
 VENV    := .venv
@@ -23,7 +24,7 @@ PROFILE := profiles/default
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve serve test test-all check docs bench certificates mutate format lock clean
+.PHONY: help env solve web serve test test-all check docs bench certificates mutate format lock clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
@@ -33,6 +34,9 @@ solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." fo
 	@test -x $(BIN)/snakemake || { \
 		echo "The workflow needs Snakemake, which is not in $(VENV): run 'make clean', then 'make solve' again." >&2; exit 1; }
 	$(BIN)/snakemake --cores $(CORES) --workflow-profile $(PROFILE) $(TARGETS)
+
+web: $(RUNTIME) ## serve everything in data/ on this machine: play, explore, watch (WEB="..." adds options, such as --port 8090)
+	$(BIN)/pttt web $(WEB)
 
 serve: $(RUNTIME) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
 	$(BIN)/pttt serve $(SERVE)

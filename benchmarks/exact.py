@@ -60,19 +60,19 @@ def one_run(name: str, variant: str, most_seconds: float) -> dict[str, Any]:
 
 
 def _solve(oracle: DoubleOracle, variant: str, until: float) -> float:
-    """Play rounds; returns the processor seconds of best responses."""
-    spent, respond = [0.0], oracle._respond
+    """Play rounds; returns the processor seconds of best responses, of all threads."""
+    spent, responses = [0.0], oracle._responses
 
-    def timed(player: int) -> Any:
-        begun = time.thread_time()
-        found = respond(player)
-        spent.append(time.thread_time() - begun)
+    def timed() -> Any:
+        begun = time.process_time()
+        found = responses()
+        spent.append(time.process_time() - begun)
         return found
 
-    oracle._respond = timed  # type: ignore[method-assign]
+    oracle._responses = timed  # type: ignore[method-assign]
     if variant == "no clairvoyance":
         for responder in oracle._responders:
-            responder.respond = partial(responder.respond, bounded=False)  # type: ignore[method-assign]
+            responder.face = partial(responder.face, bounded=False)  # type: ignore[method-assign]
     while not (oracle.last and oracle.last.settled) and time.process_time() < until:
         if variant == "cold programs":
             oracle._program.last = None

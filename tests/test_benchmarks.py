@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from benchmarks import convergence, forking, mutants, mutation, nearness, rooms, schedule
+from benchmarks import convergence, exact, forking, mutants, mutation, nearness, rooms, schedule, widths
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.rules.catalogue import GAMES
@@ -382,3 +382,31 @@ def test_rooms_are_read_off_the_imports(tmp_path):
 def test_arrows_that_follow_from_others_are_left_out():
     graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset()}
     assert rooms.needed(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("variant", exact.VARIANTS)
+def test_the_double_oracle_is_measured_whole_and_without_its_parts(variant):
+    pytest.importorskip("highspy")
+    whole, run = (exact.one_run("mini-2x3k3-abrupt", one, 1e9) for one in ("whole", variant))
+    assert run["settled"] and run["value"] == pytest.approx(whole["value"], abs=1e-12)
+    assert 0 < run["responses"] <= run["seconds"]
+    more = {"no clairvoyance": "visited", "no symmetry": "sequences"}.get(variant)
+    if more:
+        assert all(one > other for one, other in zip(run[more], whole[more], strict=True))
+    else:
+        assert run["visited"] == whole["visited"] or variant == "cold programs"
+
+
+def test_a_row_tells_when_the_interval_had_each_width(capsys):
+    pytest.importorskip("highspy")
+    found = [(1.0, 0.5, 10), (2.0, 0.2, 20), (3.0, 0.02, 30), (4.0, 0.0, 25)]
+    assert list(widths.cells(found)) == ["2.0; 20", "3.0; 30", "3.0; 30", *["4.0; 25"] * 3]
+    assert list(widths.cells(found[:3])) == ["2.0; 20", "3.0; 30", "3.0; 30", "", "", ""]
+    widths.main(["mini-2x3k2-abrupt"])
+    [head, rule, row] = capsys.readouterr().out.splitlines()
+    assert head.endswith("| 0.001 | exact |") and row.startswith("| `mini-2x3k2-abrupt` | 0.0; ")
+    assert head.count("|") == rule.count("|") == row.count("|")
+    spent, narrow, size = zip(*widths.curve("mini-2x3k3-abrupt", 1e9, 1000), strict=True)
+    assert list(spent) == sorted(spent) and list(narrow) == sorted(narrow, reverse=True)
+    assert narrow[-1] < 1e-12 and size[-1] < max(size)  # pruned before programs

@@ -145,7 +145,7 @@ def nested(
     blocks = []
     for board in range(9):
         cells = [_cell(move_of(board, cell), marks[board][cell], name_of, legal, latest, False) for cell in range(9)]
-        words = f"Small board {board + 1}{_OWNED[owners[board]]}"
+        words = f"Small board {board}{_OWNED[owners[board]]}"
         blocks.append(_block(owners[board], board in won, words, [cells[:3], cells[3:6], cells[6:]]))
     return _board([blocks[:3], blocks[3:6], blocks[6:]])
 

@@ -12,17 +12,19 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, servers, solutions, strategies
+from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, score, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
+from pttt_ooc.course.term import commands as term
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (
     games,
     plan,
     strategies,
+    score,
     inspection,
     solutions,
     exact,
@@ -31,6 +33,7 @@ GROUPS = (
     servers,
     play,
     course,
+    term,
     *_WINGS,
     league,
 )

@@ -22,7 +22,9 @@ def add_commands(app: typer.Typer) -> None:
 def play(
     opponent: Annotated[
         str | None,
-        typer.Argument(metavar="[OPPONENT]", help=f"A strategy: {KINDS}.  [default: the solution in DIR]"),
+        typer.Argument(
+            metavar="[OPPONENT]", help=f"A strategy: {KINDS}.  [default: as `pttt web`, the solutions in DIR]"
+        ),
     ] = None,
     player: Annotated[
         int | None,
@@ -47,19 +49,25 @@ def play(
     At the end both boards are shown, what each of your attempts lost, and what could be believed before it.
     """
     check_game(game)
-    name = opponent or _solution(data, game)
     if terminal:
+        name = opponent or _solution(data, game)
         raise typer.Exit(_play_here(name, player, best_response, keypad, game, data))
     if player is not None or best_response or keypad:
         raise ConfigError(
             "In the browser you choose there whom and against whom you play; --player, --best-response and --keypad "
             "are for --terminal."
         )
+    if opponent is None:
+        from pttt_ooc.cli.servers import serve_site, solved_in
+
+        solved_in(data, game)
+        serve_site(data, game, host, port, PAGE if browser else None, PAGE)
+        return
     with extra("grader", "`pttt play`"):
         from pttt_ooc.explore.local_sources import local_pages
         from pttt_ooc.service.local_server import serve
 
-    pages, _ = local_pages([name], game, data)
+    pages, _ = local_pages([opponent], game, data)
     serve([pages], host, port, PAGE if browser else None, home=PAGE)
 
 

@@ -1,4 +1,4 @@
-"""Commands that serve the pages of several wings: `pttt serve` (the course's grader) and `pttt explore`."""
+"""Commands that serve pages of several wings: `pttt web`, `pttt explore`, and `pttt serve` (the course's grader)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, pages_beside
+from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import (
     DATA,
@@ -26,12 +27,45 @@ from pttt_ooc.smbc.wing import found_match
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
+    app.command(epilog="Example: pttt web --game pttt-2x4k3-abrupt")(web)
     app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
     app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
 
 
+def web(
+    game: Annotated[
+        str | None,
+        typer.Option("--game", metavar="NAME", help="The solved game to explore and play.  [default: pttt-abrupt]"),
+    ] = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
+    data: DataOption = DATA,
+) -> None:
+    """Everything that has been computed on this machine, as one site: play, explore, watch.
+
+    Its home lists all solutions with their exact gaps, matches and tournaments. It computes nothing by itself.
+    """
+    serve_site(data, game, host, port, "/" if browser else None)
+
+
+def serve_site(data: Path, game: str | None, host: str, port: int, page: str | None, home: str = "") -> None:
+    """Serve everything in a directory; for `page` and `home` see :func:`pttt_ooc.service.local_server.serve`."""
+    check_game(game)
+    with extra("grader", "`pttt web`"):
+        from pttt_ooc.cli.site import site_pages
+        from pttt_ooc.service.local_server import serve as served
+
+    served(site_pages(data, game), host, port, page, home)
+
+
 def explore(
-    strategies: Annotated[list[str], typer.Argument(metavar="STRATEGY...", help=f"What to look at: {KINDS}.")],
+    strategies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STRATEGY...]", help=f"What to look at: {KINDS}.  [default: as `pttt web`, all solutions in DIR]"
+        ),
+    ] = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: BrowserOption = True,
@@ -50,6 +84,14 @@ def explore(
     Strategies are prepared once, which takes seconds and, for the full game, up to a gigabyte on disk.
     """
     check_game(game)
+    if not strategies:
+        if terminal or profiles is not None or secret_goals is not None or arena is not None:
+            raise StrategyFileError(
+                "Name a strategy; without one, all of DIR is served, and these options have no use."
+            )
+        solved_in(data, game)
+        serve_site(data, game, host, port, "/explore" if browser else None, "/explore")
+        return
     if terminal:
         from pttt_ooc.explore.terminal_explore import explore_named
 
@@ -61,6 +103,14 @@ def explore(
     strategy_pages, structures = local_pages(strategies, game, data, profiles)
     beside = pages_beside(found_match(secret_goals, structures), arena)
     served([strategy_pages, *beside], host, port, "/explore" if browser else None)
+
+
+def solved_in(data: Path, game: str | None) -> None:
+    """Raise a StrategyFileError if there is no solution in a directory."""
+    from pttt_ooc.cli.site import chosen, found_solutions
+
+    if not chosen(found_solutions(data)[0], game, data):
+        raise StrategyFileError(f"There is no solution in {data}; name a strategy, such as uniform, or run make solve.")
 
 
 def serve(

@@ -10,8 +10,9 @@ from fastapi.responses import FileResponse
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import standings, submissions, teams
+from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import UsedGrader
-from pttt_ooc.course.handlers import Bearer, Number
+from pttt_ooc.course.handlers import Bearer, Number, check_shown, shown_to
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission
 from pttt_ooc.course.schemas import (
     GraderOut,
@@ -22,6 +23,7 @@ from pttt_ooc.course.schemas import (
     SubmissionOut,
     SubmissionsOut,
 )
+from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.uploads import form_schema, from_program, strategies
 from pttt_ooc.web.accounts import known_bearer, missing_token
 from pttt_ooc.web.schemas import ErrorOut, moment
@@ -61,7 +63,7 @@ def grader_facts(grader: UsedGrader) -> GraderOut:
 def leaderboard(grader: UsedGrader) -> list[StandingOut]:
     """All teams with their best strategies, the smallest sum of exploitabilities first."""
     with grader.database.reading() as session:
-        return [StandingOut.of(row) for row in standings.leaderboard(session)]
+        return [StandingOut.of(row) for row in standings.leaderboard(session, until=veil(session))]
 
 
 @router.get("/history", summary="Improvements")
@@ -70,7 +72,8 @@ def history(
 ) -> list[ImprovementOut]:
     """The submissions that were their team's best when they were judged, latest first."""
     with grader.database.reading() as session:
-        steps = standings.improvements(session, _team(session, team), limit)
+        shown_if = standings.is_shown(veil(session), None)
+        steps = standings.improvements(session, _team(session, team), limit, shown_if)
     return [
         ImprovementOut(
             team=s.team.name,
@@ -88,30 +91,39 @@ def history(
 def matrix(grader: UsedGrader) -> MatrixOut:
     """Value for player 0 of every team's best strategy as player 0 against every team's best as player 1."""
     with grader.database.reading() as session:
-        return MatrixOut.of(standings.matrix(session))
+        return MatrixOut.of(standings.matrix(session, veil(session)))
 
 
 @router.get("/submissions", summary="Submissions", responses={404: {"model": ErrorOut}})
 def list_submissions(
+    request: Request,
+    shell: UsedShell,
     grader: UsedGrader,
     page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
     size: Annotated[int, Query(ge=1, le=100)] = 25,
     team: TeamName = None,
     status: Annotated[str | None, Query(pattern=f"^({'|'.join(STATUSES)})$")] = None,
 ) -> SubmissionsOut:
-    """All submissions, latest first, a page at a time."""
+    """All submissions, latest first, a page at a time; while standings are frozen, the newer ones are your own."""
+    account = known_bearer(request, shell)
     with grader.database.reading() as session:
-        listed = submissions.listed(session, page, size, _team(session, team), status)
+        shown_if = shown_to(session, account)
+        listed = submissions.listed(session, page, size, _team(session, team), status, shown_if)
         places = submissions.positions(session)
     rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
     return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)
 
 
 @router.get("/submissions/{number}", summary="A submission", responses={404: {"model": ErrorOut}})
-def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
-    """One submission, with its place in the queue while it waits."""
+def one_submission(request: Request, shell: UsedShell, grader: UsedGrader, number: Number) -> SubmissionOut:
+    """One submission, with its place in the queue while it waits; see the list for frozen standings."""
+    return _one(grader, known_bearer(request, shell), number)
+
+
+def _one(grader: UsedGrader, account: Account | None, number: int) -> SubmissionOut:
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
+        check_shown(session, found, account)
         return SubmissionOut.of(found, submissions.positions(session).get(found.id))
 
 
@@ -119,7 +131,7 @@ def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
 async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
     submission, new = await from_program(request, response, grader, strategies(grader), team)
-    result = await run_in_threadpool(one_submission, grader, submission.id)
+    result = await run_in_threadpool(_one, grader, team, submission.id)
     return ReceivedOut(submission=result, duplicate=not new)
 
 
@@ -140,8 +152,9 @@ def download(request: Request, shell: UsedShell, grader: UsedGrader, number: Num
 
 
 def file_of(grader: UsedGrader, found: Submission, team: Account | None) -> FileResponse:
-    """The file of a submission, if `team` may download it."""
-    if found.team.name != BASELINE and (team is None or team.id != found.team_id):
+    """The file of a submission, if `team` may download it; people with rights may download all."""
+    own = isinstance(team, Staff) or (team is not None and team.id == found.team_id)
+    if found.team.name != BASELINE and not own:
         raise HTTPException(403, "Only the team that submitted this file can download it.")
     name = f"pttt_pl{found.player}-{found.id}.zip"
     return FileResponse(grader.storage.upload(found.file), media_type="application/zip", filename=name)

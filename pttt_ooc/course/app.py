@@ -18,6 +18,7 @@ from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
+from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
@@ -26,10 +27,11 @@ from pttt_ooc.web.shell import Shell
 _BROKEN_DISK = (errno.EROFS, errno.EIO, errno.EACCES)
 
 LINKS = (
-    Link("/", "Leaderboard"),
-    Link("/matrix", "Head-to-head"),
-    Link("/submissions", "Submissions"),
-    Link("/about", "About"),
+    Link("/", "Leaderboard", "Course"),
+    Link("/matrix", "Head-to-head", "Course"),
+    Link("/submissions", "Submissions", "Course"),
+    Link("/course", "Assignments", "Course"),
+    Link("/about", "About", "Course"),
 )
 
 Looks: TypeAlias = Callable[[], Sequence[Link]]
@@ -70,6 +72,8 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             certificate_pages.programs,
             handout_pages.router,
             health.router,
+            course_pages.router,
+            course_pages.programs,
         ),
         links=LINKS,
         state=grader,

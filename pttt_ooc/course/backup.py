@@ -33,6 +33,7 @@ from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
 _TABLES, _OTHERS = "tables.jsonl", "others/"
+_UPLOADED = ("submissions", "reports")  # tables whose rows have a file
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
@@ -64,12 +65,12 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
     with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
         _add(archive, SETTINGS, (storage.data / SETTINGS).read_bytes())
         lost = set()
-        for row in [row for table, row in rows if table == "submissions"]:
+        for table, row in [(table, row) for table, row in rows if table in _UPLOADED]:
             try:
                 archive.add(storage.upload(row["file"]), f"uploads/{row['file']}", recursive=False)
             except FileNotFoundError:  # its team was removed meanwhile
-                lost.add(row["id"])
-        complete = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
+                lost.add((table, row["id"]))
+        complete = [[table, row] for table, row in rows if not lost & _uploads_of(table, row)]
         _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in complete).encode())
         for player, order in enumerate(read_settings(storage.data).orders(storage.data)):
             if order is not None:
@@ -98,10 +99,10 @@ def _content_of(file: Path) -> bytes:
         raise StoreError(f"{file} cannot be copied: {error}; move it away to copy the rest.") from error
 
 
-def _submissions_of(table: str, row: dict[str, Any]) -> set[int]:
-    """The submissions that a row is about."""
-    names = {"submissions": ("id",), "entries": ("first_id", "second_id")}.get(table, ())
-    return {row[name] for name in names}
+def _uploads_of(table: str, row: dict[str, Any]) -> set[tuple[str, int]]:
+    """The submissions and reports that a row is about, with their tables."""
+    names = {"submissions": ("id",), "entries": ("first_id", "second_id"), "reports": ("id",)}.get(table, ())
+    return {("submissions" if table == "entries" else table, row[name]) for name in names}
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -166,7 +167,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
         check_format(form, str(file))
         rows = upgraded(rows, form)
-        for row in [row for table, row in rows if table == "submissions"]:
+        for row in [row for table, row in rows if table in _UPLOADED]:
             _restore_upload(archive, members, row, storage)
         for name, member in members.items():
             if named := _NAME.fullmatch(name):

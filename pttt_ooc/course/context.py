@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,8 @@ from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import accept
+from pttt_ooc.course.term.assignments import check_open, settle_assignments
+from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.uploads_in_flight import InFlight
 from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.web.parts import state_of
@@ -60,6 +63,7 @@ class Grader:
         settings, storage = read_settings(data), Storage(data)
         database = Database.of(data, settings.database_url, settings.game)
         teams.add_baseline(database)
+        settle_assignments(database, data)
         return cls(settings, storage, database, storage.secret())
 
     def game_value(self) -> GameValue | None:
@@ -78,8 +82,9 @@ class Grader:
         return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team, counted)
 
     def check_limits(self, team: Team, in_flight: int) -> None:
-        """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies."""
+        """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies, which an assignment must take now."""
         with self.database.reading() as session:
+            check_open(session, STRATEGIES, team, time.time())
             check_limits(session, Submission, team, self.limits, in_flight)
 
     def quota(self, session: Session, team: Team) -> Quota:

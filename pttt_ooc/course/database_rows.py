@@ -14,14 +14,17 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import BASELINE, BrowserSession, CourseTables
 from pttt_ooc.course.names import name_key
+from pttt_ooc.course.term import tables
 from pttt_ooc.errors import GraderError
 
-FORMAT, RELEASED = 3, 1
-"""This version's format, and the one of version 0.1; no release had another."""
+FORMAT, RELEASED = 4, 1
+"""This version's format, and the one of version 0.1."""
+
+_READ = (RELEASED, 3, FORMAT)  # 3: before there were assignments, people and grades
 
 NUMBERS = "numbers"
 TableRow = tuple[str, dict[str, Any]]
-_NUMBERED = ("teams", "submissions")
+_NUMBERED = ("teams", "submissions", *(t.__tablename__ for t in tables.NUMBERED))
 
 
 def read_rows(session: Session) -> list[TableRow]:
@@ -59,16 +62,18 @@ def write_rows(session: Session, rows: Iterable[TableRow]) -> None:
 
 def check_format(form: Any, source: str) -> None:
     """Raise a GraderError that names `source` if its format cannot be read."""
-    if form not in (RELEASED, FORMAT):
-        raise GraderError(f"{source} has format {form}, but this version reads {RELEASED} and {FORMAT}.")
+    if form not in _READ:
+        known = ", ".join(map(str, _READ))
+        raise GraderError(f"{source} has format {form}, but this version reads {known}.")
 
 
 def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
     """Rows of format `form` as rows of :data:`FORMAT`."""
     if form == FORMAT:
         return rows
-    # Nothing of format 1 is open to play: the column's default says so.
-    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in _with_keys(rows)]
+    # Nothing of format 1 is open to play: the column's default says so.  The tables of a term are still empty.
+    keyed = _with_keys(rows) if form == RELEASED else rows
+    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in keyed]
 
 
 def _is_format(table: str, row: dict[str, Any]) -> bool:

@@ -13,20 +13,21 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.course import models, queue, standings
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.validation import Refusal
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
+from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.gradebook import is_graded, settle
 from pttt_ooc.course.worker_process import Stopped
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.solving.assessment import Assessment
 
 log = logging.getLogger("pttt.grader.jobs")
-GAVE_UP = "The server could not judge this file"
 _TELL_SECONDS = 0.4  # seconds between two writes of the progress
 
 
@@ -162,6 +163,16 @@ class Judge:
                 former = standings.enter(session, submission, known)
         if former is not None:
             self.forget()
+        self._settle(number)
+
+    def _settle(self, number: int) -> None:
+        """Write down the grades that the verdict has changed; what fails is tried again at the next one."""
+        try:
+            with self.database.writing() as session:
+                if is_graded(session):
+                    settle(session, self.storage.data, f"verdict on submission {number}")
+        except (PtttError, SQLAlchemyError):
+            log.exception("grades could not be settled", extra={"submission": number})
 
     def forget(self) -> None:
         """Delete the gradients that no future match needs."""

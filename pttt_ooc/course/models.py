@@ -53,11 +53,14 @@ class BrowserSession(CourseTables):
     ----------
     digest
         SHA-256 of the cookie, in hex: a reader of the table cannot sign in with it.
+    team_id, person_id
+        Who: a team, or somebody with rights.
     """
 
     __tablename__ = "sessions"
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
     expires_at: Mapped[float]
 
 
@@ -72,6 +75,8 @@ class Judged:
         Time of the last change of anything that pages show.
     attempts
         Number of judgements begun.
+    begun_at
+        When the upload began, which counts for deadlines; None: as an older version received it.
     """
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -82,6 +87,12 @@ class Judged:
     changed_at: Mapped[float]
     status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
     attempts: Mapped[int] = mapped_column(default=0)
+    begun_at: Mapped[float | None]
+
+    @property
+    def counts_from(self) -> float:
+        """The time that counts for deadlines."""
+        return self.received_at if self.begun_at is None else self.begun_at
 
     @property
     def unfinished(self) -> bool:

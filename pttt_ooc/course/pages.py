@@ -17,15 +17,16 @@ from pttt_ooc.course import figures, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, renewed
+from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, check_shown, reader, renewed, shown_to
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
+from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.uploads import from_browser, strategies
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.rendering import render as render_page
 from pttt_ooc.web.rendering import render_part, wants_part
-from pttt_ooc.web.shell import UsedShell
+from pttt_ooc.web.shell import Account, UsedShell
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -45,7 +46,7 @@ class RenderedPart:
 
 def render(request: Request, template: str, team: Team | None, **context: Any) -> HTMLResponse:
     """A page of the grader, or a piece of one, for a reader who is signed in as `team`."""
-    return render_page(request, f"grader/{template}", team, team=team, **context)
+    return render_page(request, f"grader/{template}", reader(request, team), team=team, **context)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -95,16 +96,17 @@ def _revision(grader: Grader) -> str:
 def _standings(grader: Grader, sort: str) -> Shown:
     sort = sort if sort in ("0", "1", "sum", "team") else "sum"
     with grader.database.reading() as session:
-        revision = standings.revision(session)
-        rows = standings.leaderboard(session, sort)
-        recent = [s for s in standings.improvements(session, limit=_RECENT + 2) if s.team.name != BASELINE]
+        revision, until = standings.revision(session), veil(session)
+        rows = standings.leaderboard(session, sort, until)
+        latest = standings.improvements(session, limit=_RECENT + 2, shown_if=standings.is_shown(until, None))
+        recent = [s for s in latest if s.team.name != BASELINE]
     value, texts = grader.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
         ranks = {r.team.id: rank for r in rows if (rank := r.rank(column)) is not None}
         texts[column] = figures.column_of(found, ranks, bounds.interval if bounds else None)
     context: Shown = {"rows": rows, "sort": sort, "texts": texts, "value": value}
-    return {**context, "revision": revision, "recent": recent[:_RECENT]}
+    return {**context, "revision": revision, "recent": recent[:_RECENT], "until": until}
 
 
 @router.get("/matrix")
@@ -133,8 +135,8 @@ async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str
 def _matrix(grader: Grader, by_rows: str, by_columns: str) -> Shown:
     """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side."""
     with grader.database.reading() as session:
-        revision = standings.revision(session)
-        found = standings.matrix(session)
+        revision, until = standings.revision(session), veil(session)
+        found = standings.matrix(session, until)
     rows = _sorted(found, found.rows, found.columns, by_rows)
     columns = _sorted(found, found.columns, found.rows, by_columns)
     known = grader.game_value()
@@ -151,6 +153,7 @@ def _matrix(grader: Grader, by_rows: str, by_columns: str) -> Shown:
         "middle": middle if known else None,
         "extent": extent,
         "revision": revision,
+        "until": until,
     }
 
 
@@ -187,7 +190,7 @@ def list_submissions(
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
-    return render(request, "submissions.html", team, **_listed(grader, team, page, of, status))
+    return render(request, "submissions.html", team, **_listed(grader, reader(request, team), page, of, status))
 
 
 @router.get("/parts/submissions")
@@ -204,16 +207,18 @@ def submissions_part(
     with grader.database.reading() as session:
         if _stamp(session, grader, team) == seen:
             return Response(status_code=UNCHANGED)
-    return render(request, "parts/submissions.html", team, **_listed(grader, team, page, of, status))
+    shown = _listed(grader, reader(request, team), page, of, status)
+    return render(request, "parts/submissions.html", team, **shown)
 
 
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
     """A text that changes whenever a submission or the quota of `team` does."""
     left = grader.quota(session, team) if team else None
-    return submissions.stamp(session) + (f"-{left.hourly}-{left.places}" if left else "")
+    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (f"-{left.hourly}-{left.places}" if left else "")
 
 
-def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status: str | None) -> Shown:
+def _listed(grader: Grader, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
+    team = account if isinstance(account, Team) else None
     if status is not None and status not in STATUSES:
         raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
     with grader.database.reading() as session:
@@ -222,7 +227,7 @@ def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status
             raise HTTPException(404, f"There is no team {of}.")
         stamp = _stamp(session, grader, team)
         left = grader.quota(session, team) if team else None
-        found = submissions.listed(session, page, team=of, status=status)
+        found = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = submissions.positions(session)
     context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
     return {**context, "stamp": stamp, "quota": left, "value": grader.game_value()}
@@ -231,20 +236,22 @@ def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status
 @router.get("/submissions/{number}")
 def one_submission(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
     """A submission."""
-    return render(request, "submission.html", team, **_one(grader, number))
+    return render(request, "submission.html", team, **_one(grader, reader(request, team), number))
 
 
 @router.get("/parts/submissions/{number}")
 def submission_part(request: Request, grader: UsedGrader, team: Signed, number: Number, seen: Seen = "") -> Response:
     """Its part that changes, if it has changed."""
-    return renewed(request, "grader/parts/submission.html", team, _one(grader, number), seen)
+    shown = _one(grader, reader(request, team), number)
+    return renewed(request, "grader/parts/submission.html", team, shown, seen)
 
 
-def _one(grader: Grader, number: int) -> Shown:
+def _one(grader: Grader, account: Account | None, number: int) -> Shown:
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
+        check_shown(session, found, account)
         place = submissions.positions(session).get(found.id)
-        history = standings.improvements(session, found.team_id)
+        history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,
         "place": place,
@@ -257,11 +264,11 @@ def _one(grader: Grader, number: int) -> Shown:
 
 
 @router.get("/submissions/{number}/file", response_class=FileResponse)
-def download(grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
+def download(request: Request, grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
     """The file of one of your own submissions, or of Uniform's."""
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
-    return file_of(grader, found, team)
+    return file_of(grader, found, reader(request, team))
 
 
 @router.post("/submissions")
@@ -305,12 +312,14 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
         found = session.get(Team, number)
         if found is None:
             raise HTTPException(404, f"There is no team {number}.")
-        standing = next(r for r in standings.leaderboard(session) if r.team.id == found.id)
-        history = standings.improvements(session, found.id)
+        until = veil(session)
+        standing = next(r for r in standings.leaderboard(session, until=until) if r.team.id == found.id)
+        shown_if = shown_to(session, reader(request, team))
+        history = standings.improvements(session, found.id, shown_if=shown_if)
         mine = [s for s in submissions.opened(session) if s.team_id == found.id]
     charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
     played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
-    facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played}
+    facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played, "until": until}
     facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}
     return render(request, "team.html", team, shown=found, **facts)
 

@@ -21,6 +21,9 @@ ATTEMPTS = 3
 RETRY_SECONDS = 20.0
 """Seconds before a strategy whose judgement failed is tried again; others are judged meanwhile."""
 
+GAVE_UP = "The server could not judge this file"
+"""The note on a strategy whose judgement has failed so often."""
+
 Row = TypeVar("Row", bound=Judged)
 Verdict = dict[str, Any]
 """Columns and their new values."""

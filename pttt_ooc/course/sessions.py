@@ -15,28 +15,37 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import BrowserSession, Team
+from pttt_ooc.course.term.tables import Person
 
 MOST = 100
 """Maximum sessions of a team; a new one ends the oldest."""
 
 
-def begin(database: Database, team: Team, seconds: float) -> str:
+def begin(database: Database, who: Team | Person, seconds: float) -> str:
     """Begin a session of `seconds` and return the cookie's value, which is not kept.
 
-    If the team was removed, or got a new token, since `team` was read, the value is invalid.
+    If the team or person was removed, or got a new token, since `who` was read, the value is invalid.
     """
     value = secrets.token_urlsafe(32)
     now = time.time()
     with database.writing() as session:
         session.execute(delete(BrowserSession).where(BrowserSession.expires_at <= now))
-        current = session.get(Team, team.id)
-        if current is None or current.token_hash != team.token_hash:
+        current = session.get(Team, who.id) if isinstance(who, Team) else session.get(Person, who.id)
+        if current is None or current.token_hash is None or current.token_hash != who.token_hash:
             return value
-        of_team = select(BrowserSession).where(BrowserSession.team_id == team.id)
-        for oldest in session.scalars(of_team.order_by(BrowserSession.expires_at.desc()).offset(MOST - 1)):
+        column = BrowserSession.team_id if isinstance(who, Team) else BrowserSession.person_id
+        own = select(BrowserSession).where(column == who.id)
+        for oldest in session.scalars(own.order_by(BrowserSession.expires_at.desc()).offset(MOST - 1)):
             session.delete(oldest)
-        session.add(BrowserSession(digest=_digest(value), team_id=team.id, expires_at=now + seconds))
+        session.add(BrowserSession(digest=_digest(value), expires_at=now + seconds, **{column.key: who.id}))
     return value
+
+
+def person_of(session: Session, value: str) -> Person | None:
+    """The person with rights who is signed in with a cookie's value, which may be any text."""
+    query = select(Person).join(BrowserSession, BrowserSession.person_id == Person.id)
+    valid = BrowserSession.digest == _digest(value), BrowserSession.expires_at > time.time()
+    return session.scalar(query.where(*valid))
 
 
 def team_of(session: Session, value: str) -> Team | None:

@@ -6,14 +6,18 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, delete, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Entry, Fact, Submission, Team
+from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.show.numbers import NOISE
 
 TIE = 1e-7
 """Teams whose figures differ by at most this share a rank: rounding a strategy to single precision costs about 1e-8."""
+
+BEGUN = func.coalesce(Submission.begun_at, Submission.received_at)
+"""When the upload of a submission began."""
 
 Bests = tuple[dict[int, Submission], dict[int, Submission]]
 """For each player, the best submission of each team, by the team's number."""
@@ -76,22 +80,52 @@ def touch(session: Session) -> None:
 
 
 def revision(session: Session) -> str:
-    """A text that changes whenever the standings do."""
-    fact = session.get(Fact, "revision")
-    return "0" if fact is None else f"{fact.value:.3f}"
+    """A text that changes whenever the public standings do, also when they are frozen or unveiled."""
+    fact, until = session.get(Fact, "revision"), veil(session)
+    changed = "0" if fact is None else f"{fact.value:.3f}"
+    return changed if until is None else f"{changed}-{until:.0f}"
 
 
-def bests(session: Session) -> Bests:
-    """The best submission of each team for each player."""
+def bests(session: Session, until: float | None = None) -> Bests:
+    """The best submission of each team for each player.
+
+    Parameters
+    ----------
+    until
+        Of those whose upload had begun by then; None: of all.
+    """
     found: Bests = ({}, {})
-    for submission in session.scalars(select(Submission).where(Submission.best)):
-        found[submission.player][submission.team_id] = submission
+    if until is None:
+        for submission in session.scalars(select(Submission).where(Submission.best)):
+            found[submission.player][submission.team_id] = submission
+        return found
+    accepted = select(Submission).where(Submission.status == ACCEPTED, until >= BEGUN)
+    for submission in session.scalars(accepted.order_by(Submission.id)):
+        former = found[submission.player].get(submission.team_id)
+        if beats(submission.exploitability, former.exploitability if former else None):
+            found[submission.player][submission.team_id] = submission
     return found
 
 
-def leaderboard(session: Session, sort: str = "sum") -> list[Standing]:
-    """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last."""
-    found = bests(session)
+def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
+    """The condition for a submission to be shown to a team while public standings are frozen.
+
+    Parameters
+    ----------
+    until
+        Since when they are; None: they are not.
+    viewer
+        Number of the team that looks; None: nobody.
+    """
+    return true() if until is None else or_(until >= BEGUN, Submission.team_id == (viewer or 0))
+
+
+def leaderboard(session: Session, sort: str = "sum", until: float | None = None) -> list[Standing]:
+    """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last.
+
+    For `until` see :func:`bests`.
+    """
+    found = bests(session, until)
     teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
     rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]
     ranks = {column: _ranks(rows, column) for column in ("0", "1", "sum")}
@@ -124,9 +158,9 @@ def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
     return ranks
 
 
-def matrix(session: Session) -> Matrix:
-    """The matrix of all teams' best strategies, by name, the baseline last."""
-    found = bests(session)
+def matrix(session: Session, until: float | None = None) -> Matrix:
+    """The matrix of all teams' best strategies, by name, the baseline last; for `until` see :func:`bests`."""
+    found = bests(session, until)
 
     def ordered(player: int) -> list[Submission]:
         return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.key))
@@ -135,9 +169,15 @@ def matrix(session: Session) -> Matrix:
     return Matrix(ordered(0), ordered(1), values)
 
 
-def improvements(session: Session, team: int | None = None, limit: int | None = None) -> list[Submission]:
-    """The submissions that were their team's best when they were judged, latest first."""
+def improvements(
+    session: Session,
+    team: int | None = None,
+    limit: int | None = None,
+    shown_if: ColumnElement[bool] | None = None,
+) -> list[Submission]:
+    """The submissions that were their team's best when they were judged, latest first; see :func:`is_shown`."""
     query = select(Submission).where(Submission.improved, Submission.status == ACCEPTED)
+    query = query if shown_if is None else query.where(shown_if)
     if team is not None:
         query = query.where(Submission.team_id == team)
     return list(session.scalars(query.order_by(Submission.finished_at.desc(), Submission.id.desc()).limit(limit)))
@@ -165,12 +205,11 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
         return None
     if former is not None:
         former.best = False
-        for entry in session.scalars(
-            select(Entry).where(or_(Entry.first_id == former.id, Entry.second_id == former.id))
-        ):
-            session.delete(entry)
     submission.best = submission.improved = True
     session.flush()
+    if veil(session) is None:  # what was the best when public standings were frozen is still shown
+        best = select(Submission.id).where(Submission.best)
+        session.execute(delete(Entry).where(or_(Entry.first_id.not_in(best), Entry.second_id.not_in(best))))
     for other, value in values.items():
         pair = (submission.id, other) if submission.player == 0 else (other, submission.id)
         session.add(Entry(first_id=pair[0], second_id=pair[1], value=value))

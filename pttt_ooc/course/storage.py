@@ -191,10 +191,13 @@ class Incoming:
     ----------
     given
         The sender's name of the file, which names nothing here.
+    begun_at
+        When the upload began; None: now.
     """
 
-    def __init__(self, storage: Storage, name: str = "") -> None:
+    def __init__(self, storage: Storage, name: str = "", begun_at: float | None = None) -> None:
         self._storage, self.given = storage, name
+        self.begun_at = time.time() if begun_at is None else begun_at
         self.name = f"{secrets.token_hex(16)}.zip"
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115

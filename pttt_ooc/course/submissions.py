@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -14,6 +14,8 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.limits import Limits, SubmissionError, check_limits, hold
 from pttt_ooc.course.models import ACCEPTED, QUEUED, UNFINISHED, Submission, Team
 from pttt_ooc.course.storage import Incoming
+from pttt_ooc.course.term.assignments import check_open
+from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.errors import GraderError
 
 
@@ -29,6 +31,7 @@ def kept(incoming: Incoming, team: Team, player: int) -> Submission:
         size=incoming.size,
         received_at=now,
         changed_at=now,
+        begun_at=incoming.begun_at,
     )
 
 
@@ -72,6 +75,7 @@ def accept(database: Database, limits: Limits, team: Team, player: int, incoming
         submission = kept(incoming, team, player)
         with database.writing() as session:
             hold(session, team)
+            check_open(session, STRATEGIES, team, incoming.begun_at)
             check_limits(session, Submission, team, limits)
             session.add(submission)
     except IntegrityError:  # the same file, sent twice at the same time; or the team is gone
@@ -120,9 +124,16 @@ def find(session: Session, number: int) -> Submission | None:
     return session.get(Submission, number)
 
 
-def listed(session: Session, page: int = 1, size: int = 25, team: int | None = None, status: str | None = None) -> Page:
-    """Submissions, latest first, a page at a time."""
-    conditions = []
+def listed(
+    session: Session,
+    page: int = 1,
+    size: int = 25,
+    team: int | None = None,
+    status: str | None = None,
+    shown_if: ColumnElement[bool] | None = None,
+) -> Page:
+    """Submissions, latest first, a page at a time; see :func:`pttt_ooc.course.standings.is_shown`."""
+    conditions = [] if shown_if is None else [shown_if]
     if team is not None:
         conditions.append(Submission.team_id == team)
     if status is not None:

@@ -22,6 +22,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import check_name, name_key, shown
 from pttt_ooc.course.standings import touch
+from pttt_ooc.course.term.tables import Report
 from pttt_ooc.errors import GraderError
 
 
@@ -35,7 +36,8 @@ class TeamFacts:
     created_at: float
 
 
-def _hash(secret: str) -> str:
+def secret_hash(secret: str) -> str:
+    """What is stored of a token's secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -43,8 +45,8 @@ def authenticate(session: Session, token: str) -> Team | None:
     """The team that has this token."""
     number, _, secret = token.partition(".")
     team = session.get(Team, int(number)) if re.fullmatch(r"[0-9]{1,9}", number) else None
-    expected = team.token_hash if team and team.token_hash else _hash(secrets.token_hex(8))
-    return team if hmac.compare_digest(_hash(secret), expected) else None
+    expected = team.token_hash if team and team.token_hash else secret_hash(secrets.token_hex(8))
+    return team if hmac.compare_digest(secret_hash(secret), expected) else None
 
 
 def add_team(database: Database, name: str) -> str:
@@ -55,20 +57,25 @@ def add_team(database: Database, name: str) -> str:
     GraderError
         If the name is taken or cannot be one.
     """
+    try:
+        with database.writing() as session:
+            return new_team(session, name)[1]
+    except IntegrityError:  # PostgreSQL lets two commands get here at the same time
+        raise _taken(name) from None
+
+
+def new_team(session: Session, name: str) -> tuple[Team, str]:
+    """A new team, and its token; raises what :func:`add_team` raises."""
     name = check_name(name)
     if name_key(name) == name_key(BASELINE):
         raise GraderError(f"There already is a team {BASELINE}, which is the baseline; choose another name.")
-    try:
-        with database.writing() as session:
-            if taken := find_team(session, name):
-                raise _taken(taken.name)
-            team = Team(name=name, key=name_key(name), created_at=time.time())
-            session.add(team)
-            session.flush()
-            touch(session)
-            return _new_token(team)
-    except IntegrityError:  # PostgreSQL lets two commands get here at the same time
-        raise _taken(name) from None
+    if taken := find_team(session, name):
+        raise _taken(taken.name)
+    team = Team(name=name, key=name_key(name), created_at=time.time())
+    session.add(team)
+    session.flush()
+    touch(session)
+    return team, _new_token(team)
 
 
 def _taken(name: str) -> GraderError:
@@ -93,7 +100,7 @@ def add_baseline(database: Database) -> None:
 
 def _new_token(team: Team) -> str:
     secret = secrets.token_urlsafe(32)
-    team.token_hash = _hash(secret)
+    team.token_hash = secret_hash(secret)
     return f"{team.id}.{secret}"
 
 
@@ -115,7 +122,10 @@ def remove_team(database: Database, name: str) -> list[str]:
     """
     with database.writing() as session:
         team = _named(session, name)
-        files = list(session.scalars(select(Submission.file).where(Submission.team_id == team.id)))
+        files = [
+            *session.scalars(select(Submission.file).where(Submission.team_id == team.id)),
+            *session.scalars(select(Report.file).where(Report.team_id == team.id)),
+        ]
         session.delete(team)
         touch(session)
         return files

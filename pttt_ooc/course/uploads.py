@@ -82,7 +82,8 @@ class _Form:
             if self.incoming is not None:
                 raise HTTPException(400, "The form has more than one file.")
             self._check(self.fields)
-            self.incoming = Incoming(self._storage, options.get(b"filename", b"").decode("utf-8", "replace"))
+            name = options.get(b"filename", b"").decode("utf-8", "replace")
+            self.incoming = Incoming(self._storage, name, self._flight.begun_at)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if not self._is_file:

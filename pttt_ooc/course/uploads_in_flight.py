@@ -5,6 +5,7 @@ All of this runs in the web server's event loop, so that no locks are needed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,12 +23,15 @@ class Flight:
         Number of the team.
     ahead
         Uploads of the same team that were in flight when this one began.
+    begun_at
+        When it began; that counts for deadlines, if it is received whole.
     promised
         Bytes of the disk that it may still use.
     """
 
     team: int
     ahead: int
+    begun_at: float
     promised: int = 0
 
     def wrote(self, size: int) -> None:
@@ -48,7 +52,7 @@ class InFlight:
     @contextmanager
     def begin(self, team: int) -> Iterator[Flight]:
         """An upload of a team, in flight until the block ends: with its row in the database, or a failure."""
-        flight = Flight(team, sum(other.team == team for other in self._flights))
+        flight = Flight(team, sum(other.team == team for other in self._flights), time.time())
         self._flights.add(flight)
         try:
             yield flight

@@ -20,6 +20,7 @@ from pttt_ooc.course.kinds.strategies.value import find_value
 from pttt_ooc.course.models import BASELINE, Submission
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
@@ -70,7 +71,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             judge = Judge(database, storage, assessor, stopping)
             judge.forget()
             with database.reading() as session:
-                storage.sweep(session.scalars(select(Submission.file)))
+                storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
             with closing(Certifier(database, storage, settings)) as certifier:

@@ -20,7 +20,7 @@ from pttt_ooc.show.numbers import gap, probability
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.parts import Link, Part
 
-LINKS = (Link("/explore", "Explore"),)
+LINKS = (Link("/explore", "Explore", "Phantom"),)
 
 
 def part_of(explorer: Explorer, *routers: APIRouter) -> Part:

@@ -16,6 +16,7 @@ from pttt_ooc.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
+from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
@@ -33,9 +34,9 @@ def part_of(games: Games) -> Part:
         name="play",
         directory=Path(__file__).parent,
         routers=(router, play_api.router),
-        links=(Link("/play", "Play"),),
+        links=(Link("/play", "Play", "Phantom"),),
         state=Playing(games),
-        names={"MARKS": MARKS, "DIGITS": DIGITS, "game": games.game},
+        names={"MARKS": MARKS, "DIGITS": DIGITS, "game": games.game, "RULES": described(games.game)},
         explain=owners.explain,
     )
 

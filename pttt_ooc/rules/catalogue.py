@@ -66,6 +66,25 @@ def find_game(name: str) -> Game | None:
     return tic_tac_toe(name, rows, columns, k, rule, setup)
 
 
+def described(game: Game) -> str:
+    """What a game is, for people.
+
+    Examples
+    --------
+    >>> described(named_game("pttt-2x4k3-abrupt-after-1"))
+    'Phantom tic-tac-toe, 2 x 4 squares, 3 in a row, abrupt, after 1'
+    """
+    parts = _NAME.fullmatch(game.name)
+    if parts is None:
+        return game.name
+    size = f"{game.rows} x {game.columns}"
+    after = f", after {parts['moves'].replace('-', ', ')}" if parts["moves"] else ""
+    if parts["hex"]:
+        return f"Dark Hex, {size}, {parts['rule']}{after}"
+    board = f", {size} squares, {parts['k']} in a row" if parts["board"] else ""
+    return f"Phantom tic-tac-toe{board}, {parts['rule']}{after}"
+
+
 def _listed() -> list[str]:
     """The large games, then small ones for each turn rule."""
     rules: tuple[TurnRule, ...] = ("abrupt", "classical")
@@ -131,6 +150,15 @@ EXACT_VALUES: dict[str, Fraction] = {
         ),
         "pttt-3x4k3-classical": "1",
         "pttt-3x4k4-classical": "0",
+        "dark-hex-3x4-abrupt": (
+            "1041285408889289306956283027130772904661981828921785467598426309322"
+            "3421804793844141550845512084940966196370241895661340076209338930759"
+            "5138881422736233661018048370114885729372615234983661508971980022359"
+            "627110377313387121497134435/153526824031658827999366062717722254915"
+            "9274146487829927702925633670990200101943666783061593125579143044473"
+            "4933178254246739919333489124497661725001095389522668950376408043489"
+            "4643055572542102100172183559778981446464715690459946156"
+        ),
         "dark-hex-3x4-classical": "1",
         "dark-hex-4x3-classical": "-19463/33742",
         "mini-2x2k2-abrupt": "2/3",

@@ -46,6 +46,33 @@ class Pages:
 
 
 @dataclass(frozen=True)
+class Card:
+    """What there is of one wing, for the home of a site.
+
+    Attributes
+    ----------
+    title, sentence
+        Its name, and one sentence on what it is.
+    heads, rows
+        What has been computed, as a table.
+    links
+        Address and label of its pages, the most wanted first.
+    notes
+        Further sentences.
+    command
+        The command that computes it, if there is nothing yet; empty: none.
+    """
+
+    title: str
+    sentence: str
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True)
 class Wing:
     """A system on top of the core.
 

@@ -7,5 +7,5 @@ Modules: ``parts``: what plugs in. ``shell``, ``application``, ``rendering`` wit
 (``static/board.css`` and ``board.js``: boards to play on), ``refusals`` (errors as sentences), ``schemas`` (JSON),
 ``accounts`` (signing in), ``forms``, ``headers``, ``gate``, ``metrics``: what all parts share. ``server``,
 ``protocol``, ``sockets``, ``throttle``: connections. ``local_process``: the process of
-a local web server.
+a local web server. ``home``: the first page of a site on this machine.
 """

@@ -10,13 +10,69 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from prometheus_client.registry import Collector
 
+ORDER = ("Play", "Explore", "Watch", "Ranking")
+"""The entries of an area that come first, in this order."""
+
 
 @dataclass(frozen=True)
 class Link:
-    """An entry of the navigation."""
+    """An entry of the navigation.
+
+    Attributes
+    ----------
+    area
+        The area that it belongs to; empty: it stands alone.
+    also
+        Beginnings of further addresses of its pages.
+    """
 
     target: str
     label: str
+    area: str = ""
+    also: tuple[str, ...] = ()
+
+    def has(self, path: str) -> bool:
+        """Whether a path is one of its pages."""
+        return path == self.target or any(f"{path}/".startswith(f"{one.rstrip('/')}/") for one in self._beginnings)
+
+    @property
+    def _beginnings(self) -> tuple[str, ...]:
+        return self.also if self.target == "/" else (self.target, *self.also)
+
+
+@dataclass(frozen=True)
+class Area:
+    """Entries of the navigation that belong together, or one that stands alone.
+
+    Attributes
+    ----------
+    name
+        Its name on pages.
+    links
+        Its entries; the first one is where its name leads.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+
+    def has(self, path: str) -> bool:
+        """Whether a path is one of its pages."""
+        return any(link.has(path) for link in self.links)
+
+
+def areas_of(links: Sequence[Link]) -> list[Area]:
+    """The areas of entries, in the order of their first entries; inside each, :data:`ORDER` comes first."""
+    found: dict[str, list[Link]] = {}
+    for link in links:
+        found.setdefault(link.area or f"{link.target} {link.label}", []).append(link)
+    return [
+        Area(one[0].area or one[0].label, tuple(sorted(one, key=lambda link: _place(link.label))))
+        for one in found.values()
+    ]
+
+
+def _place(label: str) -> int:
+    return ORDER.index(label) if label in ORDER else len(ORDER)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pttt_ooc.web.accounts import account_of
 from pttt_ooc.web.headers import HEADERS
 from pttt_ooc.web.parts import Refusal
 from pttt_ooc.web.rendering import render, wants_part
-from pttt_ooc.web.shell import Shell
+from pttt_ooc.web.shell import Shell, shell_of
 
 log = logging.getLogger("pttt.web")
 _BROKEN = "Something went wrong on the server; tell those who run it what you did."
@@ -62,7 +62,10 @@ def _explaining(shell: Shell) -> Callable[[Request, Exception], Response]:
 def _response(request: Request, refusal: Refusal) -> Response:
     if f"{request.url.path}/".startswith("/api/"):
         return JSONResponse({"error": refusal.sentence}, refusal.status, dict(refusal.headers))
-    facts = {"sentence": refusal.sentence, "status": refusal.status}
+    shell, path = shell_of(request), request.url.path
+    area = next((area for area in shell.areas if area.has(path)), None)
+    back = next((link for link in area.links if link.target != path), shell.home) if area else shell.home
+    facts = {"sentence": refusal.sentence, "status": refusal.status, "back": back}
     if wants_part(request):
         response: Response = render(request, "web/error_part.html", None, **facts)
     else:

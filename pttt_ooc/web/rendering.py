@@ -106,7 +106,7 @@ def render(request: Request, template: str, account: Account | None, **context: 
     head = {
         "title": shell.title,
         "subtitle": shell.subtitle,
-        "links": shell.links,
+        "areas": shell.areas,
         "home": shell.home,
         "account": account,
         "account_page": shell.accounts.page_of(account) if shell.accounts and account else None,

@@ -10,7 +10,7 @@ from typing import Annotated, Protocol
 
 from fastapi import Request
 
-from pttt_ooc.web.parts import Link, Part, state_of
+from pttt_ooc.web.parts import Area, Link, Part, areas_of, state_of
 from pttt_ooc.web.throttle import Throttle
 
 FORM_BYTES = 8192
@@ -99,6 +99,11 @@ class Shell:
     def links(self) -> list[Link]:
         """All entries of the navigation."""
         return [link for part in self.parts for link in part.links]
+
+    @cached_property
+    def areas(self) -> list[Area]:
+        """The first level of the navigation."""
+        return areas_of(self.links)
 
     @property
     def home(self) -> Link:

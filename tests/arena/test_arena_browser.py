@@ -12,6 +12,7 @@ from tests.arena.arena_pages import application
 from tests.kits.browsing import (
     arrived,
     assert_accessible,
+    assert_board_first,
     assert_same_document,
     in_browser,
     mark_document,
@@ -186,6 +187,31 @@ def test_watching_two_agents(open_page):
     here = page.url
     assert "moves=" in here  # a reload goes on from here
     assert page.errors == []
+
+
+GAME = "/arena/play/game?agent=random&seconds=0.1&me=0&game="
+BOARDS = {
+    "ultimate": (GAME + "ultimate&moves=40,36", ".said", ".players"),
+    "tall": (GAME + "mnk:11x4%2Bneed4", ".said"),
+    "extreme": (GAME + "extreme", ".said"),
+    "replay": ("/arena/matches/replay?name=ultimate&ply=8", ".said", ".steps"),
+    "two": ("/arena/matches/replay?name=extreme&ply=8", ".said", ".steps"),
+    "watched": ("/arena/watch/game?game=mnk:3x3%2Bneed3&one=random&other=random&seconds=0.1&moves=0,3,1,4,2", ".steps"),
+}
+
+
+@pytest.mark.long_but("ultimate", "two")
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page, name):
+    address, *pieces = BOARDS[name]
+    assert_board_first(open_page(address), ".plane", *pieces)
+
+
+def test_a_game_says_which_it_is_who_plays_and_its_moves(open_page):
+    page = open_page(GAME + "mnk:5x4%2Bneed4&moves=0,1,2")
+    assert page.get_by_role("heading", level=1).inner_text() == "4-in-a-row on a board of 5 x 4"
+    assert [" ".join(one.split()) for one in page.locator(".chip").all_inner_texts()] == ["× You", "○ Chance to move"]
+    assert page.locator(".moves li").all_inner_texts() == ["× a1", "○ b1", "× c1"]
 
 
 @pytest.mark.long

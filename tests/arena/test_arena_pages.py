@@ -74,7 +74,7 @@ def test_small_boards_show_their_owners_and_the_line_that_wins():
     blocks = [block for line in board.rows for block in line]
     assert "".join(block.owner for block in blocks) == "xo--x-d-x"
     assert [block.winning for block in blocks] == [True, False, False, False, True, False, False, False, True]
-    assert blocks[1].words == "Small board 2, won by o"
+    assert blocks[1].words == "Small board 1, won by o"
 
 
 def test_a_small_board_that_is_full_without_a_winner_is_drawn():

@@ -200,7 +200,7 @@ def test_all_pages_are_accessible(over, visit, name):
 @pytest.mark.long
 def test_the_page_of_practice_renews_itself_and_leads_to_replays(practised, visit):
     page = visit(practised, "/extreme/standings", "Team A")
-    page.get_by_label("Pages").get_by_role("link", name="Matches").click()
+    page.get_by_label("Pages").get_by_role("link", name="Watch").click()
     sync_api.expect(page.get_by_role("heading", name="Ratings")).to_be_visible()
     sync_api.expect(page.locator("#ratings + .scroll tbody tr").first).to_contain_text("Team A yours")
     mark_document(page)

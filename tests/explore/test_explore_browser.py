@@ -20,6 +20,7 @@ from tests.kits.browsing import (
     DESKTOP,
     WIDTHS,
     assert_accessible,
+    assert_board_first,
     assert_same_document,
     in_browser,
     mark_document,
@@ -202,9 +203,11 @@ def test_by_address(open_page):
 def test_strategies_and_views_are_switched_in_place(open_page):
     page = open_page("/explore?at=|0*")
     mark_document(page)
+    page.locator("#settings summary").click()
     page.locator("#second").select_option("uniform")
     wait_until(lambda: asked(page).get("second") == ["uniform"])
     sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
+    assert page.locator("#settings").get_attribute("open") is not None  # it stays open while somebody chooses
     page.locator("#beside").select_option("uniform")
     sync_api.expect(page.locator("#board2")).to_be_visible()
     page.get_by_label("the best response to player 1").check()
@@ -273,6 +276,24 @@ def test_letters_stand_out_from_shades(open_page, scheme):
     assert {"square", "p", "small", "mark"} <= set(found)
     found.pop("mark theirs", None)  # there is no shade below it
     assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
+
+
+BOARDS = {"start": "/explore", "chosen": "/explore?at=|0*&square=3", "beside": "/explore?at=|0*&beside=uniform"}
+
+
+def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page):
+    page = open_page(BOARDS["chosen"])
+    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
+    page.locator("#board1").evaluate("board => board.setAttribute('viewBox', '-2 -2 304 304')")  # as high as 3 x 3
+    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
+    assert page.locator("#settings").get_attribute("open") is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["start", "beside"])
+def test_other_boards_are_on_the_first_screen(open_page, name):
+    page = open_page(BOARDS[name])
+    assert_board_first(page, ".does .board", "#told", ".hint")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

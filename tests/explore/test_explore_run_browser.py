@@ -121,6 +121,7 @@ def test_without_scripts_the_iterations_are_links(open_page):  # noqa: F811
 def test_mirror_images_and_best_responses_are_switched_in_place(open_page):  # noqa: F811
     page = open_page("/explore")
     mark_document(page)
+    page.locator("#settings summary").click()
     page.get_by_label("merged").check()
     sync_api.expect(page.get_by_role("link", name=re.compile("^Squares 0, 2, 3 and 5 together"))).to_be_visible()
     assert asked(page)["symmetry"] == ["merged"]

@@ -17,6 +17,7 @@ from tests.explore.answerer_kit import answering
 from tests.kits.browsing import (
     arrived,
     assert_accessible,
+    assert_board_first,
     assert_same_document,
     in_browser,
     mark_document,
@@ -184,6 +185,21 @@ def test_a_resigned_game_and_a_game_without_scripts(open_page):
         page.get_by_role("button", name="Give this game up").click()
         sync_api.expect(page.locator(".outcome")).to_contain_text("You have resigned.")
     sync_api.expect(page.locator("#attempts")).to_have_count(1)
+
+
+def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page):
+    page = open_page()
+    begin(page)
+    assert page.get_by_role("heading", level=1).inner_text() == "Phantom tic-tac-toe, 2 x 3 squares, 2 in a row, abrupt"
+    assert_board_first(page, ".grid", ".said")
+    page.locator("button.cell.free").first.click()
+    page.locator(".moves, .review").first.wait_for()
+    if page.locator(".moves").count():
+        assert re.fullmatch("0 (placed|failed)", page.locator(".moves li").inner_text())
+        page.locator(".resign summary").click()
+        page.get_by_role("button", name="Give this game up as lost").click()
+    page.locator(".review").wait_for()
+    assert_board_first(page, ".review .grid", ".outcome", ".steps")
 
 
 def test_reduced_motion_is_respected(open_page):

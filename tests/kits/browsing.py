@@ -109,6 +109,26 @@ def served(app):
         listening.close()
 
 
+SCREENS = ((1280, 800), (390, 844))
+"""Widths and heights of a laptop and of a phone."""
+
+
+def assert_board_first(page, board, *pieces, screens=SCREENS):
+    """All of the boards, and of the pieces that say what to do next, is on the screen without scrolling."""
+    for width, height in screens:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("scrollTo(0, 0)")
+        for selector in (board, *pieces):
+            found = page.locator(selector).all()
+            assert found, f"there is no {selector}"
+            for one in found:
+                box = one.bounding_box()
+                told = f"{selector} at {width} x {height}: {box}"
+                assert box["width"] > 0 and box["height"] > 0, told
+                assert box["x"] >= 0 and box["x"] + box["width"] <= width + 0.5, told
+                assert box["y"] >= 0 and box["y"] + box["height"] <= height + 0.5, told
+
+
 LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-contrast")]
 BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 

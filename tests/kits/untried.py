@@ -29,6 +29,7 @@ NEEDS = {
     "Python 2.7": ("of bots in Python 2", "", "pyenv install 2.7"),
     "needs zsh": ("of completion in zsh", "zsh", ""),
     "needs fish": ("of completion in fish", "fish", ""),
+    "exp-a-spiel": ("beside exp-a-spiel", "", "see docs/eas.md"),
     "no make": ("of make", "make", ""),
 }
 

@@ -15,7 +15,8 @@ from pttt_ooc.library.values import Comparison, Response
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = ["pttt_ooc", *(f"pttt_ooc.{home}" for home in pttt_ooc._HOMES)]
-PAGES = ["docs/library.md"]
+MODULES += ["pttt_ooc.eas", *(f"pttt_ooc.eas.{name}" for name in ("averaging", "cfr", "states"))]
+PAGES = ["docs/library.md", "docs/eas.md"]
 
 
 @pytest.fixture(autouse=True)

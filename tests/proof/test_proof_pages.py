@@ -21,7 +21,7 @@ ROOT = PROOF.parent
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
     **dict.fromkeys(["pttt-abrupt", "pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.slow),
-    **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt"], pytest.mark.full),
+    **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"], pytest.mark.full),
 }
 QUICK = [name for name in EXACT_VALUES if name not in LARGE]
 A_LINE = re.compile(r"line \d+: .*\S")

@@ -8,6 +8,7 @@ import pytest
 from tests.kits.browsing import (
     arrived,
     assert_accessible,
+    assert_board_first,
     assert_same_document,
     in_browser,
     mark_document,
@@ -59,6 +60,18 @@ def play_out(page, take, go_on):
             assert page.get_by_text("The bot’s goal").count() == 0
             changed(page, lambda: take(page.locator("button.cell.free").first))
     return rounds
+
+
+def test_the_board_the_goal_and_the_score_are_on_the_first_screen(open_page):
+    page = open_page()
+    begin(page)
+    assert_board_first(page, ".grid", ".said", ".goal")
+    assert "You 0 : 0 the bot" in page.locator(".said").inner_text()
+    while not page.locator("button.next").count():
+        changed(page, lambda: page.locator("button.cell.free").first.click())
+    assert_board_first(page, ".grid", ".said", "button.next")
+    page.goto("/smbc/explore?at=5")
+    assert_board_first(page, ".grid", ".said")
 
 
 def test_a_whole_match_by_keyboard(open_page):
@@ -120,13 +133,15 @@ def test_exploring(open_page):
     page.locator('a.cell[aria-label^="Square 9,"]').focus()
     press(page, "Enter")
     sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    page.locator(".settings summary").click()
     page.get_by_label("First player’s goal").select_option("tie")
     page.get_by_label("Second player’s points").select_option("1")
     page.get_by_role("button", name="Show").click()
     sync_api.expect(page.locator(".said")).to_contain_text("whose goal is to tie")
     assert "other=1" in page.url and "at=59" in page.url
+    page.locator(".settings summary").click()
     page.get_by_role("link", name="10", exact=True).click()
-    sync_api.expect(page.locator(".steps strong")).to_have_text("10")
+    sync_api.expect(page.locator(".settings summary")).to_contain_text("iteration 10")
     page.get_by_role("link", name="Undo").click()
     sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
     page.go_back()

@@ -27,7 +27,7 @@ class Flooded(Exception):
     """An error of a part."""
 
 
-def make_part(directory, name="garden", home="/garden", style="p { color: green; }"):
+def make_part(directory, name="garden", home="/garden", style="p { color: green; }", links=None):
     """A part with a page, a form, an answer in JSON and a file, which counts what was planted."""
     (directory / "templates").mkdir(parents=True)
     (directory / "static").mkdir()
@@ -73,7 +73,7 @@ def make_part(directory, name="garden", home="/garden", style="p { color: green;
         name=name,
         directory=directory,
         routers=[router],
-        links=[Link(home, name.title()), Link(f"{home}/more", "More")],
+        links=[Link(home, name.title()), Link(f"{home}/more", "More")] if links is None else links,
         state=SimpleNamespace(planted=0),
         filters={"loud": str.upper},
         names={"SEASON": "spring"},

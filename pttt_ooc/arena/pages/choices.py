@@ -85,6 +85,28 @@ def agents_of(key: str) -> tuple[Offer, ...]:
     return tuple(offer for offer in AGENTS if not offer.games or name in offer.games)
 
 
+def takes_time(key: str) -> bool:
+    """Whether an agent thinks for as long as it may; KeyError if there is no such agent."""
+    return "{seconds}" in {offer.key: offer.text for offer in AGENTS}[key]
+
+
+def label_of(text: str) -> str:
+    """A game's name for people, from its name with options; the text itself if it is no game of the choices.
+
+    Examples
+    --------
+    >>> label_of("mnk:5x5+need4")
+    '4-in-a-row on a board of 5 x 5'
+    """
+    name, _, options = text.partition(":")
+    if name == "mnk":
+        size, _, need = options.partition("+need")
+        return f"{need or size.partition('x')[0]}-in-a-row on a board of {' x '.join(size.split('x'))}"
+    game, _, need = text.partition("+need")
+    label = next((offer.label for offer in GAMES if offer.text == game), text)
+    return label.replace("K-", f"{need}-") if need else label
+
+
 def _name_of(key: str) -> str:
     return {offer.key: offer.text for offer in GAMES}[key].partition(":")[0]
 

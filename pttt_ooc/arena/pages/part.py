@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages import play_pages, watch_pages
 from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
-from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES
+from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES, label_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
@@ -23,6 +23,7 @@ ANSWER_SECONDS = 60.0
 ROWS = 100
 """Games on one page of a match."""
 
+AREA = "Ultimate and rows"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena")
 MatchName = Annotated[str, Query(max_length=300)]
 Number = Annotated[int, Query(ge=0, le=10**9)]
@@ -35,12 +36,15 @@ def part_of(arena: AskedArena) -> Part:
         directory=Path(__file__).parent,
         routers=(play_pages.router, watch_pages.router, router),
         links=(
-            Link("/arena/play", "Play the arena"),
-            Link("/arena/matches", "Matches"),
-            Link("/arena/standings", "Standings"),
+            Link("/arena/play", "Play", AREA),
+            Link("/arena/matches", "Watch", AREA, ("/arena/watch",)),
+            Link("/arena/standings", "Ranking", AREA),
         ),
         state=ArenaState(arena),
-        names={"ROWS": ROWS, "GAMES": GAMES, "SECONDS": SECONDS, "SIDES": play_pages.SIDES, "SIZES": SIZES},
+        names={
+            **{"ROWS": ROWS, "GAMES": GAMES, "SECONDS": SECONDS, "SIDES": play_pages.SIDES, "SIZES": SIZES},
+            **{"label_of": label_of, "takes_time": takes_time},
+        },
         explain=explain,
     )
 

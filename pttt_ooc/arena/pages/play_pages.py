@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of
+from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -54,6 +54,12 @@ class AgentGame:
     def label(self) -> str:
         """The agent's name for people."""
         return _LABELS[self.agent]
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Name and kind of each player, for people."""
+        agent = (self.label, f"{self.seconds} s a move" if takes_time(self.agent) else "")
+        return [("You", ""), agent] if self.me == 0 else [agent, ("You", "")]
 
     @property
     def agents(self) -> list[str | None]:

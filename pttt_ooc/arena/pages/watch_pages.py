@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
-from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
+from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, takes_time
 from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, UsedState, joined, numbers
 from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game
 from pttt_ooc.web.accounts import Signed
@@ -65,7 +65,8 @@ def _facts(chosen: dict[str, str], seen: dict[str, Any], played: list[int]) -> d
     """What the part of the page shows that changes with each move."""
     address = "/arena/watch/game" + query(**chosen, moves=joined(played) or None)
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
-    return {"seen": seen, "agents": agents, "whole": len(played), "address": address}
+    times = [f"{chosen['seconds']} s a move" if takes_time(chosen[key]) else "" for key in ("one", "other")]
+    return {"seen": seen, "agents": agents, "times": times, "whole": len(played), "address": address}
 
 
 @router.post("/game")

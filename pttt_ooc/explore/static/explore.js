@@ -56,6 +56,17 @@
     if (sliding && event.detail.target.id === "explore") event.detail.shouldSwap = false;
   });
   document.addEventListener("htmx:load", show);
+
+  // The sheet of choices stays open while somebody chooses.
+  var open = false;
+  document.addEventListener("htmx:beforeSwap", function () {
+    var sheet = document.getElementById("settings");
+    open = !!sheet && sheet.open;
+  });
+  document.addEventListener("htmx:afterSwap", function () {
+    var sheet = document.getElementById("settings");
+    if (sheet && open) sheet.open = true;
+  });
   show();
 
   // A click on what is gone by now leads on to what comes next.

@@ -33,7 +33,11 @@ from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/extreme")
-LINKS = (Link("/extreme/standings", "Tournament"), Link("/extreme/matches", "Matches"))
+AREA = "Extreme"
+LINKS = (
+    Link("/extreme/standings", "Ranking", AREA, ("/extreme/teams", "/extreme/practice")),
+    Link("/extreme/matches", "Watch", AREA),
+)
 
 
 @dataclass(frozen=True)
@@ -230,7 +234,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "to_move": position,
         "points": position.points(),
         "chances": chances,
-        "path": board_values.curve_path(chances) if chances else None,
+        "curve": board_values.curve_path(chances) if chances else None,
         "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
         "limit": float(found.get("time_limit", seen.record.conditions.get("time_limit", 0))),

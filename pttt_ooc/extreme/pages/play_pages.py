@@ -60,13 +60,13 @@ class PlayPages:
 UsedPlay = Annotated[PlayPages, state_of("extreme_play")]
 
 
-def part_of(games: AskedBotGames, owner: Owner, label: str = "Play") -> Part:
+def part_of(games: AskedBotGames, owner: Owner) -> Part:
     """The part of the application on which people play."""
     return Part(
         name="extreme_play",
         directory=Path(__file__).parent,
         routers=(router,),
-        links=(Link(LOBBY, label),),
+        links=(Link(LOBBY, "Play", "Extreme"),),
         state=PlayPages(games, owner),
         names={"SIDES": SIDES, "cell_text": lambda move: move_text(tuple(move[1]))},
         explain=lambda error: Refusal(404, str(error)) if isinstance(error, NoGameError) else None,

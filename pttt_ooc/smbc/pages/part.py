@@ -29,6 +29,7 @@ from pttt_ooc.web.throttle import Throttle
 BEGUN_PER_HOUR = 2000
 """Most matches begun from one address; a whole campus may share one."""
 
+AREA = "Secret goals"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/smbc")
 _FIRST = {"chance": None, "me": ME, "bot": BOT}
 
@@ -51,7 +52,7 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
         name="smbc",
         directory=Path(__file__).parent,
         routers=(router,),
-        links=(Link("/smbc/play", "Play secret goals"), Link("/smbc/explore", "Explore secret goals")),
+        links=(Link("/smbc/play", "Play", AREA), Link("/smbc/explore", "Explore", AREA)),
         state=SecretGoalsState(bot, matches),
         names={
             **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},

@@ -15,9 +15,9 @@
   }
 
   source.addEventListener("move", function (event) {
-    var open = watched.querySelector("details[open]");
     watched.innerHTML = JSON.parse(event.data); // our own server's page, with everything escaped
-    if (open) watched.querySelector("details").open = true;
+    var moves = watched.querySelector(".moves");
+    if (moves) moves.scrollTop = moves.scrollHeight;
     history.replaceState(null, "", watched.dataset.address + "&moves=" + event.lastEventId); // a reload goes on from here
   });
   source.addEventListener("over", end);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
 from fastapi import HTTPException
@@ -12,6 +13,8 @@ from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.kinds.bots.submissions import Bot, Bots
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.storage import Incoming
+from pttt_ooc.course.term.assignments import check_open, settle_assignments
+from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.uploads import Fields, Intake
 
 _NAME = re.compile(r"[A-Za-z]\w{0,59}\.py", re.ASCII)
@@ -29,17 +32,28 @@ class OpenLeague:
     def of(cls, grader: Grader) -> OpenLeague:
         """The league beside a grader, which must be there."""
         files = League(grader.storage.data)
+        settle_assignments(grader.database, grader.storage.data)
         return cls(grader, files, Bots(files))
 
     @property
     def intake(self) -> Intake[Bot]:
         """How bots are taken in."""
-        return Intake(self.files.settings.largest_bytes, "the field file", self.bots.check_limits, self.take)
+        return Intake(self.files.settings.largest_bytes, "the field file", self.check_limits, self.take)
+
+    def check_limits(self, team: Team, ahead: int) -> None:
+        """See :meth:`Bots.check_limits`; an assignment must take bots now."""
+        self._check_open(team, time.time())
+        self.bots.check_limits(team, ahead)
+
+    def _check_open(self, team: Team, begun_at: float) -> None:
+        with self.grader.database.reading() as session:
+            check_open(session, BOTS, team, begun_at)
 
     def take(self, team: Team, fields: Fields, incoming: Incoming) -> tuple[Bot, bool]:
         """Keep a bot's file in the database; 400 if its name cannot be one of a bot."""
         try:
-            return self.bots.hand_in(team, _own_name(incoming.given), incoming.content())
+            self._check_open(team, incoming.begun_at)
+            return self.bots.hand_in(team, _own_name(incoming.given), incoming.content(), incoming.begun_at)
         finally:
             incoming.discard()
 

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from pttt_ooc.course.handlers import Bearer, Number, Signed, renewed
+from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
@@ -32,7 +32,7 @@ def part_of(league: OpenLeague) -> Part:
         name="league",
         directory=Path(__file__).parent,
         routers=(router, programs),
-        links=(Link("/extreme/hand-in", "Hand in a bot"),),
+        links=(Link("/extreme/hand-in", "Hand in a bot", "Extreme"),),
         state=league,
         names={"settings": league.files.settings},
         largest_body=league.files.settings.largest_bytes,
@@ -42,7 +42,7 @@ def part_of(league: OpenLeague) -> Part:
 @router.get("/hand-in")
 def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
     """The form, and the team's bots."""
-    return render(request, "league/hand_in.html", account, **_listed(league, account))
+    return render(request, "league/hand_in.html", reader(request, account), team=account, **_listed(league, account))
 
 
 @router.get("/parts/bots")
@@ -76,7 +76,9 @@ async def hand_in(request: Request, league: UsedLeague, shell: UsedShell, accoun
 @router.get("/bots/{number}")
 def one_bot(request: Request, league: UsedLeague, account: Signed, number: Number) -> Response:
     """The verdict on one of the team's own bots."""
-    return render(request, "league/bot.html", account, **_verdict(league, account, number))
+    return render(
+        request, "league/bot.html", reader(request, account), team=account, **_verdict(league, account, number)
+    )
 
 
 @router.get("/parts/bots/{number}")

@@ -123,8 +123,13 @@ class Bots:
         limits = Limits("bots", self._settings.bots_per_hour, self._settings.waiting_per_team)
         check_limits(session, Bot, team, limits, ahead)
 
-    def hand_in(self, team: Team, file: str, content: bytes) -> tuple[Bot, bool]:
+    def hand_in(self, team: Team, file: str, content: bytes, begun_at: float | None = None) -> tuple[Bot, bool]:
         """Store a team's bot for the worker; returns it, and whether it is new.
+
+        Parameters
+        ----------
+        begun_at
+            When its upload began; None: now.
 
         Raises
         ------
@@ -146,6 +151,7 @@ class Bots:
                 size=len(content),
                 received_at=now,
                 changed_at=now,
+                begun_at=now if begun_at is None else begun_at,
             )
             session.add(made)
             session.flush()
@@ -253,6 +259,11 @@ class Bots:
         """Whether there are bots without a verdict."""
         with self.database.reading() as session:
             return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
+
+    def accepted(self) -> list[Bot]:
+        """All accepted bots, without their files."""
+        with self.database.reading() as session:
+            return list(session.scalars(select(Bot).where(Bot.status == ACCEPTED).order_by(Bot.id)))
 
     def entered_by_all(self, content: bool = False) -> list[Bot]:
         """Each team's latest accepted bot, with its file if asked for."""

@@ -1,0 +1,12 @@
+"""A term: assignments with dates, people, what counts, points and grades.
+
+``dates``, ``choice``, ``expressions`` and ``rules`` are pure.  ``tables`` keeps decisions, which are never changed: the
+latest one holds.  ``gradebook`` computes all grades anew from what was handed in and decided, and writes down those
+that have changed.
+
+Modules: ``dates``, ``choice``, ``expressions``, ``rules``, ``tables``; ``assignments`` and ``work`` (what teams have
+handed in), ``people``, ``decisions``, ``audit`` (the log), ``gradebook``, ``exports``; ``course_file`` (course.yaml),
+``retrial`` (judging again), ``checkup`` (what needs attention), ``commands``; ``overview`` and ``pages`` (what people
+see), ``rights`` (the table of who may do what), ``reports`` (taking them in),
+``publication`` (static pages).
+"""

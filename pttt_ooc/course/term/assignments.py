@@ -1,0 +1,155 @@
+"""The assignments of a course, and the facts of the course that are not about one of them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.limits import SubmissionError
+from pttt_ooc.course.models import BASELINE, Fact, Team
+from pttt_ooc.course.term.choice import BEST, LAST
+from pttt_ooc.course.term.dates import PLANNED, Dates, shown, zone_of
+from pttt_ooc.course.term.rules import BOTS, STRATEGIES
+from pttt_ooc.course.term.tables import Assignment, Extension
+from pttt_ooc.errors import GraderError
+
+LEAGUE = "extreme.yaml"
+"""The file in the data directory that gives a course a league of bots."""
+
+_TERM, _SETTLED = "term", "settled"
+_FIRST = {STRATEGIES: ("strategies", "Strategies", BEST), BOTS: ("bots", "Bots", LAST)}
+
+
+@dataclass(frozen=True)
+class Term:
+    """What holds for all assignments.
+
+    Attributes
+    ----------
+    timezone
+        Name of the time zone in which dates are written and late days end.
+    late_days
+        Late days without a reduction that each team has in all.
+    """
+
+    timezone: str = "UTC"
+    late_days: int = 0
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone."""
+        return zone_of(self.timezone)
+
+
+def term_of(session: Session) -> Term:
+    """The term of a course."""
+    fact = session.get(Fact, _TERM)
+    return Term() if fact is None else Term(**fact.value)
+
+
+def set_term(session: Session, term: Term) -> None:
+    """Change the term."""
+    session.merge(Fact(name=_TERM, value={"timezone": term.timezone, "late_days": term.late_days}))
+
+
+def settle_assignments(database: Database, data: Path) -> None:
+    """Give a new course, or one of an older version, an assignment for each kind that it takes.
+
+    They have no dates and no rule: strategies and bots are taken as always.  Once for each kind: an assignment that was
+    removed does not come back.
+    """
+    wanted = [STRATEGIES, *([BOTS] if (data / LEAGUE).is_file() else [])]
+    with database.reading() as session:
+        if set(wanted) <= _settled(session):
+            return
+    with database.writing() as session:
+        before = _settled(session)
+        for kind in wanted:
+            there = session.scalar(select(Assignment).where(Assignment.kind == kind).limit(1))
+            if kind not in before and there is None:
+                name, title, how = _FIRST[kind]
+                position = len(all_assignments(session))
+                made: dict[str, Any] = {"name": name, "title": title, "kind": kind, "position": position}
+                session.add(Assignment(**made, choice=how, rubric=[]))
+                session.flush()
+        session.merge(Fact(name=_SETTLED, value=sorted({*before, *wanted})))
+
+
+def _settled(session: Session) -> set[str]:
+    fact = session.get(Fact, _SETTLED)
+    return set() if fact is None else set(fact.value)
+
+
+def all_assignments(session: Session, kind: str | None = None) -> list[Assignment]:
+    """The assignments in their order; of one kind, if it is named."""
+    query = select(Assignment).order_by(Assignment.position, Assignment.id)
+    return list(session.scalars(query if kind is None else query.where(Assignment.kind == kind)))
+
+
+def find_assignment(session: Session, name: str) -> Assignment:
+    """An assignment by its name; GraderError if there is none."""
+    found = session.scalar(select(Assignment).where(Assignment.name == name))
+    if found is None:
+        known = ", ".join(one.name for one in all_assignments(session)) or "none"
+        raise GraderError(f"There is no assignment {name!r}; there are: {known}.")
+    return found
+
+
+def extensions(session: Session) -> dict[tuple[int, int], Extension]:
+    """The extensions in force, by team and assignment."""
+    found: dict[tuple[int, int], Extension] = {}
+    for one in session.scalars(select(Extension).order_by(Extension.id)):
+        found[one.team_id, one.assignment_id] = one
+    return {pair: one for pair, one in found.items() if one.until is not None}
+
+
+def dates_for(session: Session, assignment: Assignment, team: Team) -> Dates:
+    """The dates of an assignment for a team, with its extension."""
+    latest = session.scalar(
+        select(Extension)
+        .where(Extension.team_id == team.id, Extension.assignment_id == assignment.id)
+        .order_by(Extension.id.desc())
+        .limit(1)
+    )
+    return assignment.dates.extended(latest.until if latest else None, term_of(session).zone)
+
+
+def check_open(session: Session, kind: str, team: Team, at: float, name: str | None = None) -> None:
+    """Raise a SubmissionError unless an assignment of this kind takes what the team began to upload at `at`.
+
+    Parameters
+    ----------
+    name
+        Only this assignment; None: any of the kind.
+    """
+    if team.name == BASELINE:
+        return
+    there = [one for one in all_assignments(session, kind) if name in (None, one.name)]
+    if not there:
+        raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
+    zone = term_of(session).zone
+    dates = [dates_for(session, one, team) for one in there]
+    if any(one.takes(at) for one in dates):
+        return
+    coming = [one.opens for one in dates if one.state(at) == PLANNED and one.opens is not None]
+    if coming:
+        raise SubmissionError(f"Uploads of {kind} begin at {shown(min(coming), zone)}.", 409)
+    ended = max(one.end for one in dates if one.end is not None)
+    raise SubmissionError(f"Uploads of {kind} had to begin until {shown(ended, zone)}; this one is too late.", 409)
+
+
+def veil(session: Session, at: float | None = None) -> float | None:
+    """Since when the public standings of strategies are frozen; None if they are not.
+
+    What teams have begun to upload since then is shown to themselves only.
+    """
+    now = time.time() if at is None else at
+    frozen = [one.frozen_at for one in all_assignments(session, STRATEGIES) if one.dates.is_frozen(now)]
+    return min((one for one in frozen if one is not None), default=None)

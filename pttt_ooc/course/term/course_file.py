@@ -1,0 +1,280 @@
+"""A course as a file, ``course.yaml``: its time zone and assignments.  Applying it makes the course like it.
+
+Teams, people, submissions and grades are not in it.  Times without an offset are in the course's time zone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.config import check_section, number
+from pttt_ooc.course.models import BASELINE, Submission, Team
+from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
+from pttt_ooc.course.term.audit import note
+from pttt_ooc.course.term.choice import BEST, LAST
+from pttt_ooc.course.term.dates import Dates, instant, written, zone_of
+from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES, Points, Rule, check_rule
+from pttt_ooc.course.term.tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
+from pttt_ooc.errors import GraderError
+
+_DATES = ("opens", "due", "closes", "frozen", "unveiled")
+EXTREME_RUBRIC = (("heuristic", 10.0), ("search", 20.0), ("analysis", 10.0), ("viva", 10.0))
+"""The manual half of the course of 2019: 50 of 100 points."""
+
+
+def _time(value: object) -> object:
+    if isinstance(value, datetime):  # YAML has read it
+        return value.isoformat(sep=" ")
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError("a time such as 2027-02-25 23:55, or null")
+
+
+def _name(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9-]{0,39}", value):
+        return value
+    raise ValueError("1 to 40 small letters, digits and hyphens, the first one a letter")
+
+
+def _criterion(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"[^\W_][\w .,()&-]{0,59}", value):
+        return value
+    raise ValueError("1 to 60 letters, digits, spaces and . , ( ) & -, the first one a letter or digit")
+
+
+Time = Annotated[str | None, BeforeValidator(_time)]
+Days = Annotated[int, Field(ge=0, le=366), BeforeValidator(number)]
+Percent = Annotated[float, Field(ge=0, le=100), BeforeValidator(number)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Criterion(_Section):
+    """What people mark, and its points."""
+
+    name: Annotated[str, BeforeValidator(_criterion)]
+    points: Points
+
+
+class Late(_Section):
+    """What late days cost."""
+
+    percent: Percent = Field(default=0.0, description="Of the points, for each late day that the team does not own.")
+    days: Days = Field(default=0, description="Late days of its own that a team may use for this assignment.")
+
+
+class AssignmentSection(_Section):
+    """An assignment in ``course.yaml``."""
+
+    name: Annotated[str, BeforeValidator(_name)] = Field(description="In addresses and files.")
+    title: str | None = Field(default=None, min_length=1, max_length=120)
+    kind: Literal["strategies", "bots", "report"]
+    opens: Time = None
+    due: Time = None
+    closes: Time = None
+    frozen: Time = None
+    unveiled: Time = None
+    late: Late = Late()
+    choice: Literal["best", "last", "pick"] | None = Field(default=None, description="Which submission counts.")
+    rule: Rule | None = None
+    rubric: tuple[Criterion, ...] = ()
+    largest_mb: Annotated[float, Field(gt=0, le=2000), BeforeValidator(number)] | None = Field(
+        default=None, description="Of a report; null: 50."
+    )
+
+    def columns(self, position: int, timezone: str) -> dict[str, Any]:
+        """The columns of its row; GraderError if something does not fit together."""
+        try:
+            return self._columns(position, timezone)
+        except GraderError as error:
+            raise GraderError(f"Assignment {self.name}: {error}") from None
+
+    def _columns(self, position: int, timezone: str) -> dict[str, Any]:
+        zone = zone_of(timezone)
+        at = {name: None if (t := getattr(self, name)) is None else instant(t, zone) for name in _DATES}
+        if problem := Dates(**at).problem():
+            raise GraderError(f"{problem}.")
+        if self.frozen is not None and self.kind != STRATEGIES:
+            raise GraderError(f"only standings of strategies can be frozen, not of {self.kind}.")
+        if self.kind == BOTS and self.choice not in (None, LAST):
+            raise GraderError("each team's last accepted bot plays the tournament; choice can only be last.")
+        if self.kind == REPORT and self.choice == BEST:
+            raise GraderError("nothing of a report is measured; choice can be last or pick.")
+        if self.kind != REPORT and self.largest_mb is not None:
+            raise GraderError("largest_mb is for reports; for others it is in settings.yaml or extreme.yaml.")
+        names = [one.name for one in self.rubric]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise GraderError(f"the rubric has {twice} twice.")
+        check_rule(self.rule, self.kind)
+        return {
+            "title": self.title or self.name,
+            "kind": self.kind,
+            "position": position,
+            **{f"{name}_at": value for name, value in at.items()},
+            "late_percent": self.late.percent,
+            "late_days": self.late.days,
+            "choice": self.choice or (BEST if self.kind == STRATEGIES else LAST),
+            "rule": None if self.rule is None else self.rule.model_dump(mode="json", exclude_none=True),
+            "rubric": [{"name": one.name, "points": one.points} for one in self.rubric],
+            "largest_mb": self.largest_mb,
+        }
+
+
+class CourseFile(_Section):
+    """The keys of ``course.yaml``."""
+
+    timezone: str = Field(default="UTC", description="The time zone of all dates, such as Europe/Rome.")
+    late_days: Days = Field(default=0, description="Late days without a reduction that each team has in all.")
+    assignments: tuple[AssignmentSection, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference between a course and its file: what, and the values before and after as text; None: no value."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"+ {self.what}: {self.after}"
+        return f"- {self.what}: {self.before}" if self.after is None else f"~ {self.what}: {self.before} → {self.after}"
+
+
+def read_course_file(file: Path) -> CourseFile:
+    """The course in a file.
+
+    Raises
+    ------
+    GraderError, ConfigError
+        If it cannot be read, or a key or value is refused.
+    """
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise GraderError(f"{file} cannot be read: {' '.join(str(error).split())}.") from error
+    found = check_section(CourseFile, {} if content is None else content, str(file))
+    zone_of(found.timezone)
+    names = [one.name for one in found.assignments]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise GraderError(f"{file}: there are two assignments {twice}.")
+    for position, one in enumerate(found.assignments):
+        one.columns(position, found.timezone)
+    return found
+
+
+def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Change]:
+    """Make a course like a file, in a transaction; returns what has changed.
+
+    Raises
+    ------
+    GraderError
+        If an assignment would go, or change its kind, although something was handed in or decided for it.
+    """
+    changes = _term_changes(session, wanted)
+    there = {one.name: one for one in all_assignments(session)}
+    for position, section in enumerate(wanted.assignments):
+        columns = section.columns(position, wanted.timezone)
+        found = there.pop(section.name, None)
+        if found is None:
+            changes.append(Change(f"assignment {section.name}", None, section.kind))
+            session.add(Assignment(name=section.name, **columns))
+            continue
+        if found.kind != section.kind:
+            _check_unused(session, found, "change its kind")
+        for column, value in columns.items():
+            before = getattr(found, column)
+            if before != value:
+                changes.append(
+                    Change(f"{section.name}.{column}", _shown(before, column, wanted), _shown(value, column, wanted))
+                )
+                setattr(found, column, value)
+    for gone in there.values():
+        _check_unused(session, gone, "be removed")
+        if gone.kind == STRATEGIES and not any(one.kind == STRATEGIES for one in wanted.assignments):
+            _check_no_strategies(session, gone)
+        changes.append(Change(f"assignment {gone.name}", gone.kind, None))
+        session.delete(gone)
+    session.flush()
+    if changes:
+        note(session, by, "apply", changes=[str(change) for change in changes])
+        settle(session, data, "course.yaml applied")
+    return changes
+
+
+def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
+    before, after = term_of(session), Term(wanted.timezone, wanted.late_days)
+    set_term(session, after)
+    names = ("timezone", "late_days")
+    pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
+    return [Change(name, old, new) for name, old, new in pairs if old != new]
+
+
+def _shown(value: Any, column: str, wanted: CourseFile) -> str:
+    if value is not None and column.endswith("_at"):
+        return written(value, zone_of(wanted.timezone))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _check_no_strategies(session: Session, assignment: Assignment) -> None:
+    of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(Team.name != BASELINE)
+    if session.scalar(of_teams.limit(1)) is not None:
+        raise GraderError(
+            f"Assignment {assignment.name} cannot be removed: it has submissions. Keep it in course.yaml."
+        )
+
+
+def _check_unused(session: Session, assignment: Assignment, what: str) -> None:
+    tables = (Report, Extension, Pick, Mark, Adjustment, GradeRow)
+    for table in tables:
+        found = session.scalar(select(table.id).where(table.assignment_id == assignment.id).limit(1))
+        if found is not None:
+            raise GraderError(
+                f"Assignment {assignment.name} cannot {what}: it has {table.__tablename__}. Keep it in course.yaml."
+            )
+
+
+def course_file(session: Session) -> CourseFile:
+    """The file that describes a course as it is now."""
+    term = term_of(session)
+    sections = []
+    for one in all_assignments(session):
+        at = {name: getattr(one, f"{name}_at") for name in _DATES}
+        content: dict[str, Any] = {"name": one.name, "title": one.title, "kind": one.kind, "choice": one.choice}
+        content |= {name: written(value, term.zone) for name, value in at.items() if value is not None}
+        content |= {"late": {"percent": one.late_percent, "days": one.late_days}}
+        content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
+        sections.append(content)
+    told = {"timezone": term.timezone, "late_days": term.late_days, "assignments": sections}
+    return check_section(CourseFile, told, "the course")
+
+
+def text_of(content: CourseFile) -> str:
+    """A course file as YAML, without keys that have their defaults."""
+    plain = content.model_dump(mode="json", exclude_defaults=True)
+    heading = "# A course; `pttt course apply` makes it so.  docs/course.md describes the keys.\n"
+    return heading + yaml.safe_dump(_plain(plain), sort_keys=False, allow_unicode=True)
+
+
+def _plain(value: Any) -> Any:
+    """With whole numbers as such: 10 and not 10.0."""
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

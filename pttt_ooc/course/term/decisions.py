@@ -1,0 +1,150 @@
+"""What people decide about grades: marks, adjustments, extensions, picks, the release.
+
+Each decision is a row of its own, a line of the log and, if a grade changes, a row of its history, in one transaction.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
+from pttt_ooc.course.names import shown
+from pttt_ooc.course.teams import find_team
+from pttt_ooc.course.term.assignments import find_assignment, term_of
+from pttt_ooc.course.term.audit import note
+from pttt_ooc.course.term.choice import PICK
+from pttt_ooc.course.term.dates import instant, written
+from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick, Report
+from pttt_ooc.errors import GraderError
+
+_LONGEST_REASON, _LONGEST_COMMENT, _LONGEST_TITLE = 500, 2000, 200
+
+
+class Desk:
+    """The desk of somebody with rights.
+
+    Parameters
+    ----------
+    session
+        Of a transaction that writes.
+    data
+        The directory of the course.
+    by
+        Who decides, for the log.
+    """
+
+    def __init__(self, session: Session, data: Path, by: str) -> None:
+        self.session, self.data, self.by = session, data, by
+
+    def _of(self, team: str, assignment: str) -> tuple[Team, Assignment]:
+        found = find_team(self.session, team)
+        if found is None or found.name == BASELINE:
+            raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
+        return found, find_assignment(self.session, assignment)
+
+    def mark(self, team: str, assignment: str, criterion: str, points: float, comment: str = "") -> list[GradeRow]:
+        """Give points for a criterion; they replace earlier ones.
+
+        Raises
+        ------
+        GraderError
+            If there is no such team, assignment or criterion, or it has not so many points.
+        """
+        of, to = self._of(team, assignment)
+        criteria = {str(one["name"]): float(one["points"]) for one in to.rubric}
+        if criterion not in criteria:
+            known = ", ".join(criteria) or "none"
+            raise GraderError(f"There is no criterion {criterion!r} in {to.name}; there are: {known}.")
+        if not 0 <= points <= criteria[criterion]:
+            raise GraderError(f"{criterion} has 0 to {criteria[criterion]:g} points, not {points:g}.")
+        made = Mark(team_id=of.id, assignment_id=to.id, criterion=criterion, points=points, at=time.time(), by=self.by)
+        made.comment = _text(comment, "A comment", _LONGEST_COMMENT)
+        self.session.add(made)
+        return self._done("mark", of, to, criterion=criterion, points=points, comment=comment)
+
+    def adjust(self, team: str, assignment: str, points: float, reason: str) -> list[GradeRow]:
+        """Give points more or fewer, with a reason that the team sees; GraderError if something is missing."""
+        of, to = self._of(team, assignment)
+        if not -10_000 <= points <= 10_000:
+            raise GraderError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
+        reason = _needed(reason)
+        made = Adjustment(team_id=of.id, assignment_id=to.id, points=points, reason=reason, at=time.time(), by=self.by)
+        self.session.add(made)
+        return self._done("adjust", of, to, points=points, reason=reason)
+
+    def extend(self, team: str, assignment: str, until: str | None, reason: str) -> list[GradeRow]:
+        """Move a team's deadline; None takes an extension back.  GraderError if it is no later deadline."""
+        of, to = self._of(team, assignment)
+        at = None if until is None else instant(until, term_of(self.session).zone)
+        if at is not None and to.due_at is None:
+            raise GraderError(f"{to.name} has no deadline that could be extended.")
+        if at is not None and to.due_at is not None and at <= to.due_at:
+            due = written(to.due_at, term_of(self.session).zone)
+            raise GraderError(f"{until} is no extension: the deadline of {to.name} is {due}.")
+        reason = _needed(reason)
+        made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
+        self.session.add(made)
+        return self._done("extend", of, to, until=until, reason=reason)
+
+    def release(self, assignment: str, released: bool = True) -> None:
+        """Show teams their points, or hide them again."""
+        to = find_assignment(self.session, assignment)
+        to.released = released
+        note(self.session, self.by, "release", assignment=to.name, released=released)
+
+    def announce(self, title: str, text: str) -> None:
+        """Tell everybody something; GraderError if the title is missing, or either is too long."""
+        title = " ".join(title.split())
+        if not 1 <= len(title) <= _LONGEST_TITLE:
+            raise GraderError(f"An announcement has a title of 1 to {_LONGEST_TITLE} characters.")
+        text = _text(text, "An announcement", _LONGEST_COMMENT)
+        self.session.add(Announcement(at=time.time(), by=self.by, title=title, text=text))
+        note(self.session, self.by, "announce", title=title)
+
+    def pick(self, team: str, assignment: str, number: int) -> list[GradeRow]:
+        """Choose which submission counts.
+
+        Raises
+        ------
+        GraderError
+            If teams do not choose there, or it is no accepted submission of the team.
+        """
+        of, to = self._of(team, assignment)
+        if to.choice != PICK:
+            raise GraderError(f"In {to.name} the {to.choice} submission counts; teams do not choose.")
+        of_strategies = to.kind == STRATEGIES
+        found = self.session.get(Submission, number) if of_strategies else self.session.get(Report, number)
+        if (
+            found is None
+            or found.team_id != of.id
+            or found.status != ACCEPTED
+            or (isinstance(found, Report) and found.assignment_id != to.id)
+        ):
+            raise GraderError(f"There is no accepted submission {number} of {of.name} in {to.name}.")
+        slot = found.player if isinstance(found, Submission) else 0
+        made = Pick(team_id=of.id, assignment_id=to.id, slot=slot, submission=number, at=time.time(), by=self.by)
+        self.session.add(made)
+        return self._done("pick", of, to, submission=number)
+
+    def _done(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
+        note(self.session, self.by, what, team=team.name, assignment=assignment.name, **facts)
+        self.session.flush()
+        return settle(self.session, self.data, f"{what}, by {self.by}")
+
+
+def _text(text: str, what: str, longest: int) -> str:
+    text = "\n".join(" ".join(line.split()) for line in text.splitlines()).strip()
+    if len(text) > longest:
+        raise GraderError(f"{what} has at most {longest} characters; this one has {len(text)}.")
+    return text
+
+
+def _needed(reason: str) -> str:
+    if not (reason := _text(reason, "A reason", _LONGEST_REASON)):
+        raise GraderError("A reason is missing; the team sees it.")
+    return reason

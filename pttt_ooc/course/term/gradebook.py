@@ -1,0 +1,295 @@
+"""Grades: of what was handed in, by the rule, by hand, and as adjusted; and the history of every grade.
+
+A grade is ``(points of the rule + points by hand) * what late days leave + adjustments``, not below zero, rounded to a
+hundredth.  Assignments are graded in the order of their deadlines, as a team's late days are used up in this order.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.term.assignments import all_assignments, term_of
+from pttt_ooc.course.term.choice import PICK, Option, options
+from pttt_ooc.course.term.dates import late_cost
+from pttt_ooc.course.term.rules import (
+    BOTS,
+    FIGURES,
+    HIGHER_IS_BETTER,
+    Rule,
+    Step,
+    most_points,
+    needs_ranks,
+    next_step,
+    points_of,
+)
+from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, Mark, Pick
+from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, marks_of_tournament
+from pttt_ooc.errors import GraderError
+
+TIE = 1e-7
+"""Teams whose figures differ by at most this share a rank, as on the leaderboard."""
+
+_RULE: TypeAdapter[Rule] = TypeAdapter(Rule)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A team's grade for an assignment.
+
+    Attributes
+    ----------
+    points
+        None: nothing was handed in, marked or adjusted.
+    most
+        The most points that rule and rubric give.
+    automatic, manual, adjustment
+        Points of the rule, of the rubric, and more or fewer with a reason.
+    days, spent, factor
+        Late days, those of the team's own that they use up, and the share of the points that is left.
+    submissions
+        What counts: numbers of submissions by part.
+    figures, rank
+        What was measured.
+    why
+        Where the rule's points come from.
+    unmarked
+        Criteria of the rubric without points.
+    """
+
+    points: float | None
+    most: float
+    automatic: float = 0.0
+    manual: float = 0.0
+    adjustment: float = 0.0
+    days: int = 0
+    spent: int = 0
+    factor: float = 1.0
+    submissions: Mapping[str, int] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
+    rank: int | None = None
+    why: str = ""
+    unmarked: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """The grade as JSON."""
+        return {
+            **{name: getattr(self, name) for name in ("points", "most", "automatic", "manual", "adjustment")},
+            **{name: getattr(self, name) for name in ("days", "spent", "factor", "rank", "why")},
+            "submissions": dict(self.submissions),
+            "figures": dict(self.figures),
+            "unmarked": list(self.unmarked),
+        }
+
+
+Grades = dict[tuple[int, int], Grade]
+"""Grades by the numbers of team and assignment."""
+
+
+def rule_of(assignment: Assignment) -> Rule | None:
+    """An assignment's rule."""
+    return None if assignment.rule is None else _RULE.validate_python(assignment.rule)
+
+
+def most_of(assignment: Assignment) -> float:
+    """The most points of an assignment."""
+    return most_points(rule_of(assignment)) + sum(float(one["points"]) for one in assignment.rubric)
+
+
+def step_above(assignment: Assignment, grade: Grade) -> Step | None:
+    """The next threshold that a team has not reached."""
+    return next_step(rule_of(assignment), grade.figures)
+
+
+def in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
+    """In the order in which late days are used up."""
+    return sorted(assignments, key=lambda one: (one.due_at is None, one.due_at or 0.0, one.position, one.id))
+
+
+def compute(session: Session, data: Path) -> Grades:
+    """All grades, as the database says now."""
+    teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.name != BASELINE]
+    given = _Given.of(session)
+    least, left = baseline(session), {team.id: term_of(session).late_days for team in teams}
+    found: Grades = {}
+    for assignment in in_order(all_assignments(session)):
+        marks = marks_of_tournament(data) if assignment.kind == BOTS else {}
+        handed_in = candidates(session, assignment, data)
+        choices = {
+            team.id: options(handed_in.get(team.id, []), assignment.choice, given.picks(team.id, assignment))
+            for team in teams
+        }
+        for number, grade in _Grading(assignment, given, least, marks).grades(choices, left).items():
+            found[number, assignment.id] = grade
+            left[number] -= grade.spent
+    return found
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What people have decided, the latest of each."""
+
+    marks: Mapping[tuple[int, int], Mapping[str, float]]
+    adjustments: Mapping[tuple[int, int], float]
+    chosen: Mapping[tuple[int, int], Mapping[int, int]]
+
+    @classmethod
+    def of(cls, session: Session) -> _Given:
+        marks: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+        for mark in session.scalars(select(Mark).order_by(Mark.id)):
+            marks[mark.team_id, mark.assignment_id][mark.criterion] = mark.points
+        adjustments: dict[tuple[int, int], float] = defaultdict(float)
+        for one in session.scalars(select(Adjustment).order_by(Adjustment.id)):
+            adjustments[one.team_id, one.assignment_id] += one.points
+        chosen: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+        for pick in session.scalars(select(Pick).order_by(Pick.id)):
+            chosen[pick.team_id, pick.assignment_id][pick.slot] = pick.submission
+        return cls(marks, adjustments, chosen)
+
+    def picks(self, team: int, assignment: Assignment) -> Mapping[int, int]:
+        return self.chosen.get((team, assignment.id), {}) if assignment.choice == PICK else {}
+
+
+@dataclass(frozen=True)
+class _Grading:
+    """The grades of one assignment."""
+
+    assignment: Assignment
+    given: _Given
+    baseline: Mapping[str, float]
+    marks: Mapping[int, float]
+
+    def grades(self, choices: Mapping[int, list[Option]], left: Mapping[int, int]) -> dict[int, Grade]:
+        rule = rule_of(self.assignment)
+        ranks: dict[int, int] = {}
+        if needs_ranks(rule):  # the best figure counts, whatever its late days cost: else ranks depend on each other
+            choices = {team: self._best(team, found) for team, found in choices.items()}
+        first = next(iter(FIGURES[self.assignment.kind]), "")
+        known = {t: v for t, found in choices.items() if (v := self._best_figure(t, found, first)) is not None}
+        ranks = _ranks(known, first in HIGHER_IS_BETTER)
+        return {
+            team: self._grade(team, rule, found, left[team], ranks.get(team), len(known))
+            for team, found in choices.items()
+        }
+
+    def _figures(self, team: int, option: Option) -> dict[str, float]:
+        return figures(self.assignment.kind, option, self.marks, team)
+
+    def _best_figure(self, team: int, found: list[Option], name: str) -> float | None:
+        values = [v for option in found if (v := self._figures(team, option).get(name)) is not None]
+        return (max if name in HIGHER_IS_BETTER else min)(values, default=None)
+
+    def _best(self, team: int, found: list[Option]) -> list[Option]:
+        """The option with the best first figure; of equal ones, the one with fewest late days."""
+        name = next(iter(FIGURES[self.assignment.kind]), "")
+        sign = -1 if name in HIGHER_IS_BETTER else 1
+        return sorted(found, key=lambda one: sign * self._figures(team, one).get(name, sign * float("inf")))[:1]
+
+    def _grade(
+        self, team: int, rule: Rule | None, found: list[Option], left: int, rank: int | None, teams: int
+    ) -> Grade:
+        key = team, self.assignment.id
+        most = most_of(self.assignment)
+        criteria = [str(one["name"]) for one in self.assignment.rubric]
+        marks = {name: points for name, points in self.given.marks.get(key, {}).items() if name in criteria}
+        manual, adjustment = sum(marks.values()), self.given.adjustments.get(key, 0.0)
+        unmarked = tuple(name for name in criteria if name not in marks)
+        best = Grade(None, most, manual=manual, adjustment=adjustment, unmarked=unmarked)
+        if not found and (marks or key in self.given.adjustments):
+            best = _with_points(best)
+        for option in found:
+            measured = self._figures(team, option)
+            try:
+                automatic, why = points_of(rule, measured, rank, teams, self.baseline)
+            except GraderError as error:  # a formula without a value must not keep others from their grades
+                automatic, why = 0.0, str(error)
+            cost = late_cost(option.days, self.assignment.late_percent, min(left, self.assignment.late_days))
+            names = PARTS[self.assignment.kind]
+            grade = Grade(
+                points=0.0,
+                most=most,
+                automatic=round(automatic, 4),
+                manual=manual,
+                adjustment=adjustment,
+                days=option.days,
+                spent=cost.spent,
+                factor=cost.factor,
+                submissions={names[slot]: one.number for slot, one in option.chosen.items()},
+                figures=measured,
+                rank=rank,
+                why=why,
+                unmarked=unmarked,
+            )
+            grade = _with_points(grade)
+            if best.points is None or (grade.points or 0.0) > best.points:
+                best = grade
+        return best
+
+
+def _with_points(grade: Grade) -> Grade:
+    points = max(0.0, (grade.automatic + grade.manual) * grade.factor + grade.adjustment)
+    return Grade(**{**grade.__dict__, "points": round(points, 2)})
+
+
+def _ranks(known: Mapping[int, float], higher: bool) -> dict[int, int]:
+    """Places by team; figures within :data:`TIE` of the best of them share one."""
+    found: dict[int, int] = {}
+    best, rank = 0.0, 0
+    for position, (value, team) in enumerate(sorted((-v if higher else v, team) for team, v in known.items()), 1):
+        if not found or value > best + TIE:
+            best, rank = value, position
+        found[team] = rank
+    return found
+
+
+# ---------------------------------------------------------------------------------------------
+# History
+
+
+def settle(session: Session, data: Path, because: str) -> list[GradeRow]:
+    """Write down all grades that have changed; returns the new rows.
+
+    Parameters
+    ----------
+    because
+        What led to it, for the history.
+    """
+    latest, now, added = current(session), time.time(), []
+    for (team, assignment), grade in compute(session, data).items():
+        before = latest.get((team, assignment))
+        if before is None and grade.points is None:
+            continue
+        if before is None or before.facts != grade.facts():
+            row = GradeRow(team_id=team, assignment_id=assignment, at=now, points=grade.points, because=because[:200])
+            row.facts = grade.facts()
+            session.add(row)
+            added.append(row)
+    session.flush()
+    return added
+
+
+def current(session: Session) -> dict[tuple[int, int], GradeRow]:
+    """The latest row of each team and assignment."""
+    numbers = select(func.max(GradeRow.id)).group_by(GradeRow.team_id, GradeRow.assignment_id)
+    found = session.scalars(select(GradeRow).where(GradeRow.id.in_(numbers)))
+    return {(row.team_id, row.assignment_id): row for row in found}
+
+
+def history(session: Session, team: int, assignment: int) -> list[GradeRow]:
+    """All grades of a team for an assignment, the latest first."""
+    query = select(GradeRow).where(GradeRow.team_id == team, GradeRow.assignment_id == assignment)
+    return list(session.scalars(query.order_by(GradeRow.id.desc())))
+
+
+def is_graded(session: Session) -> bool:
+    """Whether there is anything to grade: a rule or a rubric."""
+    return any(one.rule is not None or one.rubric for one in all_assignments(session))

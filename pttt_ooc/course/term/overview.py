@@ -1,0 +1,178 @@
+"""A course as its pages show it: what is due, what counts for a team now, and why."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
+from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
+from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
+from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Thresholds
+from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Mark
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An assignment as a page shows it.
+
+    Attributes
+    ----------
+    dates, state
+        With the extension of the team that looks.
+    next_at, next_what
+        The next date, and what it is.
+    grade
+        The team's own, as it is now; None for others.
+    marks, adjustments
+        Of the team, once points are released.
+    """
+
+    assignment: Assignment
+    dates: Dates
+    state: str
+    extended: bool
+    rule: str
+    most: float
+    next_at: float | None
+    next_what: str
+    late_days: int
+    grade: Grade | None
+    next_step: str
+    marks: dict[str, Mark]
+    adjustments: list[Adjustment]
+
+
+def overview(session: Session, data: Path, team: Team | None, decided: bool = False) -> dict[str, Any]:
+    """What the page of a course shows to a team, or to somebody else.
+
+    Parameters
+    ----------
+    decided
+        Whether marks and adjustments are shown before the release, too: to people with rights.
+    """
+    term, now = term_of(session), time.time()
+    grades = {} if team is None else compute(session, data)
+    own = {one.id: grades.get((team.id, one.id)) for one in all_assignments(session)} if team else {}
+    spent = sum(grade.spent for grade in own.values() if grade)
+    return {
+        "assignments": [_shown(session, one, team, own.get(one.id), now, decided) for one in all_assignments(session)],
+        "timezone": term.timezone,
+        "zone": term.zone,
+        "late_days": term.late_days,
+        "late_days_left": term.late_days - spent if team else None,
+        "announcements": announcements(session),
+        "now": now,
+    }
+
+
+def announcements(session: Session) -> list[Announcement]:
+    """The announcements in force, the latest first."""
+    query = select(Announcement).where(Announcement.withdrawn_at.is_(None)).order_by(Announcement.id.desc())
+    return list(session.scalars(query))
+
+
+def _shown(
+    session: Session, one: Assignment, team: Team | None, grade: Grade | None, now: float, decided: bool
+) -> Shown:
+    dates = dates_for(session, one, team) if team else one.dates
+    state, zone = dates.state(now), term_of(session).zone
+    next_at, what = {
+        PLANNED: (dates.opens, "opens"),
+        OPEN: (dates.due, "due"),
+        LATE: (dates.end, "closes"),
+    }.get(state, (None, ""))
+    step = step_above(one, grade) if grade else None
+    marks, adjustments = _decided(session, one, team) if team and (one.released or decided) else ({}, [])
+    return Shown(
+        assignment=one,
+        dates=dates,
+        state=state,
+        extended=dates != one.dates,
+        rule=described(rule_of(one)),
+        most=most_of(one),
+        next_at=next_at,
+        next_what=what,
+        late_days=days_late(now, dates.due, zone) if state == LATE else 0,
+        grade=grade,
+        next_step=_step(step) if step else "",
+        marks=marks,
+        adjustments=adjustments,
+    )
+
+
+def _decided(session: Session, one: Assignment, team: Team) -> tuple[dict[str, Mark], list[Adjustment]]:
+    marks = select(Mark).where(Mark.team_id == team.id, Mark.assignment_id == one.id).order_by(Mark.id)
+    adjusted = select(Adjustment).where(Adjustment.team_id == team.id, Adjustment.assignment_id == one.id)
+    return {mark.criterion: mark for mark in session.scalars(marks)}, list(session.scalars(adjusted))
+
+
+def _step(step: Any) -> str:
+    bound = f"at most {step.at_most:g}" if step.at_most is not None else f"at least {step.at_least:g}"
+    return f"{step.points:g} points with {bound}"
+
+
+def described(rule: Rule | None) -> str:
+    """A rule in words."""
+    if isinstance(rule, Thresholds):
+        return f"by {rule.figure}: " + ", ".join(_step(step) for step in rule.steps)
+    if isinstance(rule, Ranks):
+        listed = ", ".join(f"{points:g}" for points in rule.points)
+        return f"by rank: {listed} points for the first places, {rule.rest:g} for others"
+    if isinstance(rule, Baseline):
+        return f"by {rule.figure}: {rule.points:g} points at {rule.target:g}, none at Uniform's, in proportion between"
+    if isinstance(rule, FormulaRule):
+        return f"by the formula {rule.formula}, from 0 to {rule.points:g} points"
+    return ""
+
+
+def until(seconds: float) -> str:
+    """A time that is left, in words."""
+    minutes = max(0, int(seconds // 60))
+    days, hours = divmod(minutes // 60, 24)
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
+def as_json(told: dict[str, Any]) -> dict[str, Any]:
+    """What a page shows, for programs; points of a team only once they are released."""
+    zone = told["zone"]
+    return {
+        "timezone": told["timezone"],
+        "late_days": told["late_days"],
+        "late_days_left": told["late_days_left"],
+        "assignments": [
+            {
+                "name": one.assignment.name,
+                "title": one.assignment.title,
+                "kind": one.assignment.kind,
+                "state": one.state,
+                "due": None if one.dates.due is None else shown(one.dates.due, zone),
+                "due_at": one.dates.due,
+                "closes_at": one.dates.end,
+                "points": one.most,
+                "rule": one.rule,
+                "released": one.assignment.released,
+                "grade": grade_for_team(one),
+            }
+            for one in told["assignments"]
+        ],
+    }
+
+
+def grade_for_team(one: Shown) -> dict[str, Any] | None:
+    """A grade as its team may see it: before the release without points."""
+    if one.grade is None:
+        return None
+    facts = one.grade.facts()
+    hidden = (
+        () if one.assignment.released else ("points", "automatic", "manual", "adjustment", "unmarked", "rank", "why")
+    )
+    return {name: value for name, value in facts.items() if name not in hidden}

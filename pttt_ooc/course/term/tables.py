@@ -1,0 +1,275 @@
+"""The tables of a term: assignments, people, what they hand in besides strategies, and what graders decide.
+
+Decisions are never changed: a new row supersedes an older one, so that the history stays.  The log cannot be changed
+at all: the database refuses it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, event
+from sqlalchemy.orm import Mapped, mapped_column
+
+from pttt_ooc.course.models import CourseTables, Judged
+from pttt_ooc.course.term.dates import Dates
+
+INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
+ROLES = (INSTRUCTOR, ASSISTANT, STUDENT)
+_NEVER_AGAIN = {"sqlite_autoincrement": True}
+
+
+class Assignment(CourseTables):
+    """An assignment: a kind with settings, dates, and a way to points.
+
+    Attributes
+    ----------
+    name
+        In addresses and files.
+    position
+        Its place in lists.
+    late_percent, late_days
+        What each late day costs, in percent of the points; how many of the team's own late days it may use here.
+    choice
+        See :mod:`pttt_ooc.course.term.choice`.
+    rule, rubric
+        See :mod:`pttt_ooc.course.term.rules`; a list of criteria that people mark, each with a name and points.
+    released
+        Whether teams see their points.
+    """
+
+    __tablename__ = "assignments"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(40), unique=True)
+    title: Mapped[str] = mapped_column(String(120))
+    kind: Mapped[str] = mapped_column(String(20))
+    position: Mapped[int]
+    opens_at: Mapped[float | None]
+    due_at: Mapped[float | None]
+    closes_at: Mapped[float | None]
+    frozen_at: Mapped[float | None]
+    unveiled_at: Mapped[float | None]
+    late_percent: Mapped[float] = mapped_column(default=0.0)
+    late_days: Mapped[int] = mapped_column(default=0)
+    choice: Mapped[str] = mapped_column(String(10))
+    rule: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    rubric: Mapped[Any] = mapped_column(JSON)
+    largest_mb: Mapped[float | None]
+    released: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+    @property
+    def dates(self) -> Dates:
+        """Its dates, without a team's extension."""
+        return Dates(self.opens_at, self.due_at, self.closes_at, self.frozen_at, self.unveiled_at)
+
+
+class Person(CourseTables):
+    """An instructor, assistant or student.
+
+    Attributes
+    ----------
+    key
+        The e-mail address in small letters: who a person is.
+    number
+        The university's number of a student, for exports.
+    token_hash
+        Of people with rights; students sign in with their team's token.
+    removed_at
+        When somebody lost the rights, or left the course.
+    """
+
+    __tablename__ = "people"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(String(200), unique=True)
+    email: Mapped[str] = mapped_column(String(200))
+    name: Mapped[str] = mapped_column(String(120))
+    number: Mapped[str] = mapped_column(String(60), default="")
+    role: Mapped[str] = mapped_column(String(12))
+    token_hash: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[float]
+    removed_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Membership(CourseTables):
+    """A student in a team, from when until when; None: still."""
+
+    __tablename__ = "memberships"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    joined_at: Mapped[float]
+    left_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Report(Judged, CourseTables):
+    """A report with its code, checked at once and graded by hand.
+
+    Attributes
+    ----------
+    file
+        Name in the directory of uploads.
+    given
+        The sender's name of the file.
+    seconds
+        The running time that the team states.
+    link, comment
+        An address, and words to those who grade it.
+    """
+
+    __tablename__ = "reports"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    file: Mapped[str] = mapped_column(String(60), unique=True)
+    given: Mapped[str] = mapped_column(String(100))
+    seconds: Mapped[float | None]
+    link: Mapped[str] = mapped_column(String(500), default="")
+    comment: Mapped[str] = mapped_column(String(2000), default="")
+    note: Mapped[str] = mapped_column(String(500), default="")
+
+    __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), _NEVER_AGAIN)
+
+
+class _Decision:
+    """The columns of all decisions: about which team and assignment, when, and by whom."""
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[float]
+    by: Mapped[str] = mapped_column(String(120))
+
+
+class Extension(_Decision, CourseTables):
+    """A later deadline for a team; None takes it back."""
+
+    __tablename__ = "extensions"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    until: Mapped[float | None]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Pick(_Decision, CourseTables):
+    """A team's own pick of a submission for a slot; 0 takes it back."""
+
+    __tablename__ = "picks"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    slot: Mapped[int]
+    submission: Mapped[int]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Mark(_Decision, CourseTables):
+    """Points by hand for a criterion of the rubric, with a comment for the team."""
+
+    __tablename__ = "marks"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    criterion: Mapped[str] = mapped_column(String(60))
+    points: Mapped[float]
+    comment: Mapped[str] = mapped_column(String(2000), default="")
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Adjustment(_Decision, CourseTables):
+    """Points more or fewer, with a reason; several add up."""
+
+    __tablename__ = "adjustments"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    points: Mapped[float]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class GradeRow(CourseTables):
+    """A team's grade for an assignment from a moment on.
+
+    Attributes
+    ----------
+    facts
+        The grade in full, as :class:`pttt_ooc.course.term.gradebook.Grade` describes it.
+    because
+        What led to it.
+    """
+
+    __tablename__ = "grades"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    at: Mapped[float]
+    points: Mapped[float | None]
+    facts: Mapped[Any] = mapped_column(JSON)
+    because: Mapped[str] = mapped_column(String(200))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Announcement(_Decision, CourseTables):
+    """An announcement to everybody."""
+
+    __tablename__ = "announcements"
+    title: Mapped[str] = mapped_column(String(200))
+    text: Mapped[str] = mapped_column(Text)
+    withdrawn_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class LogLine(_Decision, CourseTables):
+    """What somebody with rights has done."""
+
+    __tablename__ = "log"
+    what: Mapped[str] = mapped_column(String(40))
+    facts: Mapped[Any] = mapped_column(JSON)
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+NUMBERED: tuple[type[CourseTables], ...] = (
+    Assignment,
+    Person,
+    Membership,
+    Report,
+    Extension,
+    Pick,
+    Mark,
+    Adjustment,
+    GradeRow,
+    Announcement,
+    LogLine,
+)
+"""The tables whose numbers are never used again."""
+
+
+def _after_creation(dialect: str, statement: str) -> None:
+    ddl = DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
+    event.listen(LogLine.__table__, "after_create", ddl)
+
+
+for _verb in ("UPDATE", "DELETE"):
+    _after_creation(
+        "sqlite",
+        f"CREATE TRIGGER log_no_{_verb.lower()} BEFORE {_verb} ON log "
+        "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END",
+    )
+_after_creation(
+    "postgresql",
+    "CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$",
+)
+_after_creation(
+    "postgresql",
+    "CREATE TRIGGER log_is_append_only BEFORE UPDATE OR DELETE ON log FOR EACH ROW "
+    "EXECUTE FUNCTION log_is_append_only()",
+)

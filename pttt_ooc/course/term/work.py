@@ -1,0 +1,139 @@
+"""What teams have handed in for an assignment, by kind: what may count, and what is measured of it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import ACCEPTED, BASELINE, Judged, Submission, Team
+from pttt_ooc.course.term.assignments import extensions, term_of
+from pttt_ooc.course.term.choice import Candidate, Option
+from pttt_ooc.course.term.dates import Dates, days_late, zone_of
+from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES
+from pttt_ooc.course.term.tables import Assignment, Report
+from pttt_ooc.errors import GraderError
+
+PARTS: Mapping[str, tuple[str, ...]] = {STRATEGIES: ("player 0", "player 1"), BOTS: ("bot",), REPORT: ("report",)}
+"""The slots of each kind, for people."""
+
+Candidates = dict[int, list[Candidate]]
+"""Candidates by the team's number."""
+
+
+@dataclass(frozen=True)
+class TeamDates:
+    """The dates of an assignment for each team."""
+
+    assignment: Assignment
+    until: Mapping[int, float]
+    timezone: str
+
+    @classmethod
+    def of(cls, session: Session, assignment: Assignment) -> TeamDates:
+        """As the database says now."""
+        until = {
+            team: one.until
+            for (team, number), one in extensions(session).items()
+            if number == assignment.id and one.until is not None
+        }
+        return cls(assignment, until, term_of(session).timezone)
+
+    def dates(self, team: int) -> Dates:
+        """Those of a team."""
+        return self.assignment.dates.extended(self.until.get(team), zone_of(self.timezone))
+
+
+def candidates(session: Session, assignment: Assignment, data: Path) -> Candidates:
+    """What may count for an assignment: accepted, and begun within the team's dates.
+
+    Parameters
+    ----------
+    data
+        The directory of the course, for kinds with files of their own.
+    """
+    team_dates = TeamDates.of(session, assignment)
+    found: Candidates = defaultdict(list)
+    for row, slot, figure in _accepted(session, assignment, data):
+        dates = team_dates.dates(row.team_id)
+        if dates.takes(row.counts_from):
+            days = days_late(row.counts_from, dates.due, term_of(session).zone)
+            found[row.team_id].append(Candidate(row.id, slot, row.counts_from, days, figure))
+    return dict(found)
+
+
+def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tuple[Judged, int, float | None]]:
+    if assignment.kind == STRATEGIES:
+        strategies = session.scalars(select(Submission).where(Submission.status == ACCEPTED))
+        return [(row, row.player, row.exploitability) for row in strategies]
+    if assignment.kind == REPORT:
+        reports = select(Report).where(Report.status == ACCEPTED, Report.assignment_id == assignment.id)
+        return [(row, 0, None) for row in session.scalars(reports)]
+    return [(row, 0, None) for row in _bots(data)]
+
+
+def _bots(data: Path) -> list[Judged]:
+    from pttt_ooc.course.kinds.bots.league import League, is_there
+    from pttt_ooc.course.kinds.bots.submissions import Bots
+
+    if not is_there(data):
+        return []
+    bots = Bots(League(data))
+    try:
+        return list(bots.accepted())
+    finally:
+        bots.close()
+
+
+def marks_of_tournament(data: Path) -> dict[int, float]:
+    """The marks of each team in the tournament of bots, by the team's number; empty before it is over."""
+    from pttt_ooc.course.kinds.bots.league import League, is_there
+    from pttt_ooc.extreme.tournament_record import FACTS, Record
+
+    if not is_there(data):
+        return {}
+    directory = League(data).tournament
+    if not (directory / FACTS).is_file():
+        return {}
+    record = Record(directory)
+    state = record.state()
+    if state.waiting:
+        return {}
+    marks = record.marks(state.tables)
+    return {team_of_key(key): marks[key]["total"] for key in record.teams}
+
+
+def team_of_key(key: str) -> int:
+    """The team's number of its key in the tournament."""
+    if not re.fullmatch(r"t[0-9]{1,9}", key):
+        raise GraderError(f"The tournament has the team {key!r}, which is none of this course.")
+    return int(key[1:])
+
+
+def figures(kind: str, option: Option, marks: Mapping[int, float], team: int) -> dict[str, float]:
+    """What is measured of an option; names are missing of what is not there."""
+    if kind == BOTS:
+        return {"marks": marks[team]} if team in marks else {}
+    found: dict[str, float] = {}
+    for slot, one in option.chosen.items():
+        if kind == STRATEGIES and one.figure is not None:
+            found[f"player{slot}"] = max(0.0, one.figure)
+    if len(found) == 2:
+        found["sum"] = found["player0"] + found["player1"]
+    return found
+
+
+def baseline(session: Session) -> dict[str, float]:
+    """The figures of Uniform, as far as they are known."""
+    query = select(Submission).join(Team, Team.id == Submission.team_id).where(Team.name == BASELINE)
+    found = {
+        f"player{row.player}": row.exploitability
+        for row in session.scalars(query.where(Submission.status == ACCEPTED))
+        if row.exploitability is not None
+    }
+    return {**found, **({"sum": sum(found.values())} if len(found) == 2 else {})}

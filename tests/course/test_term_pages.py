@@ -1,0 +1,311 @@
+"""The pages of a term: rights cell by cell, what teams see, and the desk."""
+
+import io
+import xml.etree.ElementTree as ElementTree
+import zipfile
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pttt_ooc.course.term import pages
+from pttt_ooc.course.term.decisions import Desk
+from pttt_ooc.course.term.people import add_staff
+from pttt_ooc.course.term.rights import RIGHTS
+from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark
+from tests.course.grader_kit import bearer, form_token, pttt
+from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
+
+RULE = {
+    "kind": "thresholds",
+    "figure": "player0",
+    "steps": [{"at_most": 0.5, "points": 40}, {"at_most": 2, "points": 10}],
+}
+WHO = ("nobody", "team", "assistant", "instructor")
+
+
+@pytest.fixture
+def term(lab):
+    """A course with two teams and two people with rights."""
+    for name in ("Team A", "Team B"):
+        lab.team(name)
+    change(
+        lab,
+        title="Phantom",
+        due_at=soon(DAY),
+        closes_at=soon(3 * DAY),
+        rule=RULE,
+        rubric=[{"name": "viva", "points": 10}],
+        late_percent=10.0,
+        late_days=2,
+    )
+    set_zone(lab, "Europe/Rome", late_days=3)
+    with lab.database.writing() as session:
+        lab.tokens["assistant"] = add_staff(session, "Alan", "alan@example.org", "assistant")
+        lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
+        row = {"title": "Report", "kind": "report", "position": 1, "choice": "last"}
+        session.add(Assignment(name="report", rubric=[{"name": "text", "points": 30}], **row))
+    lab.tokens["team"] = lab.tokens["Team A"]
+    lab.report = hand_in(lab, "team", b"%PDF-1.7").json()["id"]
+    return lab
+
+
+def hand_in(lab, who, content, name="report.pdf", **fields):
+    """Hand in a report by program."""
+    files = {**{key: (None, value) for key, value in fields.items()}, "file": (name, content)}
+    return lab.client.post("/api/course/reports/report", headers=bearer(lab.tokens[who]), files=files)
+
+
+def browser(lab, who):
+    """A browser in which somebody is signed in."""
+    client = TestClient(lab.client.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+    if who != "nobody":
+        form = {"form_token": form_token(client.get("/sign-in").text), "token": lab.tokens[who]}
+        assert client.post("/sign-in", data=form).status_code == 303
+    return client
+
+
+def form_of(client):
+    page = client.get("/submissions").text if client.cookies.get("pttt_session") else client.get("/sign-in").text
+    return form_token(page) if "form_token" in page else ""
+
+
+def test_the_table_of_rights_has_every_address_of_the_pages():
+    addresses = {
+        (method, r.path) for router in (pages.router, pages.programs) for r in router.routes for method in r.methods
+    }
+    assert addresses == set(RIGHTS)
+
+
+FORMS = {
+    "/course/desk/mark": {"team": "Team A", "assignment": "strategies", "criterion": "viva", "points": "3"},
+    "/course/desk/adjust": {"team": "Team A", "assignment": "strategies", "points": "-1", "reason": "why"},
+    "/course/desk/extend": {"team": "Team A", "assignment": "strategies", "until": "2126-01-01 10:00", "reason": "ill"},
+    "/course/desk/release": {"assignment": "strategies", "hide": "no"},
+    "/course/desk/announce": {"title": "Hello", "text": "World"},
+}
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_every_cell_of_the_table_of_rights(term, who):
+    client, number = browser(term, who), team_number(term, "Team A")
+    headers = bearer(term.tokens[who]) if who != "nobody" else {}
+    token = form_of(client)
+    for (method, address), allowed in RIGHTS.items():
+        own = address.startswith("/course/reports")
+        path = address.replace("{number}", str(term.report if own else number)).replace("{name}", "report")
+        if address.endswith("/reports/{name}"):
+            form = {"form_token": (None, token), "file": ("r.pdf", b"%PDF-1.7 " + who.encode())}
+            answer = client.post(path, files=form, headers=headers if path.startswith("/api") else {})
+            answer.status_code = {201: 200, 303: 303}.get(answer.status_code, answer.status_code)
+        elif method == "POST":
+            answer = client.post(path, data={"form_token": token, **FORMS[path]})
+        else:
+            answer = client.get(path, headers=headers if path.startswith("/api") else {})
+        good = 303 if method == "POST" and "/api/" not in path else 200
+        expected = good if who in allowed else 401 if who == "nobody" else 403
+        assert answer.status_code == expected, (who, method, path, answer.text)
+    with term.database.reading() as session:
+        assert session.query(Mark).count() == (who in ("assistant", "instructor"))
+        decided = {line.what for line in session.query(LogLine)}
+    assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
+    assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())
+
+
+@pytest.mark.parametrize("path", sorted(FORMS))
+def test_forms_of_other_sites_change_nothing(term, path):
+    client = browser(term, "instructor")
+    assert client.post(path, data={"form_token": "x", **FORMS[path]}).status_code == 403
+    foreign = {"form_token": form_of(client), **FORMS[path]}
+    assert client.post(path, data=foreign, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    with term.database.reading() as session:
+        assert not session.query(LogLine).count()
+
+
+def test_a_team_sees_what_is_due_and_what_counts(term):
+    number = upload(term, "Team A", 0, 1)
+    page = browser(term, "team").get("/course").text
+    assert "Phantom" in page and "due in <strong>23 h" in page and "Europe/Rome" in page
+    assert f'<a href="/submissions/{number}">player 0: no. {number}</a>' in page and "player0 0.4764" in page
+    assert "yours left: <strong>3</strong>" in page and "not released yet" in page
+    public = browser(term, "nobody").get("/course").text
+    assert "Phantom" in public and "player0 0.4764" not in public and "Your points" not in public
+
+
+def test_points_and_comments_are_seen_after_the_release_and_by_the_team_only(term):
+    upload(term, "Team A", 0, 1)
+    desk = browser(term, "instructor")
+    token = form_of(desk)
+    form = {**FORMS["/course/desk/mark"], "comment": "<b>Well</b> done"}
+    desk.post("/course/desk/mark", data={"form_token": token, **form})
+    desk.post("/course/desk/adjust", data={"form_token": token, **FORMS["/course/desk/adjust"]})
+    secret = ("42", "Well", "why")
+    page = browser(term, "team").get("/course").text
+    api = term.client.get("/api/course/grades", headers=bearer(term.tokens["team"])).json()
+    assert not any(f">{word}<" in page for word in secret) and "Well" not in page
+    assert "points" not in api["assignments"][0]["grade"] and api["assignments"][0]["grade"]["figures"]
+    desk.post("/course/desk/release", data={"form_token": token, **FORMS["/course/desk/release"]})
+    page = browser(term, "team").get("/course").text
+    assert "<strong>42</strong> of 50" in page and "&lt;b&gt;Well&lt;/b&gt; done" in page and "-1: why" in page
+    api = term.client.get("/api/course/grades", headers=bearer(term.tokens["team"])).json()
+    assert api["assignments"][0]["grade"]["points"] == 42
+    term.tokens["other"] = term.tokens["Team B"]
+    assert "Well" not in browser(term, "other").get("/course").text
+    assert "Well" not in browser(term, "nobody").get("/course").text
+
+
+def test_an_extension_shows_on_the_teams_page(term):
+    change(term, due_at=soon(-HOUR), closes_at=None)
+    assert "Closed" in browser(term, "team").get("/course").text
+    desk = browser(term, "instructor")
+    desk.post("/course/desk/extend", data={"form_token": form_of(desk), **FORMS["/course/desk/extend"]})
+    page = browser(term, "team").get("/course").text
+    assert "(your extension)" in page and "Closed" not in page
+    assert "Closed" in browser(term, "nobody").get("/course").text
+
+
+def test_the_desk_finds_teams_and_tells_what_needs_attention(term):
+    upload(term, "Team A", 0, 1)
+    desk = browser(term, "assistant")
+    page = desk.get("/course/desk").text
+    assert "No worker judges submissions" in page and "Team A" in page and "Team B" in page
+    assert "Announce" not in page and "Release" not in page
+    page = desk.get("/course/desk?search=TEAM+b").text
+    assert "Team A" not in page and "Team B" in page
+    assert "No team is found" in desk.get("/course/desk?search=%3Cx%3E").text
+    page = desk.get(f"/course/desk/teams/{team_number(term, 'Team A')}").text
+    assert "verdict on submission" in page and "Adjust" not in page and "Mark" in page
+    assert desk.get("/course/desk/teams/1").status_code == desk.get("/course/desk/teams/99").status_code == 404
+    file = desk.get("/course/desk/grades?format=csv")
+    assert file.text.startswith("team,assignment") and "attachment" in file.headers["content-disposition"]
+    assert desk.get("/course/desk/grades?format=exe").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path, fields, words",
+    [
+        ("mark", {"points": "many"}, "is no number"),
+        ("mark", {"points": "11"}, "viva has 0 to 10 points"),
+        ("mark", {"points": "nan"}, "viva has 0 to 10 points"),
+        ("adjust", {"reason": ""}, "A reason is missing"),
+        ("extend", {"until": "soon"}, "is no time"),
+        ("announce", {"title": " "}, "has a title"),
+        ("release", {"assignment": "x"}, "no assignment"),
+    ],
+)
+def test_forms_with_a_mistake_tell_it(term, path, fields, words):
+    desk = browser(term, "instructor")
+    answer = desk.post(
+        f"/course/desk/{path}", data={"form_token": form_of(desk), **FORMS[f"/course/desk/{path}"], **fields}
+    )
+    assert answer.status_code == 400 and words in answer.text
+    with term.database.reading() as session:
+        assert not session.query(LogLine).count()
+
+
+def test_announcements_are_a_feed(term):
+    desk = browser(term, "instructor")
+    hostile = {"title": "A <b>& title</b>", "text": "First\n]]><x/>\nlast"}
+    desk.post("/course/desk/announce", data={"form_token": form_of(desk), **hostile})
+    answer = browser(term, "nobody").get("/course/announcements.atom")
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    feed, names = ElementTree.fromstring(answer.text), {"a": "http://www.w3.org/2005/Atom"}
+    assert feed.findtext("a:entry/a:title", None, names) == hostile["title"]
+    assert feed.findtext("a:entry/a:content", None, names) == hostile["text"]
+    assert "&lt;b&gt;&amp; title" in browser(term, "nobody").get("/course").text
+    with term.database.writing() as session:
+        session.query(Announcement).one().withdrawn_at = 1.0
+    assert "title</b>" not in browser(term, "nobody").get("/course/announcements.atom").text
+
+
+def test_a_plain_grader_has_a_course_page(lab):
+    lab.team("Team A")
+    page = lab.client.get("/course").text
+    assert "Strategies" in page and "Your points" not in page
+    assert lab.client.get("/api/course").json()["assignments"][0]["state"] == "open"
+    with lab.database.writing() as session:
+        session.delete(session.query(Assignment).one())
+    assert "There are no assignments yet" in lab.client.get("/course").text
+
+
+# ---------------------------------------------------------------------------------------------
+# Reports
+
+
+def zipped(files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in files:
+            archive.writestr(zipfile.ZipInfo(name), "x")  # always of the same date
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content, status",
+    [
+        (b"%PDF-1.4 a report", "Accepted"),
+        (zipped(["report.pdf", "train.py"]), "Accepted"),
+        (zipped([]), "Rejected"),
+        (b"a text", "Rejected"),
+        (zipped(["a"])[:-5], "Rejected"),
+        (b"x", "Rejected"),
+    ],
+    ids=["pdf", "zip", "empty", "text", "cut", "letter"],
+)
+def test_a_report_is_checked_at_once(term, content, status):
+    answer = hand_in(term, "Team B", content, seconds="5400", link="https://example.org/run", comment="As agreed.")
+    assert (answer.status_code, answer.json()["status"]) == (201, status)
+    again = hand_in(term, "Team B", content)
+    assert (again.status_code, again.json()["id"]) == (200, answer.json()["id"])
+    page = browser(term, "assistant").get(f"/course/desk/teams/{team_number(term, 'Team B')}").text
+    assert "running time 5400 s" in page and "https://example.org/run" in page and "As agreed." in page
+
+
+@pytest.mark.parametrize(
+    "fields, words",
+    [
+        ({"seconds": "long"}, "The field seconds"),
+        ({"seconds": "-1"}, "The field seconds"),
+        ({"seconds": "nan"}, "The field seconds"),
+        ({"link": "javascript:alert(1)"}, "The field link"),
+        ({"link": "https://a b"}, "The field link"),
+        ({"comment": "x" * 2001}, "The field comment"),
+    ],
+)
+def test_a_report_with_a_wrong_field_is_refused(term, fields, words):
+    answer = hand_in(term, "Team B", b"%PDF-1.4", **fields)
+    assert answer.status_code == 400 and words in answer.json()["error"]
+    assert len(list(term.storage.uploads.iterdir())) == 1 and not list(term.storage.incoming.iterdir())
+
+
+def test_reports_have_dates_limits_and_owners(term, tmp_path):
+    answer = browser(term, "team").get(f"/course/reports/{term.report}")
+    assert answer.content == b"%PDF-1.7" and "attachment" in answer.headers["content-disposition"]
+    term.tokens["other"] = term.tokens["Team B"]
+    assert browser(term, "other").get(f"/course/reports/{term.report}").status_code == 404
+    assert browser(term, "assistant").get(f"/course/reports/{term.report}").status_code == 200
+    change(term, "report", largest_mb=0.001)
+    assert hand_in(term, "team", b"%PDF-" + bytes(2000)).status_code == 413
+    change(term, "report", due_at=soon(-HOUR))
+    assert "had to begin until" in hand_in(term, "team", b"%PDF-2").json()["error"]
+    wrong = term.client.post(
+        "/api/course/reports/strategies", headers=bearer(term.tokens["team"]), files={"file": b"x"}
+    )
+    assert wrong.status_code == 404 and "takes no reports, but strategies" in wrong.json()["error"]
+    change(term, "report", due_at=None)
+    hostile = hand_in(term, "team", b"%PDF-3", name='../../x"<b>.pdf').json()
+    disposition = browser(term, "team").get(f"/course/reports/{hostile['id']}").headers["content-disposition"]
+    assert "/" not in disposition and "<" not in disposition
+
+
+def test_reports_are_graded_copied_and_removed_with_their_team(term, tmp_path):
+    with term.database.writing() as session:
+        Desk(session, term.data, "Ada").mark("Team A", "report", "text", 25, "Fine.")
+    copied = pttt("grader", "backup", tmp_path / "c.tar", "--data", term.data)
+    assert copied.returncode == 0, copied
+    assert pttt("grader", "restore", tmp_path / "c.tar", "--data", tmp_path / "again").returncode == 0
+    files = [file.read_bytes() for file in (tmp_path / "again" / "uploads").iterdir()]
+    assert files == [b"%PDF-1.7"]
+    table = pttt("course", "grades", "--assignment", "report", "--data", tmp_path / "again").stdout.splitlines()
+    assert table[1].startswith("Team A,report,25,30,0,25,0,1,0,,1")
+    assert pttt("grader", "remove-team", "Team A", "--yes", "--data", term.data).returncode == 0
+    assert not list(term.storage.uploads.iterdir())
