@@ -1,8 +1,8 @@
 """The tables of the arena's pages, rendered from committed records: ``python -m benchmarks.arena_pages --write``.
 
 A table stands in a page between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``.  It follows from
-``docs/records/arena/*.jsonl`` and ``config/arena/*.yaml`` alone, and names what has no record.  Without ``--write``, the command names pages that
-differ.
+``docs/records/arena/*.jsonl`` and ``config/arena/*.yaml`` alone, and names what has no record.  Without ``--write``,
+the command names pages that differ.
 """
 
 from __future__ import annotations
