@@ -57,6 +57,7 @@ CONTENTS = {
         "manual",
         "commands",
         "library",
+        "score",
         "eas",
         "exact",
         "frontier",

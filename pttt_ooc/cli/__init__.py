@@ -1,7 +1,7 @@
 """The command ``pttt``.
 
 Modules: ``commands`` gathers the groups of commands, one module each (``games``, ``plan``, ``strategies``,
-``inspection``, ``solutions``, ``exact``, ``equilibria``, ``proof``, ``servers``, ``play``); ``display`` and
+``inspection``, ``score``, ``solutions``, ``exact``, ``equilibria``, ``proof``, ``servers``, ``play``); ``display`` and
 ``console`` print.
 ``sections``: the configuration of the workflow, with the sections of all wings.
 ``wings``: the list of all wings, and their pages beside others. ``site``: everything in a directory as one site.

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, servers, solutions, strategies
+from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, score, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course import commands as course
@@ -24,6 +24,7 @@ GROUPS = (
     games,
     plan,
     strategies,
+    score,
     inspection,
     solutions,
     exact,

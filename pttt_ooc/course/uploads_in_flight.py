@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pttt_ooc.course.storage import RESERVE, FullDiskError, Storage
 
@@ -23,16 +23,16 @@ class Flight:
         Number of the team.
     ahead
         Uploads of the same team that were in flight when this one began.
-    promised
-        Bytes of the disk that it may still use.
     begun_at
         When it began; that counts for deadlines, if it is received whole.
+    promised
+        Bytes of the disk that it may still use.
     """
 
     team: int
     ahead: int
+    begun_at: float
     promised: int = 0
-    begun_at: float = field(default_factory=time.time)
 
     def wrote(self, size: int) -> None:
         """Count bytes that are in the file, and no longer promised."""
@@ -52,7 +52,7 @@ class InFlight:
     @contextmanager
     def begin(self, team: int) -> Iterator[Flight]:
         """An upload of a team, in flight until the block ends: with its row in the database, or a failure."""
-        flight = Flight(team, sum(other.team == team for other in self._flights))
+        flight = Flight(team, sum(other.team == team for other in self._flights), time.time())
         self._flights.add(flight)
         try:
             yield flight

@@ -35,17 +35,20 @@ class Board:
         The cell that is square 0.
     known
         For each player, the cells that the player has placed before the game.
+    all_cells
+        Number of cells.
     """
 
     kind: Kind
     game: Game
     first_cell: int = 0
     known: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    all_cells: int = CELLS
 
     @property
     def infostate_size(self) -> int:
         """Number of entries of an information-state tensor: states of cells, then the sequence of own attempts."""
-        return CELLS * (3 if self.kind == "pttt" else 9) + CELLS * CELLS
+        return self.all_cells * (3 if self.kind == "pttt" else 9) + self.all_cells**2
 
     @property
     def cells(self) -> slice:
@@ -89,6 +92,12 @@ def corner_dark_hex() -> Board:
         sets.append([{c - 1 for c in one - own[player]} for one in cells if not one & other[player]])
     rules = placement_game(1, CELLS - 2, (sets[0], sets[1]), "classical", name="corner-dark-hex-3x3")
     return Board("dark hex", rules, 1, ((0,), (8,)))
+
+
+def board_of(game: Game) -> Board:
+    """The board of any game: its tensor is that of tic-tac-toe if both players win with the same sets of squares."""
+    kind: Kind = "pttt" if game.winning_sets[0] == game.winning_sets[1] else "dark hex"
+    return Board(kind, game, 0, game.setup, game.squares)
 
 
 def checked_player(player: int) -> int:

@@ -8,14 +8,12 @@ the opponent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.eas.boards import CELLS, Board
 from pttt_ooc.eas.kernels import fill_infostates
-from pttt_ooc.products.infosets import BLOCK_ROWS, TextTables, infoset_tables
+from pttt_ooc.products.infosets import TextTables, infoset_tables
 from pttt_ooc.rules.infoset_text import Attempts
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.views import Ints
@@ -55,18 +53,12 @@ class Infostates:
         self._tables = infoset_tables(index, player).only(TextTables)
         self._width = board.infostate_size
         known = np.array(board.known[player], np.int64)
-        states = (1, 0, CELLS, 2 * CELLS) if board.kind == "pttt" else (_HEX_STATES, _EMPTY, _WHITE, _BLACK)
-        self._rest = (player, known, board.first_cell, states)
+        cells = board.all_cells
+        states = (1, 0, cells, 2 * cells) if board.kind == "pttt" else (_HEX_STATES, _EMPTY, _WHITE, _BLACK)
+        self._rest = (player, known, board.first_cell, cells, states)
 
     def of(self, nodes: Ints, into: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
         """Tensors: bool, shape (nodes, infostate_size), in `into` or a new array."""
         out = np.empty((len(nodes), self._width), np.bool_) if into is None else into
         fill_infostates(self._tables, nodes, *self._rest, out)
         return out
-
-    def blocks(self, rows: Ints) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-        """First row and tensors of consecutive blocks; the next block overwrites the array."""
-        block = np.empty((min(len(rows), BLOCK_ROWS), self._width), np.bool_)
-        for start in range(0, len(rows), BLOCK_ROWS):
-            nodes = rows[start : start + BLOCK_ROWS]
-            yield start, self.of(nodes, block[: len(nodes)])

@@ -74,10 +74,10 @@ def write_choices(tables, nodes, choices, first_cell, out):
 
 
 @kernel
-def fill_infostates(tables, nodes, player, known, first_cell, states, out):
+def fill_infostates(tables, nodes, player, known, first_cell, cells, states, out):
     """Write the tensors of infosets; `states`: where a cell's state is found, (step per cell, of empty, P1's, P0's)."""
     squares = np.empty(tables.squares, np.int64)
-    sequence = out.shape[1] - 9 * 9
+    sequence = out.shape[1] - cells * cells
     step, empty, white, black = states
     for i in range(len(nodes)):
         view = view_of(tables, nodes[i])
@@ -85,14 +85,14 @@ def fill_infostates(tables, nodes, player, known, first_cell, states, out):
         n = unrank(rank, placed, tables.failed[view], tables.hidden, tables.orders, tables.ending_failed, squares)
         row = out[i]
         row[:] = False
-        for cell in range(9):
+        for cell in range(cells):
             row[cell * step + empty] = True
         for k in range(len(known) + n):
             own = k < len(known) or placed >> squares[k - len(known)] & 1
             cell = known[k] if k < len(known) else squares[k - len(known)] + first_cell
             row[cell * step + empty] = False
             row[cell * step + (white if (player == 1) == bool(own) else black)] = True
-            row[sequence + 9 * k + cell] = True
+            row[sequence + cells * k + cell] = True
 
 
 @piece

@@ -381,7 +381,7 @@ def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
         first.wrote(60)
         free[0] -= 60
         flights.promise(second, 40)
-    flights.promise(uploads_in_flight.Flight(3, 0), 40)  # nothing is promised to those that have landed
+    flights.promise(uploads_in_flight.Flight(3, 0, 0.0), 40)  # nothing is promised to those that have landed
 
 
 def test_a_team_has_so_many_uploads_in_flight(tmp_path, monkeypatch):

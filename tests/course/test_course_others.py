@@ -14,6 +14,7 @@ from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.kinds.strategies import parts as strategies
 from pttt_ooc.course.models import Submission
+from pttt_ooc.course.term.rights import RIGHTS
 from pttt_ooc.explore.games import StrategyGame
 from pttt_ooc.service.wire import Client
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
@@ -201,7 +202,7 @@ def addresses(app):
 
 
 def test_every_address_is_in_a_table(course):
-    listed = {*OWN, *OPEN, *NEW}
+    listed = {*OWN, *OPEN, *NEW, *(f"{method} {path}" for method, path in RIGHTS)}  # RIGHTS: see test_term_pages
     assert sorted(addresses(course.app) ^ listed) == []
 
 

@@ -10,13 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DatabaseError
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.database_rows import FORMAT
 from pttt_ooc.course.models import Fact, Submission, Team
+from pttt_ooc.course.term.tables import LogLine
+from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
 from tests.course.older_databases import make_format_1
+from tests.course.term_kit import change
 from tests.kits.patience import PATIENCE, wait_until
 
 pytest.importorskip("psycopg")
@@ -182,3 +186,37 @@ def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
     assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 4
     assert lite.tokens["Team C"].startswith("5.")
     lite.close()
+
+
+@pytest.mark.slow
+def test_a_term_on_postgresql(cluster, tmp_path):
+    """Decisions, grades and their exports are those of SQLite; numbers go on; the log cannot be changed."""
+    lite, told = Lab(tmp_path / "lite"), {}
+    lite.baseline()
+    lite.team("Team A")
+    rule = {"kind": "baseline", "figure": "player0", "points": 50}
+    change(lite, rule=rule, rubric=[{"name": "viva", "points": 10}])
+    assert pttt("course", "mark", "Team A", "strategies", "viva", 4, "--data", lite.data).returncode == 0
+    copy, url = tmp_path / "copy.tar", empty_database(cluster, "term")
+    assert pttt("grader", "backup", copy, "--data", lite.data).returncode == 0
+    done = pttt("grader", "restore", copy, "--data", tmp_path / "post", "--database-url", url)
+    assert done.returncode == 0, done.stderr
+    post = Lab(tmp_path / "post", database_url=url)
+    for lab in (lite, post):
+        lab.verdict(lite.tokens["Team A"], 0, strategy_zip(0, 58))
+        adjusted = ["adjust", "Team A", "strategies", "--points=1.5", "--reason", "why"]
+        for arguments in (adjusted, ["rejudge", 3], ["release", "strategies"]):
+            done = pttt("course", *arguments, "--data", lab.data)
+            assert done.returncode == 0, done.stderr
+        lab.run()
+        told[lab] = pttt("course", "grades", "--json", "--data", lab.data).stdout
+        with lab.database.reading() as session:
+            assert [(line.id, line.what) for line in session.query(LogLine).order_by(LogLine.id)] == [
+                *((1, "mark"), (2, "adjust"), (3, "rejudge"), (4, "release"))
+            ]
+    assert told[lite] == told[post] and '"points": 25.9' in told[post]
+    for statement in ("UPDATE log SET what = 'x'", "DELETE FROM log"):
+        with pytest.raises((GraderError, DatabaseError), match="append-only"), post.database.writing() as session:
+            session.execute(text(statement))
+    lite.close()
+    post.close()

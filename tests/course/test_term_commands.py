@@ -104,6 +104,7 @@ def test_a_course_file_comes_back_as_it_was(begun, tmp_path):
     assert yaml.safe_load((data / "course.yaml").read_text())["assignments"][0]["name"] == "strategies"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "old, new, words",
     [
@@ -132,6 +133,7 @@ def test_a_course_file_with_a_mistake_changes_nothing(begun, tmp_path, old, new,
     assert course(data, "assignments").count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_has_grades_is_not_removed(begun, tmp_path):
     data, _ = begun
     course(data, "apply", tmp_path / "course.yaml")
@@ -163,6 +165,7 @@ def test_an_old_grader_becomes_a_course(tmp_path):
     assert "Team A,pttt,0,50" in course(data, "grades")
 
 
+@pytest.mark.slow
 def test_submissions_are_judged_again_by_command(tmp_path):
     lab = Lab(tmp_path / "grader")
     token = lab.team("Team A")
@@ -175,6 +178,7 @@ def test_submissions_are_judged_again_by_command(tmp_path):
     lab.close()
 
 
+@pytest.mark.slow
 def test_rights_by_command(begun):
     data, _ = begun
     token = course(data, "staff", "Alan", "alan@example.org").strip()

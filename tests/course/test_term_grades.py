@@ -112,6 +112,7 @@ def test_what_comes_after_the_end_does_not_count_but_an_extension_helps(graded):
     assert grade(graded).points is None
 
 
+@pytest.mark.slow
 def test_a_team_picks_what_counts(graded):
     change(graded, choice="pick")
     first, last = (upload(graded, "Team A", *one, at=graded.due) for one in (GOOD, POOR))
@@ -127,6 +128,7 @@ def test_a_team_picks_what_counts(graded):
         at_desk(graded, "pick", "Team A", "strategies", first)
 
 
+@pytest.mark.slow
 def test_ranks_are_of_the_best_figures(graded):
     change(graded, rule={"kind": "rank", "points": [50, 30], "rest": 5}, late_days=0)
     for team, player, seed in [("Team A", 0, 1), ("Team A", 1, 2), ("Team B", 0, 3), ("Team B", 1, 2)]:
@@ -146,6 +148,7 @@ def test_a_formula_without_a_value_keeps_nobody_from_a_grade(graded):
 # Decisions and history
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "what, arguments, words",
     [
@@ -205,6 +208,7 @@ def rehearsed(lab, *numbers):
     return found, grades
 
 
+@pytest.mark.slow
 def test_a_rehearsal_tells_what_would_change_and_changes_nothing(graded):
     number = upload(graded, "Team A", *GOOD, at=graded.due)
     with graded.database.writing() as session:  # as if an older version had judged it
@@ -224,6 +228,7 @@ def test_a_rehearsal_tells_what_would_change_and_changes_nothing(graded):
     assert str(found[0]).startswith("= ") and grades == points(graded)
 
 
+@pytest.mark.slow
 def test_all_of_a_team_are_judged_again_so_that_its_best_is_right(graded):
     numbers = [upload(graded, "Team A", *one, at=graded.due) for one in (POOR, GOOD, FAIR)]
     upload(graded, "Team B", 1, 2, at=graded.due)
@@ -245,6 +250,7 @@ def _file(lab, number):
         return session.get(Submission, number).file
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("number, words", [(99, "no submission 99"), (1, "the baseline"), (3, "has no verdict yet")])
 def test_what_is_not_judged_again(graded, number, words):
     graded.submit(graded.tokens["Team A"], 0, strategy_zip(0, 1))

@@ -71,6 +71,7 @@ def _matrix(lab):
     return found["rows"], found["values"]
 
 
+@pytest.mark.slow
 def test_an_older_directory_is_upgraded_once_and_copied(tmp_path, capfd):
     data = old_grader(tmp_path)
     for _ in range(2):
@@ -98,6 +99,7 @@ def test_an_assignment_that_was_removed_does_not_come_back(lab):
 # Dates of uploads
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "dates, words",
     [
@@ -158,6 +160,7 @@ def test_an_upload_notes_when_it_began(lab):
     assert before <= row.begun_at <= row.received_at
 
 
+@pytest.mark.slow
 def test_bots_have_dates_too(tmp_path):
     course = Course(tmp_path / "grader")
     assert course.post("Team A", GOOD).status_code == 201
@@ -265,6 +268,7 @@ def test_a_roster_makes_teams_and_memberships_with_a_trace(lab):
         assert trace[0].left_at == trace[3].joined_at
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -303,6 +307,7 @@ def test_people_with_rights_sign_in_and_lose_them(lab):
         remove_staff(session, "ada@example.org")
 
 
+@pytest.mark.slow
 def test_the_number_of_a_person_is_none_of_a_team(lab):
     lab.team("Team A")
     with lab.database.writing() as session:

@@ -111,6 +111,7 @@ def test_every_cell_of_the_table_of_rights(term, who):
     assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("path", sorted(FORMS))
 def test_forms_of_other_sites_change_nothing(term, path):
     client = browser(term, "instructor")
@@ -153,6 +154,7 @@ def test_points_and_comments_are_seen_after_the_release_and_by_the_team_only(ter
     assert "Well" not in browser(term, "nobody").get("/course").text
 
 
+@pytest.mark.slow
 def test_an_extension_shows_on_the_teams_page(term):
     change(term, due_at=soon(-HOUR), closes_at=None)
     assert "Closed" in browser(term, "team").get("/course").text
@@ -163,6 +165,7 @@ def test_an_extension_shows_on_the_teams_page(term):
     assert "Closed" in browser(term, "nobody").get("/course").text
 
 
+@pytest.mark.slow
 def test_the_desk_finds_teams_and_tells_what_needs_attention(term):
     upload(term, "Team A", 0, 1)
     desk = browser(term, "assistant")
@@ -180,6 +183,7 @@ def test_the_desk_finds_teams_and_tells_what_needs_attention(term):
     assert desk.get("/course/desk/grades?format=exe").status_code == 400
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "path, fields, words",
     [
@@ -239,6 +243,7 @@ def zipped(files):
     return out.getvalue()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "content, status",
     [
@@ -260,6 +265,7 @@ def test_a_report_is_checked_at_once(term, content, status):
     assert "running time 5400 s" in page and "https://example.org/run" in page and "As agreed." in page
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "fields, words",
     [
@@ -277,6 +283,7 @@ def test_a_report_with_a_wrong_field_is_refused(term, fields, words):
     assert len(list(term.storage.uploads.iterdir())) == 1 and not list(term.storage.incoming.iterdir())
 
 
+@pytest.mark.slow
 def test_reports_have_dates_limits_and_owners(term, tmp_path):
     answer = browser(term, "team").get(f"/course/reports/{term.report}")
     assert answer.content == b"%PDF-1.7" and "attachment" in answer.headers["content-disposition"]
@@ -297,6 +304,7 @@ def test_reports_have_dates_limits_and_owners(term, tmp_path):
     assert "/" not in disposition and "<" not in disposition
 
 
+@pytest.mark.slow
 def test_reports_are_graded_copied_and_removed_with_their_team(term, tmp_path):
     with term.database.writing() as session:
         Desk(session, term.data, "Ada").mark("Team A", "report", "text", 25, "Fine.")

@@ -7,5 +7,6 @@ that have changed.
 Modules: ``dates``, ``choice``, ``expressions``, ``rules``, ``tables``; ``assignments`` and ``work`` (what teams have
 handed in), ``people``, ``decisions``, ``audit`` (the log), ``gradebook``, ``exports``; ``course_file`` (course.yaml),
 ``retrial`` (judging again), ``checkup`` (what needs attention), ``commands``; ``overview`` and ``pages`` (what people
-see), ``rights`` (the table of who may do what), ``reports`` (taking them in).
+see), ``rights`` (the table of who may do what), ``reports`` (taking them in),
+``publication`` (static pages).
 """

@@ -296,7 +296,9 @@ def _shown(points: float | None) -> str:
 def grades(
     assignment: Annotated[str | None, typer.Option(metavar="NAME", help="Only this assignment.")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv, json, canvas or gradescope.")] = "csv",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: print them.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; default: print them.")
+    ] = None,
     as_json: JsonOption = False,
     force: ForceOption = False,
     data: DataOption = GRADER,
@@ -470,6 +472,37 @@ def log(
                 for one in found
             ]
     _tell(told, as_json, text or ["The log is empty."])
+
+
+@course.command(epilog="Example: pttt course announce 'The viva' --text 'Room 32-144, on 3 March.' --data grader")
+def announce(
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],
+    text: Annotated[str, typer.Option(metavar="TEXT", help="What there is to say.")] = "",
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Tell everybody something: on the page Assignments, and in its Atom feed."""
+    with _opened(data) as database:
+        from pttt_ooc.course.term.decisions import Desk
+
+        with database.writing() as session:
+            Desk(session, data, by).announce(title, text)
+    print("It is on the page Assignments.")
+
+
+@course.command(epilog="Example: pttt course publish public --data grader")
+def publish(
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
+    data: DataOption = GRADER,
+) -> None:
+    """Write the course as static pages: standings, assignments, announcements; no points and no students."""
+    with _opened(data) as database:
+        from pttt_ooc.course.settings import read_settings
+        from pttt_ooc.course.term.publication import publish as published
+
+        with database.reading() as session:
+            files = published(session, read_settings(data), directory)
+    print(f"{directory}: {len(files)} files; open index.html.")
 
 
 @course.command(epilog="Example: pttt course doctor --data grader")

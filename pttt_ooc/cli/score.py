@@ -1,0 +1,94 @@
+"""The exact exploitability of anybody's agent: `pttt score`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.options import DATA, DataOption, GameValueOption, JsonOption, ThreadsOption, ToldGameOption, check_game
+from pttt_ooc.rules.catalogue import named_game
+
+if TYPE_CHECKING:
+    from pttt_ooc.rules.game import Game
+    from pttt_ooc.scoring.scores import Score
+
+_AGENT = "FILE.py:NAME, MODULE:NAME, a .onnx, or a strategy: a .zip, .npy or .h5, the directory of a solution, uniform."
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog="Example: pttt score agent.py:observe --game dark-hex-3x3-classical")(score)
+
+
+def score(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help=f"Both players' agent, or player 0's: {_AGENT}")],
+    other: Annotated[str | None, typer.Argument(metavar="[AGENT1]", help="Player 1's agent, likewise.")] = None,
+    outputs: Annotated[
+        str, typer.Option(metavar="KIND", help="What the agent's numbers are: probabilities or logits.")
+    ] = "probabilities",
+    greedy: Annotated[bool, typer.Option("--greedy", help="Always attempt the most probable square.")] = False,
+    block: Annotated[int, typer.Option(min=1, metavar="N", help="Infosets that the agent is asked at a time.")] = 65536,
+    game_value: GameValueOption = None,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Score an agent exactly.
+
+    The agent is asked for its strategy at all infosets of the game; then both best responses are computed.
+    Exploitability is half of NashConv.
+    """
+    check_game(game)
+    from pttt_ooc import configure
+    from pttt_ooc.errors import ConfigError
+    from pttt_ooc.library.strategy_reader import parse_interval
+    from pttt_ooc.scoring import scores
+
+    if outputs not in ("probabilities", "logits"):
+        raise ConfigError(f"--outputs is {outputs!r}, but must be probabilities or logits.")
+    interval = parse_interval(game_value) if game_value is not None else None
+    configure(data=data, threads=threads)
+    rules, agents = _agents((agent, other or agent), game)
+    kind: scores.Outputs = "logits" if outputs == "logits" else "probabilities"
+    found = scores.score(rules, agents, kind, greedy, block, _report, interval)
+    print(json.dumps(found.as_record()) if as_json else _line(found))
+
+
+def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, Any]]:
+    """The game, and each player's agent."""
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.strategy_names import DEFAULT_GAME, game_of, named_strategy
+    from pttt_ooc.scoring.agents import find_agent
+
+    objects = {name: find_agent(name) for name in dict.fromkeys(names)}
+    named = {p: named_strategy(name, p) for p, name in enumerate(names) if objects[name] is None}
+    rules = game_of(list(named.values()), game) if named else named_game(game or DEFAULT_GAME)
+    agents: dict[int, Any] = {}
+    for player, name in enumerate(names):
+        found = objects[name]
+        if player in named:
+            found = Strategy.of_named(named[player], rules)
+        elif isinstance(found, dict):
+            found = found.get(player)
+        agents[player] = found
+    return rules, agents
+
+
+def _line(found: Score) -> str:
+    both = " and ".join(
+        f"{'unknown' if one is None else f'{one:.6f}'} as player {player}"
+        for player, one in enumerate((found.exploitability_0, found.exploitability_1))
+    )
+    return (
+        f"{found.game}, {found.version}: exploitability {found.exploitability:.6f} (NashConv {found.nashconv:.6f}); "
+        f"below the value of the game: {both}; {found.infosets:,} infosets asked."
+    )
+
+
+def _report(what: str, share: float) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{what}: {share:.0%}" if share < 1 else "\r\033[K", end="", file=sys.stderr, flush=True)

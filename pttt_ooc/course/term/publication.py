@@ -1,0 +1,83 @@
+"""A course after its term as static pages, which need no server: standings, matrix, assignments, announcements.
+
+Points, names of students and files are not published.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course import figures, standings
+from pttt_ooc.course.models import BASELINE
+from pttt_ooc.course.schemas import MatrixOut, StandingOut
+from pttt_ooc.course.settings import CourseSettings
+from pttt_ooc.course.term.assignments import all_assignments, term_of, veil
+from pttt_ooc.course.term.dates import shown
+from pttt_ooc.course.term.gradebook import most_of, rule_of
+from pttt_ooc.course.term.overview import announcements, described
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.errors import GraderError
+
+MARK = "publication.json"
+"""The file by which a directory is known as a publication, which may be replaced."""
+
+_TEMPLATES = Path(__file__).parent.parent / "templates"
+
+
+def publish(session: Session, settings: CourseSettings, directory: Path) -> list[Path]:
+    """Write the pages into a directory; returns the files.
+
+    Raises
+    ------
+    GraderError
+        If the directory holds something else, or the standings are still frozen.
+    """
+    if veil(session) is not None:
+        raise GraderError("The standings are frozen; publish the course after they are unveiled.")
+    if directory.exists() and (
+        not directory.is_dir() or (any(directory.iterdir()) and not (directory / MARK).is_file())
+    ):
+        raise GraderError(f"{directory} holds something that is no publication; name an empty directory.")
+    directory.mkdir(parents=True, exist_ok=True)
+    rows, found = standings.leaderboard(session), standings.matrix(session)
+    texts = {"index.html": _page(session, settings, rows, found)}
+    texts["leaderboard.json"] = _json([StandingOut.of(row).model_dump(mode="json") for row in rows])
+    texts["matrix.json"] = _json(MatrixOut.of(found).model_dump(mode="json"))
+    texts[MARK] = _json({"title": settings.title, "game": settings.game, "published_at": time.time()})
+    for name, text in texts.items():
+        atomic_write_text(directory / name, text)
+    return [directory / name for name in texts]
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _page(session: Session, settings: CourseSettings, rows: list[standings.Standing], found: standings.Matrix) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["exploitability"] = figures.exploitability
+    zone = term_of(session).zone
+    assignments = [(one, described(rule_of(one)), most_of(one)) for one in all_assignments(session)]
+    return environment.get_template("publication.html").render(
+        title=settings.title,
+        game=settings.game,
+        rows=rows,
+        matrix=found,
+        assignments=assignments,
+        announcements=announcements(session),
+        local=lambda at: shown(at, zone),
+        now=time.time(),
+        BASELINE=BASELINE,
+    )

@@ -1,0 +1,222 @@
+"""Scores of agents, beside strategies that are made another way."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import pttt_ooc as pttt
+from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
+from pttt_ooc.scoring import agents
+from pttt_ooc.scoring.scores import agent_strategy, score
+from tests.kits import naive
+from tests.kits.cli_runner import Runner
+
+GAME = pttt.game("mini-2x3k2-abrupt")
+SQUARES = 6
+
+
+def text_of(infostate, player):
+    """The text of an infoset, from its tensor: empty squares, player 1's marks, player 0's marks, attempts."""
+    states, attempts = infostate[: 3 * SQUARES].reshape(3, SQUARES), infostate[3 * SQUARES :].reshape(-1, SQUARES)
+    made = [int(np.flatnonzero(row)[0]) for row in attempts if row.any()]
+    return "|" + "".join(f"{s}{'*' if states[2 - player, s] else '.'}" for s in made)
+
+
+def liking(seed):
+    """Probabilities of a policy, by text: 0 for some squares, and never two equal ones."""
+
+    def policy(text):
+        rng = np.random.default_rng([seed, *text.encode()])
+        weights = [0.0 if str(s) in text else rng.random() + 0.01 for s in range(SQUARES)]
+        return [w / sum(weights) for w in weights]
+
+    return policy
+
+
+def observing(seed):
+    policy = liking(seed)
+
+    def observe(infostates, legal, player):
+        assert infostates.dtype == legal.dtype == np.bool_ and legal.shape == (len(infostates), SQUARES)
+        texts = [text_of(one, player) for one in infostates]
+        assert [[str(s) not in text for s in range(SQUARES)] for text in texts] == legal.tolist()
+        return np.array([policy(text) for text in texts])
+
+    return observe
+
+
+def by_walk(seeds):
+    """Value and best responses by a walk over all histories; `seeds`: those of player 0's and player 1's policy."""
+    both = [{t: liking(s)(t) for t in pttt.Strategy.uniform(GAME, p)} for p, s in enumerate(seeds)]
+    return (
+        naive.value(GAME, *both),
+        naive.best_response_value(GAME, 0, both[1]),
+        naive.best_response_value(GAME, 1, both[0]),
+    )
+
+
+def test_a_function_of_blocks_gets_its_exact_score():
+    found = score(GAME, {0: observing(1), 1: observing(2)}, block=50)
+    value, best0, best1 = by_walk((1, 2))
+    assert found.value == pytest.approx(value, abs=1e-12)
+    assert (found.best_response_0, found.best_response_1) == pytest.approx((best0, best1), abs=1e-12)
+    assert found.nashconv == 2 * found.exploitability == pytest.approx(best0 + best1, abs=1e-12)
+    assert found.infosets == 189 + 107 and found.version == "stochastic"
+
+
+def test_one_function_plays_both_players_and_need_not_know_which():
+    uniform = score(GAME, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True))
+    assert uniform.nashconv == pytest.approx(2 / 3, abs=1e-12)
+    assert uniform.exploitability_0 is None, "the value of this game is not known beforehand"
+    small = pttt.game("dark-hex-2x2-abrupt")  # of value 1/2
+    known = score(small, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True), game_value=(0.5, 0.5))
+    assert known.exploitability_0 == pytest.approx(0.5 + known.best_response_1)
+    assert known.exploitability_1 == pytest.approx(known.best_response_0 - 0.5)
+
+
+def test_logits_are_softened_over_legal_squares():
+    def logits(infostates, legal, player):
+        probabilities = observing(3)(infostates, legal, player)
+        return np.where(legal, np.log(np.maximum(probabilities, 1e-30)) + 7, 1e9)
+
+    mine = agent_strategy(GAME, 1, logits, "logits")
+    for text, row in mine.items():
+        assert row == pytest.approx(liking(3)(text), abs=1e-12)
+
+
+@pytest.mark.parametrize("outputs", ["probabilities", "logits"])
+def test_greedy_attempts_the_first_of_the_best_squares(outputs):
+    mine = agent_strategy(GAME, 0, observing(4), outputs, greedy=True)
+    for text, row in mine.items():
+        assert row.tolist() == [float(s == np.argmax(liking(4)(text))) for s in range(SQUARES)]
+    first = agent_strategy(GAME, 0, pttt.Strategy.uniform(GAME, 0), greedy=True)
+    assert first["|0*2."].tolist() == [0, 1, 0, 0, 0, 0]
+
+
+def test_a_mixture_is_drawn_before_the_game():
+    """Its value against an opponent is the mean of its members' values; averaged probabilities would not give it."""
+    opponent = pttt.Strategy.from_function(GAME, 1, liking(9))
+    members = [agent_strategy(GAME, 0, observing(seed), greedy=True) for seed in (5, 6)]
+    mixed = agent_strategy(GAME, 0, [(3, observing(5)), (1, observing(6))], greedy=True)
+    values = [pttt.evaluate(one, opponent).value for one in members]
+    assert pttt.evaluate(mixed, opponent).value == pytest.approx((3 * values[0] + values[1]) / 4, abs=1e-12)
+    wrong = pttt.Strategy.from_function(GAME, 0, lambda t: (3 * members[0][t] + members[1][t]) / 4)
+    assert abs(pttt.evaluate(wrong, opponent).value - pttt.evaluate(mixed, opponent).value) > 1e-3
+
+
+def test_a_policy_of_openspiel():
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    from open_spiel.python.policy import UniformRandomPolicy
+
+    game = pttt.tic_tac_toe(setup=((0, 1, 5), (3, 4, 8)))
+    policy = UniformRandomPolicy(pttt.library.openspiel.load_game(game))
+    expected = score(game, {p: pttt.Strategy.uniform(game, p) for p in (0, 1)})
+    assert score(game, policy).nashconv == pytest.approx(expected.nashconv, abs=1e-12)
+
+
+class Network:
+    """What is used of a torch module."""
+
+    def __init__(self):
+        self.evaluating = False
+
+    def eval(self):
+        self.evaluating = True
+
+    def __call__(self, tensor):
+        assert self.evaluating and tensor.dtype == np.float32
+        numbers = tensor @ np.arange(tensor.shape[1] * SQUARES, dtype=np.float32).reshape(-1, SQUARES) % 5
+        result = ModuleType("tensor")
+        result.cpu = lambda: result
+        result.numpy = lambda: numbers
+        return result
+
+
+def test_a_module_of_torch_is_asked_without_gradients(monkeypatch):
+    """Torch itself is not installed with the package's tests: this stands for what is used of it."""
+    from contextlib import nullcontext
+
+    torch = ModuleType("torch")
+    torch.nn = ModuleType("torch.nn")
+    torch.nn.Module, torch.no_grad, torch.from_numpy = Network, nullcontext, lambda array: array
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    found = score(GAME, Network(), "logits")
+    monkeypatch.delitem(sys.modules, "torch")
+    plain = Network()
+    plain.eval()
+    same = score(GAME, lambda seen, legal: plain(seen.astype(np.float32)).numpy(), "logits")
+    assert found == same
+
+
+def test_answers_that_are_no_strategy():
+    def answering(change):
+        def observe(infostates, legal):
+            return change(legal / legal.sum(axis=1, keepdims=True))
+
+        return observe
+
+    for change, text in (
+        (lambda p: p[:, :5], r"answered with shape \(\d+, 5\) of float64"),
+        (lambda p: p * 2, "row 0 .*infoset '|': it has numbers that do not sum to 1; are they logits"),
+        (lambda p: p * np.nan, "answered with NaN"),
+        (lambda p: np.roll(p, 1, axis=1), "row 1 .*already been attempted, so that it must have 0"),
+        (lambda p: p.astype(str), "of <U"),
+    ):
+        with pytest.raises(StrategyError, match=text):
+            agent_strategy(GAME, 0, answering(change))
+    with pytest.raises(StrategyError, match="no finite logit on a legal square"):
+        agent_strategy(GAME, 0, answering(lambda p: p * 0 - np.inf), "logits")
+    for agent, text in (
+        (3, "not a int"),
+        ({1: observing(1)}, "nothing for player 0"),
+        ([], "one or more agents"),
+        ([(0, observing(1))], "weight above 0"),
+        ([observing(1)], "pairs of a weight and an agent"),
+    ):
+        with pytest.raises(ConfigError, match=text):
+            agent_strategy(GAME, 0, agent)
+
+
+def test_an_onnx_file_needs_its_library(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r"An agent in an ONNX file needs onnxruntime.*install with"):
+        agents.find_agent(str(tmp_path / "net.onnx"))
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agent.py").write_text(
+        "import friend\ndef observe(infostates, legal):\n    return legal / legal.sum(axis=1, keepdims=True)\n"
+        "pair = {0: observe, 1: [(1, observe), (2, observe)]}\n"
+    )
+    (tmp_path / "friend.py").write_text("")
+    run = Runner(capsys, tmp_path / "data", GAME.name)
+    line = run.ok("score", "agent.py:observe").out
+    assert line.startswith(f"{GAME.name}, stochastic: exploitability 0.333333 (NashConv 0.666667); below the value")
+    assert line.count("\n") == 1 and line.endswith("296 infosets asked.\n")
+    for name in ("agent.py:pair", "uniform"):
+        found = run("score", name, "--json").json
+        assert found["nashconv"] == pytest.approx(2 / 3, abs=1e-12)
+    pttt.Strategy.uniform(GAME, 1).save("one.zip")
+    greedy = run("score", "agent.py:observe", "one.zip", "--json", "--greedy").json
+    first = pttt.Strategy.from_function(GAME, 0, lambda t: {min(set(range(6)) - set(map(int, t[1::2]))): 1})
+    assert greedy["version"] == "greedy" and greedy["best_response_1"] == pytest.approx(pttt.best_response(first).value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("none.py:observe",), "There is no file none.py"),
+        (("no_such_module_here:observe",), "There is no module no_such_module_here"),
+        (("json:none",), "json has nothing called none"),
+        (("uniform", "--outputs", "numbers"), "--outputs is 'numbers', but must be probabilities or logits"),
+        (("nothing.zip",), "nothing.zip"),
+        (("uniform", "--game-value", "0.9"), "The value of the game cannot be 0.9"),
+    ],
+)
+def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    done = Runner(capsys, tmp_path / "data", GAME.name)("score", *arguments)
+    assert done.code and not done.out and text in done.err and "Traceback" not in done.err
