@@ -46,7 +46,7 @@ def main() -> None:
     """Solve what is missing."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--output", "-o", type=Path, required=True)
-    options.add_argument("--nodes", type=int, default=2_000_000, help="of alpha-beta; a quarter for proof numbers")
+    options.add_argument("--nodes", type=int, default=1_000_000, help="of alpha-beta; a quarter for proof numbers")
     given = options.parse_args()
     there = {}
     if given.output.exists():

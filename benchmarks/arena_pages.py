@@ -1,8 +1,8 @@
 """The tables of the arena's pages, rendered from committed records: ``python -m benchmarks.arena_pages --write``.
 
 A table stands in a page between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``.  It follows from
-``docs/records/arena/*.jsonl`` and ``config/arena/*.yaml`` alone.  Without ``--write``, the command names pages that
-differ.
+``docs/records/arena/*.jsonl`` and ``config/arena/*.yaml`` alone, and names what has no record.  Without ``--write``,
+the command names pages that differ.
 """
 
 from __future__ import annotations
@@ -29,32 +29,50 @@ _TABLE = re.compile(r"<!-- table: (\S+) -->\n\n(.*?)\n*<!-- end of table -->", r
 
 
 def results(name: str) -> dict[str, Any]:
-    """All results of a configuration, from its records."""
+    """The results of a configuration that have records; None for the others."""
     settings = experiments.read(ROOT / "config" / "arena" / f"{name}.yaml")
-    return records.results(settings, records.read(ROOT / "docs" / "records" / "arena" / f"{name}.jsonl"))
+    lines = records.read(ROOT / "docs" / "records" / "arena" / f"{name}.jsonl")
+    names = {line["name"] for line in lines}
+    there = records.results({key: one for key, one in settings.items() if key in names}, lines)
+    return {key: there.get(key) for key in settings}
+
+
+def recorded(found: dict[str, Any], wanted: Sequence[str], table: Callable[[list[Any]], str]) -> str:
+    """A table of the results that have records, and the names of the others."""
+    there = [found[name] for name in wanted if found[name] is not None]
+    missing = ", ".join(f"`{name}`" for name in wanted if found[name] is None)
+    text = table(there) if there else ""
+    return text + ("\n" * bool(there) + f"Without a record so far: {missing}.\n" if missing else "")
 
 
 def claims(found: dict[str, Any]) -> str:
     """All claims of both configurations of the report, in one family."""
-    return claims_table.claims([one for one in found.values() if "claim" in one and one["name"] not in OWN])
+    return recorded(found, [name for name in found if name not in OTHERS], claims_table.claims)
 
 
-OWN = ("strongest", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
-"""Experiments with our own agents; the report claims nothing about them."""
+SERIES = ("nodes-depth-2", "nodes-depth-3", "nodes-nodes", "depth-times", "turns-depth-2", "turns-depth-3")
+TIMES = ("time-depth-2", "time-depth-3", "time-time")
+STRONGEST = ("strongest",)
+LEARNT = ("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
+LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
+DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
+PATTERNS = ("rows-patterns-4", "rows-patterns-5")
+OTHERS = {*SERIES, *TIMES, *STRONGEST, *LEARNT, *LEARNERS, *DETAILS, *PATTERNS, "ultimate"}
+"""All that is no claim of the report on Ultimate."""
 
 
 def series(name: str) -> Callable[[dict[str, Any]], str]:
     """The table of a series."""
-    return lambda found: claims_table.series(found[name])
+    return lambda found: recorded(found, [name], lambda there: claims_table.series(there[0]))
 
 
 def many_series(*names: str) -> Callable[[dict[str, Any]], str]:
     """Several series of times for a move in one table."""
 
-    def table(found: dict[str, Any]) -> str:
+    def table(there: list[Any]) -> str:
         rows = "| time for a move | against | score | interval | games |\n|---|---|---|---|---|\n"
-        for name in names:
-            for match in found[name]["matches"]:
+        for one in there:
+            for match in one["matches"]:
                 units = Units.of(match)
                 low, high = units.interval
                 rows += (
@@ -63,15 +81,15 @@ def many_series(*names: str) -> Callable[[dict[str, Any]], str]:
                 )
         return rows
 
-    return table
+    return lambda found: recorded(found, names, table)
 
 
 def scores(*names: str) -> Callable[[dict[str, Any]], str]:
     """Matches of our own agents."""
 
-    def table(found: dict[str, Any]) -> str:
+    def table(there: list[Any]) -> str:
         rows = "| agent | against | won, drawn, lost | score | interval | nodes a move |\n|---|---|---|---|---|---|\n"
-        for match in (match for name in names for match in found[name]["matches"]):
+        for match in (match for one in there for match in one["matches"]):
             units = Units.of(match)
             low, high = units.interval
             costs = [match.get(f"mean_of_agent_{agent}") for agent in (0, 1)]
@@ -82,35 +100,35 @@ def scores(*names: str) -> Callable[[dict[str, Any]], str]:
             )
         return rows
 
-    return table
+    return lambda found: recorded(found, names, table)
 
 
 def robin(name: str) -> Callable[[dict[str, Any]], str]:
     """Standings."""
-    return lambda found: round_robin.table(found[name])
+    return lambda found: recorded(found, [name], lambda there: round_robin.table(there[0]))
 
 
 def turns(*names: str, marks: Sequence[int] = (1, 6, 11, 21, 31, 40, 50)) -> Callable[[dict[str, Any]], str]:
     """The nodes and the time of a move by the number of the turn."""
 
-    def table(found: dict[str, Any]) -> str:
-        rows = "| move | " + " | ".join(f"`{found[name]['agents'][0]}`: nodes, milliseconds" for name in names) + " |\n"
-        rows += "|---" * (len(names) + 1) + "|\n"
+    def table(there: list[Any]) -> str:
+        rows = "| move | " + " | ".join(f"`{one['agents'][0]}`: nodes, milliseconds" for one in there) + " |\n"
+        rows += "|---" * (len(there) + 1) + "|\n"
         for mark in marks:
             cells = []
-            for name in names:
-                told = found[name]["matches"][0]["turns_of_agent_0"]
+            for one in there:
+                told = one["matches"][0]["turns_of_agent_0"]
                 place = told["turn"].index(mark - 1)
                 cells.append(f"{told['nodes'][place]:,.0f}, {told['processor_milliseconds'][place]:.3g}")
             rows += f"| {mark} | {' | '.join(cells)} |\n"
         return rows
 
-    return table
+    return lambda found: recorded(found, names, table)
 
 
 def trainings(*names: str) -> Callable[[dict[str, Any]], str]:
     """Trainings of learners."""
-    return lambda found: claims_table.trainings([found[name] for name in names])
+    return lambda found: recorded(found, names, claims_table.trainings)
 
 
 def sizes(found: dict[str, Any], games: int = 100) -> str:
@@ -169,8 +187,8 @@ def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
     return float(total)
 
 
-LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
-DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
+MARKS = (1000, 2000, 5000, 10_000, 20_000, 30_000, 50_000, 100_000, 200_000, 300_000, 500_000)
+"""Numbers of games in the table of curves."""
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "sizes": sizes,
@@ -183,20 +201,14 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "nodes-nodes": series("nodes-nodes"),
     "depth-times": series("depth-times"),
     "turns": turns("turns-depth-2", "turns-depth-3"),
-    "times": many_series("time-depth-2", "time-depth-3", "time-time"),
-    "strength": scores("strongest"),
-    "learnt": scores("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes"),
+    "times": many_series(*TIMES),
+    "strength": scores(*STRONGEST),
+    "learnt": scores(*LEARNT),
     "round-robin": robin("ultimate"),
-    "equal-time": robin("equal-time"),
     "trainings": trainings(*LEARNERS),
     "details": trainings(*DETAILS),
-    "curves": lambda found: claims_table.curves(
-        [found[name] for name in LEARNERS],
-        [1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 300_000, 500_000, 1_000_000],
-    ),
-    "greedy": lambda found: claims_table.greedy(
-        [found[name] for name in (*LEARNERS, "rows-patterns-4", "rows-patterns-5")]
-    ),
+    "curves": lambda found: recorded(found, LEARNERS, lambda there: claims_table.curves(there, MARKS)),
+    "greedy": lambda found: recorded(found, (*LEARNERS, *PATTERNS), claims_table.greedy),
 }
 
 

@@ -8,6 +8,7 @@ AGENTS = {
     "patterns": "trained.PatternAgent",
     "random": "basic.Random",
     "file": "basic.File",
+    "engine": "engine.Engine",
     "minimax": "minimax.Minimax",
     "alphabeta": "minimax.AlphaBeta",
     "expectimax": "minimax.Expectimax",

@@ -110,7 +110,7 @@ class Units:
     def detectable(self) -> float:
         """The least distance from 1/2 that so many units would have found in four of five matches."""
         factor = stats.norm.ppf(1 - SIZE / 2) + stats.norm.ppf(POWER)
-        return float(factor * self.error)
+        return float(factor * math.sqrt(0.25 * self.spread / self.number))
 
     @property
     def log10_p(self) -> float:

@@ -25,10 +25,13 @@ class Effort:
         Positions visited, or games played out.
     depth
         Of the deepest complete search, in the agent's own measure; zero if it has none.
+    processor
+        Seconds of processor time that another process has used for the move.
     """
 
     nodes: int = 0
     depth: int = 0
+    processor: float = 0.0
 
 
 class Agent(ABC):

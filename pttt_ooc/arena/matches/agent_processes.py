@@ -47,8 +47,9 @@ def answer(player: Agent, state: State) -> Answer:
     """Let an agent choose, on its own clocks."""
     wall, processor = time.perf_counter(), time.thread_time()
     move = player.choose(state)
-    taken = time.perf_counter() - wall, time.thread_time() - processor
-    return Answer(move, *taken, player.effort.nodes, player.effort.depth)
+    wall, processor = time.perf_counter() - wall, time.thread_time() - processor
+    effort = player.effort
+    return Answer(move, wall, processor + effort.processor, effort.nodes, effort.depth)
 
 
 class LocalAgent:
