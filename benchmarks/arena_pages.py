@@ -57,7 +57,7 @@ LEARNT = ("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
 LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
 DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
-OTHERS = {*SERIES, *TIMES, *STRONGEST, *LEARNT, *LEARNERS, *DETAILS, *PATTERNS, "ultimate"}
+OTHERS = {*SERIES, *TIMES, *STRONGEST, *LEARNT, *LEARNERS, *DETAILS, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
 

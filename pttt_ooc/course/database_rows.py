@@ -107,7 +107,8 @@ def _highest(session: Session) -> dict[str, int]:
     dialect = session.connection().dialect.name
     if dialect == "postgresql":
         query = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}"
-        return {name: int(session.scalar(text(query.format(_sequence(session, name)))) or 0) for name in _NUMBERED}
+        there = filter(inspect(session.connection()).has_table, _NUMBERED)  # an older format has fewer tables
+        return {name: int(session.scalar(text(query.format(_sequence(session, name)))) or 0) for name in there}
     if dialect == "sqlite" and session.scalar(text("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'")):
         found = session.execute(text("SELECT name, seq FROM sqlite_sequence"))
         return {name: int(number) for name, number in found if name in _NUMBERED}

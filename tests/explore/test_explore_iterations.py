@@ -89,8 +89,8 @@ def asked(address):
 
 
 def followed(page, name):
-    """What all links from the first board on ask for."""
-    board = page[page.index('id="board1"') :]
+    """What all links from the first board on ask for, before the choices."""
+    board = page[page.index('id="board1"') : page.index('id="where"')]
     return {tuple(asked(address)[name]) for address in re.findall(r'href="(/explore[^"]*)"', board)}
 
 

@@ -121,6 +121,7 @@ WING_CHANGES = {
     "arena": {
         "experiments": {"mine": {"claim": "It is better.", "agents": ["random", "random"]}},
         "round_robins": {"ours": {"agents": ["random", "random"]}},
+        "trainings": {"ours": {"claim": "It learns.", "game": "mnk:3x3+need3", "games": 10}},
     },
     "extreme": {
         "bots": "elsewhere",

@@ -39,8 +39,6 @@ class Engine(Agent):
     name = "engine"
 
     def __post_init__(self) -> None:
-        if not self.program:
-            raise ArenaError("The agent engine needs a program, as in engine:program=./build/their-engine,time=0.1.")
         if not self.time > 0:
             raise ArenaError("The option time of engine must be above zero.")
 
@@ -53,6 +51,8 @@ class Engine(Agent):
             The game is another one, or there is no such program.
         """
         super().seat(game)
+        if not self.program:
+            raise ArenaError("The agent engine needs a program, as in engine:program=./build/their-engine,time=0.1.")
         if game.text != "ultimate":
             raise ArenaError(f"The agent engine plays the game ultimate only, not {game.text}.")
         found = shutil.which(self.program)
