@@ -8,6 +8,7 @@ import numpy as np
 from pttt_ooc.jit import kernel, piece
 from pttt_ooc.products.infosets import view_of
 from pttt_ooc.structure.orders import unrank
+from pttt_ooc.sweep.tree import extent
 
 NOT_FINITE, OUTSIDE, ILLEGAL, BAD_SUM = 1, 2, 3, 4
 """Faults of a row."""
@@ -16,12 +17,18 @@ SMALL = 1e-20
 """A sum of regrets below this counts as zero."""
 
 
+@piece
+def _taken(tables, node):
+    """The view of an infoset, and a mask of the squares that may not be attempted there."""
+    view = view_of(tables, node)
+    return view, tables.setup_mask | tables.placed[view] | tables.failed[view]
+
+
 @kernel
 def read_rows(tables, nodes, block, first_cell, tolerance, out):
     """Check rows of a strategy's array, and write them to `out`: (fault or 0, row, cell)."""
     for i in range(len(nodes)):
-        view = view_of(tables, nodes[i])
-        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
+        view, taken = _taken(tables, nodes[i])
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         total = 0.0
@@ -47,8 +54,7 @@ def read_rows(tables, nodes, block, first_cell, tolerance, out):
 def write_rows(tables, nodes, values, first_cell, out):
     """Write the values of sequences to rows of an array, 0 where there is no sequence."""
     for i in range(len(nodes)):
-        view = view_of(tables, nodes[i])
-        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
+        view, taken = _taken(tables, nodes[i])
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         out[i, :] = 0
@@ -62,8 +68,7 @@ def write_rows(tables, nodes, values, first_cell, out):
 def write_choices(tables, nodes, choices, first_cell, out):
     """Write 1 in the column of each infoset's chosen action, 0 in the others."""
     for i in range(len(nodes)):
-        view = view_of(tables, nodes[i])
-        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
+        _, taken = _taken(tables, nodes[i])
         out[i, :] = 0
         action = 0
         for square in range(tables.squares):
@@ -107,17 +112,23 @@ def _value(part, view, order, t, action):
     return value
 
 
+@piece
+def _expected(part, view, order, t, strategy):
+    """Value of an infoset to a player of the strategy."""
+    orders, actions, start = extent(t, view)
+    expected = 0.0
+    for action in range(actions):
+        expected += strategy[start + action * orders + order] * _value(part, view, order, t, action)
+    return expected
+
+
 @kernel
 def add_regrets(first_view, last_view, t, part, strategy, regrets):
     """Add to regrets, and to the values of nodes, what the strategy gets."""
     for view in range(first_view, last_view):
-        orders, start = t.node_start[view + 1] - t.node_start[view], t.sequence_start[view]
-        actions = (t.sequence_start[view + 1] - start) // max(orders, 1)
+        orders, actions, start = extent(t, view)
         for order in range(orders if actions else 0):
-            expected = 0.0
-            for action in range(actions):
-                at = start + action * orders + order
-                expected += strategy[at] * _value(part, view, order, t, action)
+            expected = _expected(part, view, order, t, strategy)
             for action in range(actions):
                 regrets[start + action * orders + order] += _value(part, view, order, t, action) - expected
             part.nodes[t.node_start[view] + order] += expected
@@ -127,32 +138,25 @@ def add_regrets(first_view, last_view, t, part, strategy, regrets):
 def predict(first_view, last_view, t, part, strategy, regrets):
     """Replace the strategy by the one that matches regrets plus predicted ones, and add what it gets to nodes."""
     for view in range(first_view, last_view):
-        orders, start = t.node_start[view + 1] - t.node_start[view], t.sequence_start[view]
-        actions = (t.sequence_start[view + 1] - start) // max(orders, 1)
+        orders, actions, start = extent(t, view)
         for order in range(orders if actions else 0):
-            expected = 0.0
-            for action in range(actions):
-                at = start + action * orders + order
-                expected += strategy[at] * _value(part, view, order, t, action)
+            expected = _expected(part, view, order, t, strategy)
             total = 0.0
             for action in range(actions):
                 at = start + action * orders + order
                 strategy[at] = max(regrets[at] + _value(part, view, order, t, action) - expected, 0.0)
                 total += strategy[at]
-            expected = 0.0
             for action in range(actions):
                 at = start + action * orders + order
                 strategy[at] = strategy[at] / total if total >= SMALL else 1 / actions
-                expected += strategy[at] * _value(part, view, order, t, action)
-            part.nodes[t.node_start[view] + order] += expected
+            part.nodes[t.node_start[view] + order] += _expected(part, view, order, t, strategy)
 
 
 @kernel
 def match_regrets(first_view, last_view, t, part, strategy, regrets):
     """Replace the strategy by the one that matches regrets."""
     for view in range(first_view, last_view):
-        orders, start = t.node_start[view + 1] - t.node_start[view], t.sequence_start[view]
-        actions = (t.sequence_start[view + 1] - start) // max(orders, 1)
+        orders, actions, start = extent(t, view)
         for order in range(orders if actions else 0):
             total = 0.0
             for action in range(actions):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,9 +157,9 @@ def agent_strategy(
         If it is no agent.
     """
     members = members_of(agent, player)
-    index = index_of(game)
+    index, manner = index_of(game), _Manner(outputs, greedy, block, report)
     if len(members) == 1:
-        return Strategy(index, player, _probabilities(index, player, members[0], outputs, greedy, block, report))
+        return Strategy(index, player, _probabilities(index, player, members[0], manner))
     engine, total = engine_of(game), sum(member.weight for member in members)
     plan = np.zeros(index.players[player].sequences)
     for number, member in enumerate(members, start=1):
@@ -167,7 +167,7 @@ def agent_strategy(
         def told(what: str, share: float, number: int = number) -> None:
             report(f"{what} ({number} of {len(members)})", share)
 
-        one = _probabilities(index, player, member, outputs, greedy, block, told)
+        one = _probabilities(index, player, member, manner._replace(report=told))
         plan += engine.reach(player, one).sequences * (member.weight / total)
     mixed = np.empty_like(plan)
     for n in range(index.players[player].slices):
@@ -175,9 +175,16 @@ def agent_strategy(
     return Strategy(index, player, mixed)
 
 
-def _probabilities(
-    index: Index, player: int, member: Member, outputs: Outputs, greedy: bool, block: int, report: Report
-) -> NDArray[np.floating[Any]]:
+class _Manner(NamedTuple):
+    """How agents are asked; see :func:`agent_strategy`."""
+
+    outputs: Outputs
+    greedy: bool
+    block: int
+    report: Report
+
+
+def _probabilities(index: Index, player: int, member: Member, manner: _Manner) -> NDArray[np.floating[Any]]:
     """The probabilities of one agent: float64, shape (sequences,)."""
     game, agent = index.game, member.agent
     if hasattr(agent, "action_probabilities"):
@@ -185,10 +192,10 @@ def _probabilities(
     rows = default_rows(index, player)
     if isinstance(agent, Strategy):
         source: Any = agent.tensor()
-        if greedy:
+        if manner.greedy:
             source = _greedy(source, source > 0)
         return strategy_from_tensor(index, player, source, rows, source="The strategy")
-    asked = _Asked(index, player, observer(agent), outputs, greedy, block, report, rows)
+    asked = _Asked(index, player, observer(agent), manner, rows)
     return strategy_from_tensor(index, player, asked, rows, source="The agent")
 
 
@@ -197,30 +204,20 @@ class _Asked:
 
     dtype = np.dtype(np.float64)
 
-    def __init__(
-        self,
-        index: Index,
-        player: int,
-        observe: Observe,
-        outputs: Outputs,
-        greedy: bool,
-        block: int,
-        report: Report,
-        rows: Ints,
-    ) -> None:
+    def __init__(self, index: Index, player: int, observe: Observe, manner: _Manner, rows: Ints) -> None:
         board = board_of(index.game)
         self.shape = (len(rows), index.game.squares)
         self._index, self._player, self._rows, self._observe = index, player, rows, observe
-        self._outputs, self._greedy, self._block, self._report = outputs, greedy, block, report
+        self._manner = manner
         self._infostates = Infostates(board, index, player)
         self._attempts = slice(board.infostate_size - board.all_cells**2, None)
 
     def __getitem__(self, part: slice) -> Answers:
         out = np.empty((part.stop - part.start, self.shape[1]))
-        for start in range(part.start, part.stop, self._block):
-            nodes = self._rows[start : min(start + self._block, part.stop)]
+        for start in range(part.start, part.stop, self._manner.block):
+            nodes = self._rows[start : min(start + self._manner.block, part.stop)]
             out[start - part.start : start - part.start + len(nodes)] = self._ask(nodes, start)
-            self._report(f"Asking player {self._player}'s agent", (start + len(nodes)) / self.shape[0])
+            self._manner.report(f"Asking player {self._player}'s agent", (start + len(nodes)) / self.shape[0])
         return out
 
     def _ask(self, nodes: Ints, start: int) -> Answers:
@@ -228,18 +225,18 @@ class _Asked:
         tried = infostates[:, self._attempts].reshape(len(nodes), -1, self.shape[1])
         legal: NDArray[np.bool_] = np.logical_not(tried.any(axis=1))
         answers = checked_answers(self._observe(infostates, legal, self._player), (len(nodes), self.shape[1]))
-        if self._outputs == "logits":
+        if self._manner.outputs == "logits":
             answers = np.where(legal, answers, -np.inf)
             highest = answers.max(axis=1, keepdims=True)
             self._require(np.isfinite(highest[:, 0]), nodes, start, "has no finite logit on a legal square")
-            if self._greedy:
+            if self._manner.greedy:
                 return _greedy(answers, legal)
             weights: Answers = np.exp(answers - highest)
             weights /= weights.sum(axis=1, keepdims=True)
             return weights
         sums = answers.sum(axis=1)
         self._require(np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1", "; are they logits?")
-        return _greedy(answers, legal) if self._greedy else answers / sums[:, None]
+        return _greedy(answers, legal) if self._manner.greedy else answers / sums[:, None]
 
     def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str, hint: str = "") -> None:
         if not good.all():

@@ -125,7 +125,7 @@ class Discounts(NamedTuple):
 
 
 @piece
-def _extent(tree, view):
+def extent(tree, view):
     """Numbers of orders and actions of a view, and its first sequence; no actions if it does not decide."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
     start = tree.sequence_start[view]
@@ -187,7 +187,7 @@ def _add_child_values(tree, view, action, first, count, part, out):
 def add_child_values(first_view, last_view, tree, part):
     """Add to the sequences of some views the values of the nodes after them."""
     for view in range(first_view, last_view):
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         start -= part.first_sequence
         for action in range(actions):
             values = part.sequences[start + action * orders : start + (action + 1) * orders]
@@ -258,7 +258,7 @@ def reach_of_strategy(first_view, last_view, tree, reach, first_sequence, weight
     probabilities = np.empty((tree.block_start.shape[1] - 1) * CHUNK, reach.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
         reached = _pull_reach(tree, view, reach)
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         if not reached:
             reach.sequences[start : start + actions * orders] = 0
             continue
@@ -280,7 +280,7 @@ def reach_of_regrets(first_view, last_view, tree, reach, first_sequence, state, 
     probabilities = np.empty((tree.block_start.shape[1] - 1) * CHUNK, reach.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
         reached = _pull_reach(tree, view, reach)
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         newest = reach.sequences[start : start + actions * orders]
         if reached and actions == 1:
             nodes = reach.nodes[tree.node_start[view] : tree.node_start[view + 1]]
@@ -312,7 +312,7 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
     expected = np.empty(CHUNK, part.nodes.dtype)
     probabilities = np.empty(tree.child_start.shape[1] * CHUNK, part.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             begin = start - part.first_sequence + first
@@ -374,7 +374,7 @@ def values_of_strategy(first_view, last_view, tree, part, weights):
     values = np.empty(CHUNK, part.nodes.dtype)
     probabilities = np.empty(tree.child_start.shape[1] * CHUNK, part.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             begin = start - part.first_sequence + first
@@ -401,7 +401,7 @@ def best_values(first_view, last_view, tree, part, choices):
     values = np.empty(CHUNK, part.nodes.dtype)
     best = np.empty(CHUNK, part.nodes.dtype)
     for view in range(first_view, last_view):
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             best[:count] = -np.inf
@@ -427,7 +427,7 @@ def average_strategy(first_view, last_view, tree, first_sequence, strategy_sums,
     total = np.empty(CHUNK, strategy_sums.dtype)
     chunk = np.empty(tree.child_start.shape[1] * CHUNK, strategy_sums.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        orders, actions, start = _extent(tree, view)
+        orders, actions, start = extent(tree, view)
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             begin = start - first_sequence + first

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from pttt_ooc.course.database import Database
+    from pttt_ooc.course.term.decisions import Desk
     from pttt_ooc.course.term.tables import GradeRow
 
 course = group("Run a course: assignments, people, dates, grades.")
@@ -52,6 +53,16 @@ def _opened(data: Path) -> Iterator[Database]:
             yield database
         finally:
             database.close()
+
+
+@contextmanager
+def _desk(data: Path, by: str) -> Iterator[Desk]:
+    """The decisions of one transaction."""
+    with _opened(data) as database:
+        from pttt_ooc.course.term.decisions import Desk
+
+        with database.writing() as session:
+            yield Desk(session, data, by)
 
 
 @contextmanager
@@ -337,11 +348,8 @@ def mark(
     by: ByOption = "console",
 ) -> None:
     """Give points by hand for a criterion of the rubric; they replace earlier ones."""
-    with _opened(data) as database:
-        from pttt_ooc.course.term.decisions import Desk
-
-        with database.writing() as session:
-            _decided(Desk(session, data, by).mark(team, assignment, criterion, points, comment))
+    with _desk(data, by) as desk:
+        _decided(desk.mark(team, assignment, criterion, points, comment))
 
 
 @course.command(
@@ -356,11 +364,8 @@ def adjust(
     by: ByOption = "console",
 ) -> None:
     """Give points more or fewer, with a reason."""
-    with _opened(data) as database:
-        from pttt_ooc.course.term.decisions import Desk
-
-        with database.writing() as session:
-            _decided(Desk(session, data, by).adjust(team, assignment, points, reason))
+    with _desk(data, by) as desk:
+        _decided(desk.adjust(team, assignment, points, reason))
 
 
 @course.command(epilog="Example: pttt course extend 'Team A' extreme '2027-03-01 23:55' --reason ill --data grader")
@@ -373,11 +378,8 @@ def extend(
     by: ByOption = "console",
 ) -> None:
     """Move a team's deadline; the end of late uploads moves with it."""
-    with _opened(data) as database:
-        from pttt_ooc.course.term.decisions import Desk
-
-        with database.writing() as session:
-            _decided(Desk(session, data, by).extend(team, assignment, None if until == "none" else until, reason))
+    with _desk(data, by) as desk:
+        _decided(desk.extend(team, assignment, None if until == "none" else until, reason))
 
 
 @course.command(epilog="Example: pttt course rejudge 17 --dry-run --data grader")
@@ -419,11 +421,8 @@ def release(
     by: ByOption = "console",
 ) -> None:
     """Show teams their points for an assignment."""
-    with _opened(data) as database:
-        from pttt_ooc.course.term.decisions import Desk
-
-        with database.writing() as session:
-            Desk(session, data, by).release(assignment, not hide)
+    with _desk(data, by) as desk:
+        desk.release(assignment, not hide)
     print(f"Teams {'no longer ' if hide else ''}see their points for {assignment}.")
 
 
@@ -482,11 +481,8 @@ def announce(
     by: ByOption = "console",
 ) -> None:
     """Tell everybody something: on the page Assignments, and in its Atom feed."""
-    with _opened(data) as database:
-        from pttt_ooc.course.term.decisions import Desk
-
-        with database.writing() as session:
-            Desk(session, data, by).announce(title, text)
+    with _desk(data, by) as desk:
+        desk.announce(title, text)
     print("It is on the page Assignments.")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
@@ -212,7 +211,7 @@ async def _decide(
             getattr(Desk(session, grader.storage.data, account.person.email), what)(*values)
 
     try:
-        await run_in_threadpool(partial(work))
+        await run_in_threadpool(work)
     except GraderError as error:
         raise HTTPException(400, str(error)) from None
     number = fields.get("number", "")
