@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from pttt_ooc.scoring.games import GamesScore
     from pttt_ooc.scoring.scores import Score
 
-_AGENT = "FILE.py:NAME, MODULE:NAME, a .onnx, or a strategy: a .zip, .npy or .h5, the directory of a solution, uniform."
+_AGENT = (
+    "FILE.py:NAME, MODULE:NAME, a file .onnx, .cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy "
+    "or .h5, the directory of a solution, uniform."
+)
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -62,14 +65,14 @@ def score(
     from pttt_ooc import configure
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.strategy_reader import parse_interval
-    from pttt_ooc.scoring import answers, scores
+    from pttt_ooc.scoring import answers, checkpoints, scores
 
     if outputs not in ("probabilities", "logits"):
         raise ConfigError(f"--outputs is {outputs!r}, but must be probabilities or logits.")
     interval = parse_interval(game_value) if game_value is not None else None
     configure(data=data, threads=threads)
     rules, agents = _agents((agent, other or agent), game)
-    kind: answers.Outputs = "logits" if outputs == "logits" else "probabilities"
+    kind: checkpoints.Outputs = "logits" if outputs == "logits" else "probabilities"
     if games is not None:
         _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed, as_json)
         return

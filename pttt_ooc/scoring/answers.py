@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from pttt_ooc.eas.boards import board_of
 from pttt_ooc.eas.infostates import Infostates
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.products.infosets import BLOCK_ROWS, infoset_text
-from pttt_ooc.scoring.agents import Answers, Observe, checked_answers
+from pttt_ooc.scoring.agents import checked_answers
+from pttt_ooc.scoring.checkpoints import Answers, Checkpoint, Observe, Outputs
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.views import Ints
 
-Outputs = Literal["probabilities", "logits"]
 Report = Callable[[str, float], None]
 """Called with what is done and the finished share, 0 to 1."""
 
@@ -52,6 +52,8 @@ class AgentTensor:
         self.shape = (len(rows), index.game.squares)
         self._index, self._player, self._rows, self._observe = index, player, rows, observe
         self._manner = manner
+        if isinstance(observe, Checkpoint):
+            self._manner = manner._replace(outputs=observe.meaning(manner.greedy))
         self._infostates = Infostates(board, index, player)
         self._attempts = slice(board.infostate_size - board.all_cells**2, None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -15,8 +14,10 @@ from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.questions.sampled_games import choose
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History
-from pttt_ooc.scoring.agents import Member, members_of, observer
+from pttt_ooc.scoring.agents import Member, members_of, observer, parameters_of, wants_player
 from pttt_ooc.scoring.answers import AgentTensor, Manner
+from pttt_ooc.scoring.checkpoints import Checkpoint
+from pttt_ooc.scoring.recurrent import is_recurrent
 
 
 class PlayedAgent(Protocol):
@@ -39,8 +40,10 @@ def played_agent(game: Game, player: int, agent: Any, manner: Manner, rng: np.ra
     ----------
     agent
         A function of ``(infoset, legal)``, or of ``(infoset, legal, player)``, that returns a square: `infoset` is its
-        text, `legal` the list of squares.  Or a bot of OpenSpiel, with ``restart()`` and ``step(state)``.  Or any agent
-        of :func:`pttt_ooc.scoring.scores.agent_strategy`, whose attempts are then drawn.
+        text, `legal` the list of squares.  Or a function of ``(observation)``: what the package's PettingZoo
+        environment shows, a dictionary with ``observation`` and ``action_mask``.  Or a bot of OpenSpiel, with
+        ``restart()`` and ``step(state)``.  Or any agent of :func:`pttt_ooc.scoring.scores.agent_strategy`, whose
+        attempts are then drawn.
     rng
         For the attempts of agents that tell probabilities.
 
@@ -62,16 +65,14 @@ def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.rando
         return _Policy(game, player, agent, manner, rng)
     if isinstance(agent, Strategy):
         return _Known(agent, manner, rng)
-    if callable(agent) and "infoset" in _parameters(agent):
-        return _Chooser(player, agent)
+    if callable(agent) and not isinstance(agent, Checkpoint):
+        if "infoset" in parameters_of(agent):
+            return _Chooser(player, agent)
+        if "observation" in parameters_of(agent):
+            return _Observer(agent)
+    if is_recurrent(agent):
+        raise ConfigError("An agent with a memory is asked at all infosets; leave out --games.")
     return _Asked(game, player, agent, manner, rng)
-
-
-def _parameters(agent: Any) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(agent).parameters)
-    except ValueError as error:  # of a builtin
-        raise ConfigError(f"The parameters of {agent!r} cannot be read; wrap it in a function.") from error
 
 
 class _Silent:
@@ -89,11 +90,25 @@ class _Chooser(_Silent):
 
     def __init__(self, player: int, choose: Any) -> None:
         self._choose = choose
-        self._rest = (player,) if "player" in _parameters(choose) or len(_parameters(choose)) == 3 else ()
+        self._rest = (player,) if wants_player(choose) else ()
 
     def attempt(self, history: History) -> int:
         assert history.player is not None
         return cast(int, self._choose(history.infoset(history.player), history.legal(), *self._rest))
+
+
+class _Observer(_Silent):
+    """A function from an observation of the package's PettingZoo environment to a square."""
+
+    def __init__(self, choose: Any) -> None:
+        self._choose = choose
+
+    def attempt(self, history: History) -> int:
+        assert history.player is not None
+        squares = np.arange(history.game.squares)
+        placed, tried = (marks[history.player] >> squares & 1 for marks in (history.placed, history.tried))
+        seen = np.stack([placed, tried & ~placed], axis=1).astype(np.int8)
+        return int(self._choose({"observation": seen, "action_mask": (1 - tried).astype(np.int8)}))
 
 
 class _Known(_Silent):

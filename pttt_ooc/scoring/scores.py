@@ -16,7 +16,9 @@ from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.agents import Member, members_of, observer
-from pttt_ooc.scoring.answers import AgentTensor, Manner, Outputs, Report, greedy_choice
+from pttt_ooc.scoring.answers import AgentTensor, Manner, Report, greedy_choice
+from pttt_ooc.scoring.checkpoints import Outputs
+from pttt_ooc.scoring.recurrent import is_recurrent, recurrent_tensor
 from pttt_ooc.solving import evaluation
 from pttt_ooc.structure.index import Index
 from pttt_ooc.sweep import tree
@@ -128,7 +130,10 @@ def agent_strategy(
         A strategy of this package; a policy of OpenSpiel, with ``action_probabilities(state, player)``; a torch
         module that maps infostates to numbers; or a function of ``(infostates, legal)``, or of these and the player.
         Infostates are OpenSpiel's information-state tensors, bool, shape (infosets, size); ``legal`` tells which
-        squares may be attempted, bool, shape (infosets, squares).  The answer has that shape, too.  A list of pairs of
+        squares may be attempted, bool, shape (infosets, squares).  The answer has that shape, too.  A function whose
+        parameter is called ``observations`` gets in their place what the package's PettingZoo environment shows, int8,
+        shape (infosets, squares, 2); a torch module that takes 2 numbers for each square, too.  An agent with a memory
+        is one of :func:`pttt_ooc.scoring.recurrent.recurrent_tensor`.  A list of pairs of
         a weight and an agent is a mixture: one agent is drawn before the game.  Realization plans are averaged.
     outputs
         What the answers are: ``"probabilities"``, or ``"logits"``, whose softmax over the legal squares is taken.
@@ -176,5 +181,7 @@ def _probabilities(index: Index, player: int, member: Member, manner: Manner) ->
         if manner.greedy:
             source = greedy_choice(source, source > 0)
         return strategy_from_tensor(index, player, source, rows, source="The strategy")
+    if is_recurrent(agent):
+        return strategy_from_tensor(index, player, recurrent_tensor(index, player, agent, manner), rows)
     asked = AgentTensor(index, player, observer(agent), manner, rows)
     return strategy_from_tensor(index, player, asked, rows, source="The agent")
