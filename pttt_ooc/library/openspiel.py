@@ -161,8 +161,10 @@ def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], d
             f"A policy of OpenSpiel needs action_probabilities(state, player); found a {type(policy).__name__}."
         )
 
+    arguments = () if isinstance(policy, _pyspiel().Policy) else (player,)  # those made in C++ take the state alone
+
     def probabilities(infoset: str) -> dict[int, float]:
-        chances = policy.action_probabilities(state_at(game, player, infoset), player)
+        chances = policy.action_probabilities(state_at(game, player, infoset), *arguments)
         return {int(square): float(probability) for square, probability in chances.items()}
 
     return probabilities

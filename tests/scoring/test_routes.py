@@ -1,6 +1,10 @@
 """Routes by which other people's agents come: each beside the same numbers as a plain function."""
 
+import os
+import subprocess
 import sys
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +21,7 @@ from tests.kits.cli_runner import Runner
 GAME = pttt.game("mini-2x3k2-abrupt")
 HEX = pttt.game("dark-hex-2x2-classical")
 SQUARES = 6
+ROOT = Path(__file__).parents[2]
 
 
 def needs(library):
@@ -298,8 +303,6 @@ def test_masked_ppo_of_the_contributions_to_stable_baselines(tmp_path):
     ],
 )
 def test_what_is_not_installed_is_named(tmp_path, monkeypatch, name, missing, text):
-    import zipfile
-
     path = tmp_path / name
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("data", "{}")
@@ -317,8 +320,6 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, name, missing, te
 )
 def test_damaged_files(tmp_path, name, library):
     needs(library)
-    import zipfile
-
     with zipfile.ZipFile(tmp_path / name, "w") as archive:
         archive.writestr("data", "{}")
         archive.writestr("policy.pth", "")
@@ -422,3 +423,23 @@ def test_a_file_of_another_program_from_the_command_line(tmp_path, monkeypatch, 
     found = Runner(capsys, tmp_path / "data", GAME.name)("score", "run.cleanrl_model", "--json").json
     expected = score(GAME, plainly("observations", layers), "logits")
     assert found["nashconv"] == pytest.approx(expected.nashconv, abs=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------
+# Examples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "ending", "library"), [("ppo", "cleanrl_model", "torch"), ("stable_baselines", "zip", "sb3_contrib")]
+)
+def test_examples_train_agents_that_can_be_scored(tmp_path, program, ending, library):
+    needs(library)
+    command = [sys.executable, ROOT / f"examples/{program}.py", "--game", "mini-2x2k2-abrupt", "--steps", "600"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0, done.stderr
+    agent = {p: find_agent(str(tmp_path / f"player{p}.{ending}")) for p in (0, 1)}
+    found = score(pttt.game("mini-2x2k2-abrupt"), agent)
+    assert 0 <= found.nashconv < 2 and " processor seconds" in done.stdout
