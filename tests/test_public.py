@@ -82,6 +82,24 @@ def test_hooks_and_forms_are_whole():
             assert len({part["id"] for part in content["body"]}) == len(content["body"])
 
 
+def test_the_paper_says_what_the_documentation_says():
+    paper = (ROOT / "paper/paper.md").read_text()
+    cited = set(re.findall(r"@(\w+)\]", paper))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),$", (ROOT / "paper/paper.bib").read_text(), re.MULTILINE))
+    measured = (ROOT / "docs/performance.md").read_text()
+    names = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
+    rows = re.findall(r"^\| .+ \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", paper, re.MULTILINE)
+    for name, (histories, infosets, seconds) in zip(names, rows, strict=True):
+        assert f"| `{name}` | {histories} | {infosets} |" in measured
+        assert re.search(rf"^\| `{name}` \| .* \| {seconds} \|", measured, re.MULTILINE)
+    for value in re.findall(r"\$(\d+/\d+)", paper):
+        assert value in (ROOT / "README.md").read_text()
+    for path in re.findall(r"`(?:python3? (?:-m )?)?((?:proof|examples)/[\w/]+\.py)", paper):
+        assert (ROOT / path).exists()
+    lines = len((ROOT / "examples/ppo.py").read_text().splitlines())
+    assert f"PPO in {lines} lines" in paper
+
+
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "ROADMAP.md"])
 def test_links_of_pages_for_the_public(name):
     text = (ROOT / name).read_text()
