@@ -18,6 +18,7 @@ from tests.course.test_course_accessibility import CONTRAST
 from tests.explore.answerer_kit import answering
 from tests.kits.browsing import (
     DESKTOP,
+    SCREENS,
     WIDTHS,
     assert_accessible,
     assert_board_first,
@@ -281,11 +282,17 @@ def test_letters_stand_out_from_shades(open_page, scheme):
 BOARDS = {"start": "/explore", "chosen": "/explore?at=|0*&square=3", "beside": "/explore?at=|0*&beside=uniform"}
 
 
-def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page):
-    page = open_page(BOARDS["chosen"])
-    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
-    page.locator("#board1").evaluate("board => board.setAttribute('viewBox', '-2 -2 304 304')")  # as high as 3 x 3
-    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
+@pytest.mark.parametrize("columns, rows", [(3, 3), (2, 4)])
+@pytest.mark.parametrize("name, next_step", [("start", ".hint"), ("chosen", ".ways a.outcome")])
+def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page, name, next_step, columns, rows):
+    page = open_page(BOARDS[name])
+    frame = f"-2 -2 {100 * columns + 4} {100 * rows + 4}"
+    page.locator("#board1").evaluate("(board, frame) => board.setAttribute('viewBox', frame)", frame)
+    assert_board_first(page, "#board1", "#told", next_step, screens=(*SCREENS, (1280, 640)))
+    for height in (800, 640):  # and it is as large as there is room
+        page.set_viewport_size({"width": 1280, "height": height})
+        box = page.locator("#board1").bounding_box()
+        assert height - 64 < box["y"] + box["height"] <= height
     assert page.locator("#settings").get_attribute("open") is None
 
 
