@@ -133,7 +133,7 @@ def _page(request: Request, games: Games, account: Account | None, id: str, step
         return render(request, f"play/game_{whole}.html", account, seat=seat)
     played = games.played(owner, id)
     review = review_of(games.opponents, played)
-    chosen = step_of(games.opponents, played, len(review.moves) if step is None else min(step, len(review.moves)))
+    chosen = step_of(games.opponents, played, step)
     return render(request, f"play/review_{whole}.html", account, seat=seat, review=review, step=chosen)
 
 

@@ -161,9 +161,7 @@ def review(
     """All attempts of a finished game of yours, what each lost, and what could be believed before it."""
     games = playing.games
     played = games.played(owners.known_owner(request, account, "game"), id)
-    reviewed = review_of(games.opponents, played)
-    last = len(reviewed.moves)
-    return ReviewOut.of(played, reviewed, step_of(games.opponents, played, last if step is None else min(step, last)))
+    return ReviewOut.of(played, review_of(games.opponents, played), step_of(games.opponents, played, step))
 
 
 async def _sent(request: Request, model: type[Sent]) -> Sent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
 from pttt_ooc.explore.player_view import cells, known_attempts
 from pttt_ooc.explore.results import FinishedGame
@@ -153,9 +154,18 @@ def unavailable(opponents: Opponents, played: FinishedGame) -> str:
     return ""
 
 
-def step_of(opponents: Opponents, played: FinishedGame, number: int) -> ReviewStep:
-    """The boards and the beliefs before attempt `number` (from 0), or at the end."""
+def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> ReviewStep:
+    """The boards and the beliefs before attempt `number` (from 0); None, or the number of all attempts: at the end.
+
+    Raises
+    ------
+    PlayError
+        If the game has fewer attempts.
+    """
     attempts = played.history.attempts
+    number = len(attempts) if number is None else number
+    if number > len(attempts):
+        raise PlayError(f"The game has {len(attempts)} attempts; step {number} is not one of them.", 404)
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
     me = played.seat.player
     known = tuple(cells(history.game, known_attempts(history, me)))

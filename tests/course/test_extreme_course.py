@@ -386,6 +386,8 @@ def test_a_path_in_the_name_names_nothing(course):
 
 def test_a_file_that_is_too_large_is_refused(course):
     largest = course.league.settings.largest_bytes
+    page = course.browser("Team A").get("/extreme/hand-in").text
+    assert f"at most {course.league.settings.largest_kb} kB" in page
     assert course.post("Team A", b"#" * (largest + 1)).status_code == 413
     assert course.post("Team A", b"#" * largest).status_code == 201
 

@@ -74,7 +74,7 @@ def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
     sync_api.expect(page.get_by_role("heading", name="The worst infosets")).to_be_visible()
     assert_accessible(page, "mistakes")
     worst = page.locator("#mistakes .numbers tbody a").first
-    infoset = worst.inner_text()
+    infoset = worst.locator("code").inner_text()
     worst.click()
     expect_at(page, infoset)
     assert f"s{course.number}" in asked(page)["first"]

@@ -17,6 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import pttt_ooc
+from pttt_ooc.course.kinds.strategies.mistakes import _bar as bar_of
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.errors import PtttError
@@ -65,6 +66,12 @@ def ready(pages, address="/explore", waits="are being prepared"):
 
 def links(page):
     return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"', page)]
+
+
+def names_of_infosets(page):
+    """The texts of the links to infosets in a list."""
+    found = re.findall(r'class="infoset">(.*?)</a>', page, re.DOTALL)
+    return [re.sub(r"<svg.*?</svg>|<[^>]*>", "", one, flags=re.DOTALL).strip() for one in found]
 
 
 def infoset_of(address):
@@ -196,6 +203,8 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
     assert told == pytest.approx([*found.values, found.values[1] - found.values[0]], abs=1e-6)
     listed = [link for link in links(page) if "at=" in link][1:]
     assert [infoset_of(link) for link in listed] == [x.infoset for x in found.losses.infosets if abs(x.loss) > 1e-12]
+    assert page.count('<svg class="small-board"') == len(listed)
+    assert all(text.startswith("Player 0, ") for text in names_of_infosets(page)) and "|</code> (start)" in page
     shown = pages.get(listed[0]).text
     assert 'id="board1"' in shown and 'id="board2"' in shown
     piece = pages.get(address, headers={"HX-Request": "true"}).text
@@ -286,6 +295,19 @@ def figures(page):
     return [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', text)][:2]
 
 
+@pytest.mark.parametrize(
+    "own, openings, remainder, starts, whole",
+    [(3e-3, 3e-3, 2e-3, [0, 264, 528, 704], None), (0.6, 0.4, -0.1, [0, 422.4, 704, 704], 633.6)],
+)
+def test_the_bar_of_an_exploitability_is_as_long_as_its_parts(own, openings, remainder, starts, whole):
+    parts = {"own_mistakes": own, "openings": openings, "remainder": remainder}
+    bar = bar_of({**parts, "exploitability": sum(parts.values())})
+    assert [kind for kind, _, _ in bar.pieces] == ["own", "openings", "remainder"]
+    assert [start for _, start, _ in bar.pieces] == starts[:3] and bar.width == 704
+    assert [start + width for _, start, width in bar.pieces] == pytest.approx(starts[1:])
+    assert bar.whole == whole and bar.words.startswith(f"Exploitability {sum(parts.values()):.6f}: own mistakes ")
+
+
 @pytest.mark.long
 def test_a_team_sees_where_its_own_submission_loses(course):
     mine = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 4))
@@ -301,7 +323,8 @@ def test_a_team_sees_where_its_own_submission_loses(course):
     assert f'class="figure">{verdict:.6f}<' in page
     assert sum(figures(page)) == pytest.approx(verdict, abs=2e-4)  # the solution's own gap is the remainder
     assert 'role="img" aria-label="Square 0' not in page and "opening for player 0" in page
-    links = [unescape(link) for link in re.findall(r'<td class="text"><a href="(/explore[^"]+)"', page)]
+    links = [unescape(link) for link in re.findall(r'<a href="(/explore[^"]+)" class="infoset"', page)]
+    assert {text[:8] for text in names_of_infosets(page)} == {"Player 0", "Player 1"}
     asked = [parse_qs(urlsplit(link).query) for link in links]
     assert len(asked) >= 3 and {one["player"][0] for one in asked} == {"0", "1"}
     assert {(one["first"][0], one["second"][0]) for one in asked} == {("solution", f"s{mine}")}

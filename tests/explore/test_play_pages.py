@@ -36,7 +36,9 @@ def test_a_game_is_played_and_reviewed_without_scripts(games, app):
     for step in range(attempts + 1):
         shown = me.get(f"/play/{id}?step={step}").text
         assert ("What could be believed" in shown) == (step < attempts and step % 2 == 1)
-    assert me.get(f"/play/{id}?step=99").text == page and made in (attempts // 2, (attempts + 1) // 2)
+    assert me.get(f"/play/{id}?step={attempts}").text == page and made in (attempts // 2, (attempts + 1) // 2)
+    beyond = me.get(f"/play/{id}?step={attempts + 1}")
+    assert beyond.status_code == 404 and f"step {attempts + 1} is not one of them" in beyond.text
     assert "Your results" in me.get("/play").text
 
 
