@@ -90,6 +90,7 @@ def explore(
     other: Points = 0,
     first: Goal = 0,
     second: Goal = 0,
+    squares: Annotated[str, Query(max_length=9)] = "",
     at: Annotated[str, Query(max_length=9)] = "",
     iteration: Annotated[int | None, Query(ge=0, le=10**9)] = None,
 ) -> Response:
@@ -97,9 +98,14 @@ def explore(
     points = state.bot.facts.winning_score
     if mine >= points or other >= points:
         raise HTTPException(404, f"No round begins at {mine}-{other}; scores are 0 to {points - 1}.")
-    if not re.fullmatch("[1-9]*", at):
-        raise HTTPException(404, f"{at!r} are no squares; squares are 1 to 9, in the order in which they were taken.")
-    view = ExploreAddress(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
+    if re.fullmatch("[1-9]+", at):  # an address of version 0.1.0, where squares counted from 1
+        before = tuple(int(digit) - 1 for digit in at)
+        return RedirectResponse(str(ExploreAddress(mine, other, first, second, before, iteration)), 308)
+    if not re.fullmatch("[0-8]*", squares):
+        raise HTTPException(
+            404, f"{squares!r} are no squares; squares are 0 to 8, in the order in which they were taken."
+        )
+    view = ExploreAddress(mine, other, first, second, tuple(map(int, squares)), iteration)
     try:
         seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
     except RefusedError as error:
