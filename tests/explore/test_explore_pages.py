@@ -68,6 +68,15 @@ def links(page):
     return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"', page)]
 
 
+def test_strategies_have_names_for_people(solved, tmp_path):
+    (tmp_path / GAME).mkdir()
+    other = tmp_path / GAME / "full"
+    other.symlink_to(solved)
+    assert [one.label for one in local_sources([str(solved)], None)[1]] == ["Solution", "Uniform"]
+    both = [one.label for one in local_sources([str(solved), str(other)], None)[1]]
+    assert both == [f"Solution in {solved.parent}", f"Solution in {other.parent}", "Uniform"]
+
+
 def names_of_infosets(page):
     """The texts of the links to infosets in a list."""
     found = re.findall(r'class="infoset">(.*?)</a>', page, re.DOTALL)
