@@ -162,11 +162,13 @@ def test_an_attempt_in_another_tab_is_reported(open_page):
     page.locator('#table:not([data-made="0"])').wait_for()
     other.locator('button.cell[value="1"]').click()
     sync_api.expect(other.get_by_role("alert")).to_have_text(
-        "Attempt 1 of this game has been made already; nothing has changed."
+        "Attempt 1 of this game has been made already; nothing has changed. This is the game as it is now."
     )
-    assert other.locator("button.cell").count() == 6  # the board stays
-    other.reload()
-    assert other.locator("#table").get_attribute("data-made") == "1"
+    assert other.locator("button.cell").count() == 6 and other.locator("#table").get_attribute("data-made") == "1"
+    other.locator("button.cell[aria-disabled]").first.wait_for()
+    other.locator("button.cell:not([aria-disabled])").first.click()
+    other.locator('#table:not([data-made="1"])').wait_for()
+    assert not other.get_by_role("alert").inner_text()
 
 
 def test_a_resigned_game_and_a_game_without_scripts(open_page):

@@ -51,7 +51,14 @@ def test_an_htmx_request_gets_the_table_only(app):
     assert answer.status_code == 200 and answer.text.lstrip().startswith('<div id="table"')
     again = me.client.post(f"/play/{id}/attempts", data=fields, headers={"HX-Request": "true"})
     assert again.status_code == 409
-    assert again.text.strip() == '<p class="bad">Attempt 1 of this game has been made already; nothing has changed.</p>'
+    assert again.headers["HX-Retarget"] == "#table"
+    late = "Attempt 1 of this game has been made already; nothing has changed. This is the game as it is now."
+    assert again.text.startswith(answer.text.rstrip()) and late in again.text.removeprefix(answer.text.rstrip())
+    del fields["form_token"]
+    whole = me.post(f"/play/{id}/attempts", **fields)  # without scripts
+    assert whole.status_code == 409 and 'data-made="1"' in whole.text and late in whole.text
+    resigned = me.client.post(f"/play/{id}/resignation", data={"form_token": token, "made": "0"})
+    assert resigned.status_code == 409 and 'data-made="1"' in resigned.text
 
 
 def test_games_of_others_are_hidden(app):

@@ -136,6 +136,7 @@ def test_a_move_counts_once_and_only_for_the_owner(browser_of):
     again = browser.post(f"{match}/moves", version=now, square=free(page)[1])
     assert again.status_code == 409 and "This has been done already; nothing has changed." in again.text
     later = browser.get(match).text
+    assert f'data-version="{version(later)}"' in again.text and "This is the game as it is now." in again.text
     taken = browser.post(f"{match}/moves", version=version(later), square=square)
     assert taken.status_code == 409 and f"Square {square} is taken" in taken.text
     early = browser.post(f"{match}/rounds", version=version(later))
