@@ -17,7 +17,7 @@ import jinja2
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.show.numbers import decimals, duration, exploitability, size, thousands
+from pttt_ooc.show.numbers import column, decimals, duration, exploitability, size, thousands
 from pttt_ooc.web import filters
 from pttt_ooc.web.forms import VISITOR, form_token, new_visitor, set_cookie
 from pttt_ooc.web.parts import Part
@@ -25,6 +25,7 @@ from pttt_ooc.web.shell import Account, shell_of
 
 HERE = Path(__file__).parent
 _FILTERS = {
+    "column": column,
     "decimals": decimals,
     "duration": duration,
     "exploitability": exploitability,

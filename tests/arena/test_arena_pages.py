@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.arena import round_robin
 from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
@@ -254,17 +255,30 @@ def test_the_script_gets_the_board_and_its_address(person):
         ({"seconds": "1000"}, 400, "no such opponent"),
         ({"game": "chess"}, 400, "no such game"),
         ({"rows": "x"}, 400, "number of rows"),
-        ({"rows": "30"}, 404, "must be from 1 to 11"),
-        ({"agent": "tuned", "first": "agent"}, 404, "does not play this game"),
-        ({"agent": "patterns", "first": "agent"}, 404, "patterns.weights"),
+        ({"rows": "30"}, 400, "must be from 1 to 11"),
+        ({"agent": "tuned"}, 400, "does not play this game"),
+        ({"agent": "patterns"}, 400, "has not been trained here"),
         ({"first": "nobody"}, 400, "who moves first"),
     ],
 )
 def test_unknown_choices_are_refused(person, fields, status, sentence):
     answer = person.begin(**fields)
-    if isinstance(answer, dict):  # the game begins, and is refused when it is looked at
-        answer = person.client.get("/arena/play/game", params=one_each(answer))
     assert answer.status_code == status and sentence in answer.text
+    if "game" not in fields:  # beside the form, with what was typed
+        assert re.search(rf'role="alert">[^<]*{sentence}', answer.text) and "<h2>Watch</h2>" in answer.text
+        assert f'name="rows" min="1" max="11" value="{fields.get("rows", "3")}"' in answer.text
+        kept = fields.get("first", "me")
+        assert (f'value="{kept}" checked' in answer.text) == (kept != "nobody")
+
+
+def test_what_cannot_be_watched_is_refused_beside_its_form(person):
+    typed = {"one": "mcts", "other": "random", "seconds": "2", "game": "mnk", "rows": "0", "columns": "3", "need": "3"}
+    answer = person.post("/arena/watch", **typed)
+    assert answer.status_code == 400
+    play, watch = answer.text.split("<h2>Watch</h2>")
+    assert 'role="alert"' in watch and 'role="alert"' not in play.split("<h2>Play</h2>")[1]
+    assert '<option value="random" selected>' in watch.partition('name="other"')[2]
+    assert '<option value="2" selected>' in watch
 
 
 @pytest.mark.parametrize(
@@ -451,7 +465,8 @@ def test_standings_lead_to_the_matches(robin, pages):
 def test_damaged_standings_are_a_sentence(tmp_path):
     (tmp_path / "standings.json").write_text('{"standings": [{}]}')
     with application(tmp_path) as app, TestClient(app, raise_server_exceptions=False) as client:
-        assert "standings.json is damaged" in client.get("/arena/standings").text
+        text = client.get("/arena/standings").text
+    assert "standings.json is damaged" in text and str(tmp_path) not in text
 
 
 def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
@@ -459,6 +474,11 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
     seats = game_service.GameService(tmp_path)
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt has not been trained here"):  # and no path
+        seats.answered("ultimate", [], ["learnt", None], "0.5", True)
+    for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
+        (tmp_path / learnt).parent.mkdir(exist_ok=True)
+        (tmp_path / learnt).touch()
     for offer in AGENTS:
         text = {"mnk": "mnk:3x3+need3", "extreme": "extreme"}.get("".join(offer.games[:1]), "ultimate")
         assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1

@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.web.accounts import Signed
@@ -77,22 +78,60 @@ def lobby(request: Request, state: UsedState, account: Signed, game: str = GAMES
     """The games, and the agents that play one of them: to play against, and to watch."""
     if all(game != offer.key for offer in GAMES):
         raise HTTPException(404, "There is no such game here; choose one of the list.")
+    return _lobby(request, state, account, game)
+
+
+def _lobby(
+    request: Request,
+    state: ArenaState,
+    account: Account | None,
+    game: str,
+    typed: dict[str, str] | None = None,
+    wrong: str = "",
+) -> Response:
     ready = state.arena.ready(game)
     agents = [offer for offer in agents_of(game) if offer.key in ready]
-    return render(request, "arena/lobby.html", account, game=game, agents=agents, sizes=sizes_of(game))
+    facts = {"game": game, "agents": agents, "sizes": sizes_of(game), "typed": typed or {}, "wrong": wrong}
+    return render(request, "arena/lobby.html", account, **facts)
+
+
+async def lobby_again(
+    request: Request, state: ArenaState, account: Account | None, typed: dict[str, str], error: Exception
+) -> Response:
+    """The forms with what was typed, and the refusal beside the one that was sent; `error` if there is no such game."""
+    if all(typed.get("game") != offer.key for offer in GAMES):
+        raise error
+    status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (400, str(error))
+    response = await run_in_threadpool(_lobby, request, state, account, typed["game"], typed, sentence)
+    response.status_code = status
+    return response
 
 
 @router.post("")
-async def begin(request: Request, state: UsedState, shell: UsedShell) -> Response:
+async def begin(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
     """Begin a game."""
     fields = await own_form(request, shell)
     state.spend(request)
+    try:
+        table = _begun(fields)
+        if table.agent not in await run_in_threadpool(state.arena.ready, fields["game"]):
+            raise HTTPException(400, f"{table.label} has not been trained here; choose another opponent.")
+        moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
+        await run_in_threadpool(state.arena.position, table.game, moves)
+    except (HTTPException, NoAnswerError) as error:
+        return await lobby_again(request, state, account, fields, error)
+    return RedirectResponse(table.address(moves), 303)
+
+
+def _begun(fields: dict[str, str]) -> AgentGame:
+    """The game that a form begins; 400 if it is malformed."""
     sides = {"me": 0, "agent": 1, "chance": random.SystemRandom().randrange(2)}
     if fields.get("first") not in sides:
         raise HTTPException(400, "Choose who moves first: you, the agent, or chance.")
-    table = _table(chosen_game(fields), fields.get("agent", ""), fields.get("seconds", ""), sides[fields["first"]], "")
-    moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
-    return RedirectResponse(table.address(moves), 303)
+    game, agent = chosen_game(fields), fields.get("agent", "")
+    if agent in _LABELS and agent not in [offer.key for offer in agents_of(fields["game"])]:
+        raise HTTPException(400, f"{_LABELS[agent]} does not play this game; choose another opponent.")
+    return _table(game, agent, fields.get("seconds", ""), sides[fields["first"]], "")
 
 
 @router.get("/game")
