@@ -1,10 +1,12 @@
 """Explore in a real browser: by mouse, by keyboard, by address; for axe-core, on narrow and wide screens."""
 
+import random
 import re
 from urllib.parse import parse_qs
 
 import pytest
 
+from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
 from pttt_ooc.explore.explorer import Explorer
@@ -301,6 +303,21 @@ def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page, name, 
 def test_other_boards_are_on_the_first_screen(open_page, name):
     page = open_page(BOARDS[name])
     assert_board_first(page, ".does .board", "#told", ".hint")
+
+
+def test_little_is_sent_and_nothing_moves_while_a_page_loads(open_page, browser, url):
+    open_page("/explore?at=|0*")  # once the strategies are prepared
+    context = patient(browser.new_context, base_url=url, viewport=DESKTOP)
+    page = context.new_page()
+    wire = Wire(page)
+    first = visit(page, wire, "/explore?at=|0*&square=3", "#board1")
+    assert 20_000 < first["bytes"] <= 100_000 and first["layout_shift"] < 0.02
+    after = visit(page, wire, "/explore?at=|5*&square=0", "#board1")
+    assert 500 < after["bytes"] <= 8000 and after["layout_shift"] < 0.02
+    assert after["first_paint_milliseconds"] > 0
+    times = play(page, random.Random(1), 7)
+    assert 7 <= len(times) <= 8 and min(times) > 0 and 500 < wire.taken() / len(times) <= 8000
+    context.close()
 
 
 @pytest.mark.parametrize("width", WIDTHS)
