@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore.address import DIFFERENCES, Address
 from pttt_ooc.explore.boards import known_board
-from pttt_ooc.explore.explorer import Key, UsedExplorer, chosen
+from pttt_ooc.explore.explorer import GameName, Key, UsedExplorer, chosen
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.web.accounts import Signed
@@ -31,6 +31,7 @@ async def differences(
     first: Key = "",
     second: Key = "",
     beside: Key = "",
+    game: GameName = "",
 ) -> Response:
     """Where a strategy and the one beside it differ most in value."""
     if not beside:
@@ -38,7 +39,7 @@ async def differences(
     offered = await explorer.offered(account)
     pair = chosen(offered, first, 0), chosen(offered, second, 1)
     mine, theirs, other = pair[player], pair[1 - player], chosen(offered, beside, player)
-    address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key)
+    address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key, game=game)
     context: dict[str, Any] = {
         "game": explorer.game,
         "address": address,

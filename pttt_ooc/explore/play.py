@@ -32,15 +32,15 @@ from pttt_ooc.web.shell import Account, UsedShell
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
-def part_of(games: Games) -> Part:
-    """The part of the application for playing."""
+def part_of(games: Games, *others: Games) -> Part:
+    """The part of the application for playing one game, or several: the first is meant where no game is named."""
     return Part(
         name="play",
         directory=Path(__file__).parent,
         routers=(router, play_api.router),
         links=(Link("/play", "Play", "Phantom"),),
-        state=Playing(games),
-        names={"MARKS": MARKS, "DIGITS": DIGITS, "game": games.game, "RULES": described(games.game)},
+        state=Playing(games, others=tuple(map(Playing, others))),
+        names={"MARKS": MARKS, "DIGITS": DIGITS},
         explain=owners.explain,
     )
 
@@ -64,7 +64,17 @@ def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
         under_way=games.listed(owner, finished=False) if owner else [],
         finished=games.listed(owner, finished=True) if owner else [],
         standings=standings(games, owner) if owner else [],
+        **_facts(request, games),
     )
+
+
+def _facts(request: Request, games: Games) -> dict[str, Any]:
+    """What all pages of a game show; `games` are name, name for people and page of each game if there are several."""
+    known = [one.games.game for one in request.app.state.play.all]
+    pages = [(game.name, described(game), f"/play?game={game.name}") for game in known]
+    page = "/play" if games.game.name == known[0].name else f"/play?game={games.game.name}"
+    rules = {"game": games.game, "RULES": described(games.game)}
+    return {**rules, "lobby": page, "games": pages if len(pages) > 1 else []}
 
 
 @router.post("/play")
@@ -79,7 +89,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
     except PreparingError as error:
         whole = "part" if wants_part(request) else "page"
-        facts = {"error": error, "opponent": opponent, "player": player}
+        facts = {"error": error, "opponent": opponent, "player": player, **_facts(request, playing.games)}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
     response = _away(request, f"/play/{seat.id}")
     owners.keep(request, response, cookie)
@@ -144,11 +154,11 @@ def _page(
     seat = games.seat(owner, id)
     whole = "part" if wants_part(request) else "page"
     if not seat.over:
-        return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice)
+        return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice, **_facts(request, games))
     played = games.played(owner, id)
     review = review_of(games.opponents, played)
     chosen = step_of(games.opponents, played, step)
-    facts = {"seat": seat, "review": review, "step": chosen, "notice": notice}
+    facts = {"seat": seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
     return render(request, f"play/review_{whole}.html", account, **facts)
 
 

@@ -138,7 +138,7 @@ def test_a_whole_game_by_mouse(open_page, player):
     page.wait_for_load_state()
     cells = row.locator("td").all_inner_texts()
     assert cells[1:5] == ["1", *("1" if result == word else "0" for word in ("won", "draw", "lost"))]
-    assert re.fullmatch(r"best response [−\d.]+, Solution [−\d.]+", cells[6])
+    assert re.fullmatch(r"best response [−\d.]+, solution [−\d.]+", cells[6])
     assert page.errors == []
 
 
