@@ -127,6 +127,12 @@ class Review:
     lost: float | None
     why: str
 
+    @property
+    def worst(self) -> Move | None:
+        """The attempt of the person that lost most, the first one of equals; None if none lost anything."""
+        lost = [move for move in self.moves if (move.loss or 0.0) > _EQUAL]
+        return max(lost, key=lambda move: move.loss or 0.0, default=None)
+
 
 def review_of(opponents: Opponents, played: FinishedGame) -> Review:
     """All attempts of a finished game with their losses."""

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -237,6 +238,29 @@ def test_back_undoes_the_last_move_of_the_person(person):
     asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "1", "moves": "0,1,2,3"}
     text = person.client.get("/arena/play/game", params=asked).text
     assert "moves=0%2C1%2C2&" in text.replace('"', "&")
+
+
+def test_a_link_to_a_move_where_the_agent_is_to_move_goes_on(person):
+    asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": "0,1,2,3"}
+    text = person.client.get("/arena/play/game", params=asked).text
+    moves = re.search(r'<ol class="moves".*?</ol>', text, re.DOTALL)[0]
+    links = [parse_qs(urlsplit(unescape(link)).query)["moves"] for link in re.findall(r'href="([^"]*)"', moves)]
+    assert links == [["0"], ["0,1"], ["0,1,2"], ["0,1,2,3"]] and "The agent moves" not in text
+    there = person.client.get("/arena/play/game", params={**asked, "moves": "0,1,2"}).text
+    assert "The agent moves</button>" in there and 'hx-trigger="load' not in there
+    answer = person.post("/arena/play/game", **{**asked, "moves": "0,1,2", "go_on": "1"})
+    made = one_each(parse_qs(urlsplit(answer.headers["location"]).query))["moves"]
+    assert made.startswith("0,1,2,") and len(made.split(",")) == 4
+    assert person.post("/arena/play/game", **{**asked, "moves": "0,1,2"}).status_code == 400
+
+
+def test_a_game_that_is_over_offers_another_with_the_sides_changed(person):
+    asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": "0,3,1,4,2"}
+    text = person.client.get("/arena/play/game", params=asked).text
+    again = unescape(re.search(r'class="button" href="([^"]*)">Play again, sides changed', text)[1])
+    same = {key: asked[key] for key in ("game", "agent", "seconds")}
+    assert one_each(parse_qs(urlsplit(again).query)) == {**same, "me": "1"}
+    assert 'hx-trigger="load, submit"' in person.client.get(again).text  # the agent begins by itself
 
 
 def test_the_script_gets_the_board_and_its_address(person):

@@ -101,6 +101,10 @@ def test_a_whole_game_by_keyboard_only(open_page):
     sync_api.expect(page.locator(".outcome")).to_contain_text("in expected payoff together")
     steps = go_through(page)
     assert sum("you at" in step for step in steps) == count
+    press(page, "End")
+    sync_api.expect(page.locator(".steps")).to_contain_text("at the end")
+    press(page, "Home")
+    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 1 of")
     assert "before attempt 1 of" in page.locator(".steps").inner_text()
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
     press(page, "ArrowRight")

@@ -37,6 +37,12 @@ def test_a_game_is_played_and_reviewed_without_scripts(games, app):
         shown = me.get(f"/play/{id}?step={step}").text
         assert ("What could be believed" in shown) == (step < attempts and step % 2 == 1)
     assert me.get(f"/play/{id}?step={attempts}").text == page and made in (attempts // 2, (attempts + 1) // 2)
+    middle = me.get(f"/play/{id}?step=1").text
+    steps = re.findall(r'<a href="\?step=(\d+)" rel="(\w+)"', middle)
+    assert dict(map(reversed, steps)) == {"first": "0", "prev": "0", "next": "2", "last": str(attempts)}
+    lost = {int(n): float(loss) for n, loss in re.findall(r'aria-label="Attempt (\d+)".*?figure">([\d.]+)<', page)}
+    worst = re.search(r'<a href="\?step=(\d+)">The worst: attempt (\d+)<', page)
+    assert int(worst[2]) == int(worst[1]) + 1 and lost[int(worst[2])] == max(lost.values()) > 0
     beyond = me.get(f"/play/{id}?step={attempts + 1}")
     assert beyond.status_code == 404 and f"step {attempts + 1} is not one of them" in beyond.text
     assert "Your results" in me.get("/play").text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -71,6 +71,11 @@ class AgentGame:
         """The address of the game after other moves."""
         settings = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
         return _ADDRESS + query(**settings, moves=joined(moves) or None)
+
+    @property
+    def turned(self) -> AgentGame:
+        """A new game with the sides changed."""
+        return replace(self, me=1 - self.me, moves=[])
 
 
 @router.get("")
@@ -160,7 +165,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     text = fields.get("moves", "")[:LONGEST]
     table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), text)
     chosen = numbers(fields.get("move", ""))
-    if len(chosen) != 1:
+    if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
     moves = await run_in_threadpool(state.arena.answered, table.game, table.moves + chosen, table.agents, table.seconds)
     address = table.address(moves)
@@ -177,7 +182,9 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
     own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
     back = table.address(table.moves[: own[-1]]) if own else None
-    return render(request, template, account, table=table, seen=seen, back=back, moves=joined(table.moves))
+    addresses = [table.address(table.moves[: ply + 1]) for ply in range(len(table.moves))]
+    facts = {"table": table, "seen": seen, "back": back, "moves": joined(table.moves), "addresses": addresses}
+    return render(request, template, account, **facts)
 
 
 def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:
