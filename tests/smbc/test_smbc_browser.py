@@ -129,10 +129,10 @@ def test_a_match_without_scripts(open_page):
 def test_exploring(open_page):
     page = open_page("/smbc/explore")
     page.locator('a.cell[aria-label^="Square 4,"]').click()
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (○)")
     page.locator('a.cell[aria-label^="Square 8,"]').focus()
     press(page, "Enter")
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (×)")
     page.locator(".settings summary").click()
     page.get_by_label("First player’s goal").select_option("tie")
     page.get_by_label("Second player’s points").select_option("1")
@@ -143,9 +143,9 @@ def test_exploring(open_page):
     page.get_by_role("link", name="10", exact=True).click()
     sync_api.expect(page.locator(".settings summary")).to_contain_text("iteration 10")
     page.get_by_role("link", name="Undo").click()
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (○)")
     page.go_back()
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (×)")
     assert page.errors == []
 
 

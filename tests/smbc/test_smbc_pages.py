@@ -203,7 +203,7 @@ def test_a_position_shows_the_solution(coarse, browser_of):
     page = browser_of().get("/smbc/explore?mine=1&other=0&first=2&second=1&squares=84").text
     lookouts = Lookouts(coarse)
     seen = lookouts.lookout((1, 0)).see(Place.of(lookouts.solution.tree, (8, 4)), (2, 1))
-    assert "To move: the first player (x), whose goal is to lose." in page
+    assert "To move: the first player (×), whose goal is to lose." in page
     for move in seen.moves:
         assert f'<td class="figure">{move.average:.5f}</td>' in page
     assert "move 1" in page and "move 2" in page and f"{abs(seen.value):.6f}" in page

@@ -21,7 +21,7 @@ from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.smbc.pages.matches import Matches
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
-from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, numbers_of
+from pttt_ooc.smbc.vocabulary import ENDS, PLAYERS, numbers_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part, state_of
@@ -58,7 +58,8 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
         links=(Link("/smbc/play", "Play", AREA), Link("/smbc/explore", "Explore", AREA)),
         state=SecretGoalsState(bot, matches),
         names={
-            **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
+            **{"GOALS": GOALS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
+            **{"SIGNS": {"": "", "x": "×", "o": "○"}},
             **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
         },
         explain=owners.explain,
