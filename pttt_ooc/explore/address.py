@@ -82,6 +82,10 @@ class Address:
         keys |= {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
         return f"{DIFFERENCES}?{urlencode({**keys, 'beside': self.beside})}"
 
+    def file(self, name: str) -> str:
+        """The address of what the page shows as a file: ``board.svg``, ``board.tex``, ``numbers.csv``."""
+        return f"{PATH}/{name}?{self.query}"
+
     @property
     def replies(self) -> tuple[bool, bool]:
         """Whether each player plays their best response."""

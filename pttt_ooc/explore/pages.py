@@ -48,7 +48,7 @@ def _page(request: Request, account: Account | None, game: Game, view: Look) -> 
     if not (view.impossible or view.failed):
         context |= _place(game, address)
     if view.answers:
-        context |= _answered(game, address, view.answers)
+        context |= answered(game, address, view.answers)
     return _render(request, account, **context)
 
 
@@ -87,7 +87,8 @@ def _place(game: Game, address: Address) -> Shown:
     }
 
 
-def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
+def answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
+    """The boards and the numbers of a page."""
     facts, believed = answers[0]["numbers"], answers[0]["beliefs"]
     classes: list[list[int]] = answers[0]["classes"]
     first = {square: one[0] for one in classes for square in one}

@@ -1,6 +1,7 @@
 """The page Explore without a browser: contents, links, and refusals."""
 
 import asyncio
+import csv
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import time
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from fastapi.testclient import TestClient
@@ -220,6 +222,35 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
     assert "<html" not in piece and listed[0].replace("&", "&amp;") in piece
     assert pages.get("/explore/differences?player=0").status_code == 404
     assert pages.get("/explore/differences?player=0&beside=s12").status_code == 404
+
+
+@pytest.mark.slow
+def test_what_the_page_shows_is_there_as_files(pages):
+    address = "/explore?at=|0*4.&square=3"
+    page = ready(pages, address).text
+    files = {name: unescape(link) for link, name in re.findall(r'href="(/explore/([a-z.]+)\?[^"]*)" download', page)}
+    assert set(files) == {"board.svg", "board.tex", "numbers.csv"}
+    answers = {name: pages.get(link) for name, link in files.items()}
+    assert all(f'filename="{name}"' in one.headers["content-disposition"] for name, one in answers.items())
+    board = page[page.index('id="board1"') :].partition("</svg>")[0]
+    figures = re.findall(r'class="p[^"]*"[^>]*>([^<]+)<', board)
+    drawn = ElementTree.fromstring(answers["board.svg"].text)
+    assert answers["board.svg"].headers["content-type"].startswith("image/svg+xml")
+    texts = [(one.get("class"), one.text) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert [text for kind, text in texts if kind.startswith("p")] == figures and len(figures) == 4
+    assert [text for kind, text in texts if kind.startswith("mark")] == ["×", "○"]
+    tex = answers["board.tex"].text
+    nodes = [rf"\node at ({s % 3 + 0.5},{1.5 - s // 3}) {{${p}$}};" for s, p in zip((1, 2, 3, 5), figures, strict=True)]
+    assert all(node in tex for node in nodes)
+    assert tex.count(r"\times") == tex.count(r"\circ") == 1 and r"\draw (0,0) grid (3,2);" in tex
+    rows = list(csv.DictReader(answers["numbers.csv"].text.splitlines()))
+    told = pages.get("/api/explore?at=|0*4.").json()["numbers"]
+    assert [row["squares"] for row in rows] == ["1", "2", "3", "5"] and {row["infoset"] for row in rows} == {"|0*4."}
+    assert [float(row["probability"]) for row in rows] == [told["probabilities"][s] for s in (1, 2, 3, 5)]
+    assert [float(row["regret"]) for row in rows] == [told["regrets"][s] for s in (1, 2, 3, 5)]
+    for name in files:
+        impossible = pages.get(f"/explore/{name}?at=|0*0*")
+        assert impossible.status_code == 404 and "square 0 is attempted twice" in impossible.text
 
 
 # ---------------------------------------------------------------------------------------------
