@@ -231,6 +231,8 @@ def test_a_whole_game_is_played_by_forms_alone(person):
 
 def test_the_agent_may_begin_and_answers_bonus_moves(person):
     asked = one_each(person.begin(game="extreme", first="agent"))
+    page = person.client.get("/arena/play/game", params=asked).text
+    assert re.findall(r'aria-label="(Big board \d)"', page) == ["Big board 0", "Big board 1"]  # as its moves count them
     assert asked["me"] == "1" and len(asked["moves"].split(",")) == 1
 
 
