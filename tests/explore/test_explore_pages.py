@@ -67,7 +67,7 @@ def ready(pages, address="/explore", waits="are being prepared"):
 
 
 def links(page):
-    return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"', page)]
+    return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"(?! download)', page)]
 
 
 def test_strategies_have_names_for_people(solved, tmp_path):
