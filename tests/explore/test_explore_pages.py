@@ -281,7 +281,9 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
         for name in ("first", "second", "beside"):
             if key != f"s{mine}":
                 query = {"first": "uniform", "second": "uniform", "beside": "uniform", name: key}
-                assert course.client.get("/explore/differences", params=query).status_code == 404
+                paths = ("differences", "board.svg", "board.tex", "numbers.csv")
+                found = {course.client.get(f"/explore/{path}", params=query).status_code for path in paths}
+                assert found == {404}
             answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
             told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
     assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
