@@ -150,6 +150,11 @@ def veil(session: Session, at: float | None = None) -> float | None:
 
     What teams have begun to upload since then is shown to themselves only.
     """
+    return frozen_since(session, STRATEGIES, at)
+
+
+def frozen_since(session: Session, kind: str, at: float | None = None) -> float | None:
+    """Since when the public results of a kind are frozen; None if they are not."""
     now = time.time() if at is None else at
-    frozen = [one.frozen_at for one in all_assignments(session, STRATEGIES) if one.dates.is_frozen(now)]
+    frozen = [one.frozen_at for one in all_assignments(session, kind) if one.dates.is_frozen(now)]
     return min((one for one in frozen if one is not None), default=None)

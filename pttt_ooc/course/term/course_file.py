@@ -108,8 +108,8 @@ class AssignmentSection(_Section):
         at = {name: None if (t := getattr(self, name)) is None else instant(t, zone) for name in _DATES}
         if problem := Dates(**at).problem():
             raise GraderError(f"{problem}.")
-        if self.frozen is not None and self.kind != STRATEGIES:
-            raise GraderError(f"only standings of strategies can be frozen, not of {self.kind}.")
+        if self.frozen is not None and self.kind == REPORT:
+            raise GraderError(f"only standings of strategies and practice of bots can be frozen, not a {self.kind}.")
         if self.kind == BOTS and self.choice not in (None, LAST):
             raise GraderError("each team's last accepted bot plays the tournament; choice can only be last.")
         if self.kind == REPORT and self.choice == BEST:

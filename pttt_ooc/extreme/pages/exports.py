@@ -26,7 +26,7 @@ from pttt_ooc.extreme.pages.tournament_reader import (
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
-from pttt_ooc.web.accounts import known_bearer, signed_in
+from pttt_ooc.web.accounts import Signed, known_bearer, signed_in
 from pttt_ooc.web.parts import Part
 from pttt_ooc.web.shell import Account, Shell, UsedShell
 
@@ -134,7 +134,7 @@ async def _account(request: Request, shell: Shell) -> Account | None:
 
 
 def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[str, Any]:
-    seen, one = pages.match(name)
+    seen, one = pages.match(name, account)
     log = _log(pages, account, one, match_of(seen, one.pairing))
     return {**log, "chances_of_first": chances_of(seen, one.pairing)}
 
@@ -204,9 +204,9 @@ def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSna
 
 
 @router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
-def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
+def match_csv(pages: UsedPages, account: Signed, name: Name) -> CSVResponse:
     """A row for each move."""
-    seen, one = pages.match(name)
+    seen, one = pages.match(name, account)
     chances = chances_of(seen, one.pairing)
     rows = []
     for ply, step in enumerate(steps_of(seen, one.pairing)):

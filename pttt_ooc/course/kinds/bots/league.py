@@ -119,6 +119,10 @@ class League:
         """The directory of the practice league."""
         return self.data / "practice"
 
+    def frozen_practice(self, since: float) -> Path:
+        """The practice league as it was when its public results were frozen."""
+        return self.data / f"practice-frozen-{since:.0f}"
+
     @property
     def practising(self) -> Path:
         """The file that the worker touches every few seconds while there is practice."""
