@@ -18,6 +18,7 @@ STATUSES = (QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED)
 
 UNFINISHED = (QUEUED, VALIDATING, EVALUATING, CHECKING)
 BASELINE = "Uniform"
+HIDDEN, WITHDRAWN = "hidden", "withdrawn"
 
 
 class CourseTables(DeclarativeBase):
@@ -77,6 +78,9 @@ class Judged:
         Number of judgements begun.
     begun_at
         When the upload began, which counts for deadlines; None: as an older version received it.
+    ruling
+        What the instructors have decided of it: :data:`HIDDEN` (from others; it counts), :data:`WITHDRAWN` (hidden,
+        and it does not count); empty: nothing.
     """
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -88,6 +92,7 @@ class Judged:
     status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
     attempts: Mapped[int] = mapped_column(default=0)
     begun_at: Mapped[float | None]
+    ruling: Mapped[str] = mapped_column(String(10), default="", server_default="")
 
     @property
     def counts_from(self) -> float:

@@ -21,6 +21,8 @@ from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, check_show
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.term.assignments import veil
+from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import from_browser, strategies
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.forms import own_form
@@ -251,9 +253,11 @@ def _one(grader: Grader, account: Account | None, number: int) -> Shown:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
         place = submissions.positions(session).get(found.id)
+        ruling = ruling_of(session, STRATEGIES, found.id)
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,
+        "ruling": ruling,
         "place": place,
         "stamp": f"{found.changed_at:.3f}-{place}",
         "charts": figures.charts(history, time.time()),

@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import ACCEPTED, BASELINE, Entry, Fact, Submission, Team
+from pttt_ooc.course.models import ACCEPTED, BASELINE, WITHDRAWN, Entry, Fact, Submission, Team
 from pttt_ooc.course.term.assignments import veil
+from pttt_ooc.course.term.disqualified import disqualified_everywhere
 from pttt_ooc.show.numbers import NOISE
 
 TIE = 1e-7
@@ -86,46 +87,57 @@ def revision(session: Session) -> str:
     return changed if until is None else f"{changed}-{until:.0f}"
 
 
-def bests(session: Session, until: float | None = None) -> Bests:
-    """The best submission of each team for each player.
+def bests(session: Session) -> Bests:
+    """The best submission of each team for each player, hidden ones too."""
+    found: Bests = ({}, {})
+    for submission in session.scalars(select(Submission).where(Submission.best)):
+        found[submission.player][submission.team_id] = submission
+    return found
+
+
+def public_bests(session: Session, until: float | None = None) -> Bests:
+    """The best submission of each team for each player that everybody may see.
 
     Parameters
     ----------
     until
         Of those whose upload had begun by then; None: of all.
     """
-    found: Bests = ({}, {})
-    if until is None:
-        for submission in session.scalars(select(Submission).where(Submission.best)):
-            found[submission.player][submission.team_id] = submission
-        return found
-    accepted = select(Submission).where(Submission.status == ACCEPTED, until >= BEGUN)
-    for submission in session.scalars(accepted.order_by(Submission.id)):
-        former = found[submission.player].get(submission.team_id)
-        if beats(submission.exploitability, former.exploitability if former else None):
-            found[submission.player][submission.team_id] = submission
-    return found
+    out = disqualified_everywhere(session)
+    found = bests(session)
+    if until is not None or any(s.ruling for best in found for s in best.values()):
+        found = ({}, {})
+        accepted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling == "")
+        accepted = accepted if until is None else accepted.where(until >= BEGUN)
+        for submission in session.scalars(accepted.order_by(Submission.id)):
+            former = found[submission.player].get(submission.team_id)
+            if beats(submission.exploitability, former.exploitability if former else None):
+                found[submission.player][submission.team_id] = submission
+    first, second = ({team: s for team, s in best.items() if team not in out} for best in found)
+    return first, second
 
 
 def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
-    """The condition for a submission to be shown to a team while public standings are frozen.
+    """The condition for a submission to be shown to a team: those of others neither hidden nor begun since a freeze.
 
     Parameters
     ----------
     until
-        Since when they are; None: they are not.
+        Since when public standings are frozen; None: they are not.
     viewer
         Number of the team that looks; None: nobody.
     """
-    return true() if until is None else or_(until >= BEGUN, Submission.team_id == (viewer or 0))
+    public = Submission.ruling == ""
+    public = public if until is None else and_(public, until >= BEGUN)
+    return or_(public, Submission.team_id == (viewer or 0))
 
 
 def leaderboard(session: Session, sort: str = "sum", until: float | None = None) -> list[Standing]:
     """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last.
 
-    For `until` see :func:`bests`.
+    For `until` see :func:`public_bests`.
     """
-    found = bests(session, until)
+    found = public_bests(session, until)
     teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
     rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]
     ranks = {column: _ranks(rows, column) for column in ("0", "1", "sum")}
@@ -159,8 +171,8 @@ def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
 
 
 def matrix(session: Session, until: float | None = None) -> Matrix:
-    """The matrix of all teams' best strategies, by name, the baseline last; for `until` see :func:`bests`."""
-    found = bests(session, until)
+    """The matrix of all teams' best strategies, by name, the baseline last; for `until` see :func:`public_bests`."""
+    found = public_bests(session, until)
 
     def ordered(player: int) -> list[Submission]:
         return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.key))
@@ -177,6 +189,7 @@ def improvements(
 ) -> list[Submission]:
     """The submissions that were their team's best when they were judged, latest first; see :func:`is_shown`."""
     query = select(Submission).where(Submission.improved, Submission.status == ACCEPTED)
+    query = query.where(Submission.ruling != WITHDRAWN)
     query = query if shown_if is None else query.where(shown_if)
     if team is not None:
         query = query.where(Submission.team_id == team)
@@ -201,7 +214,7 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
         )
     )
     submission.before = former.exploitability if former else None
-    if not beats(submission.exploitability, submission.before):
+    if submission.ruling == WITHDRAWN or not beats(submission.exploitability, submission.before):
         return None
     if former is not None:
         former.best = False

@@ -115,7 +115,7 @@ def open_to_play(database: Database, number: int, opened: bool, team: int | None
 
 def opened(session: Session) -> list[Submission]:
     """The submissions that everybody may play against: by team, latest first."""
-    query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED)
+    query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED, Submission.ruling == "")
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
 

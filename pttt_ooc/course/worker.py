@@ -20,6 +20,7 @@ from pttt_ooc.course.kinds.strategies.value import find_value
 from pttt_ooc.course.models import BASELINE, Submission
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.rehearsals import Rehearsals
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.locks import hold
@@ -69,6 +70,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
             judge = Judge(database, storage, assessor, stopping)
+            rehearsals = Rehearsals(database, storage, assessor, stopping)
             judge.forget()
             with database.reading() as session:
                 storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
@@ -78,7 +80,7 @@ def run(data: Path, stopping: threading.Event) -> None:
 
                 def step() -> bool:
                     certifier.look_after()
-                    return judge.judge_next()
+                    return judge.judge_next() or rehearsals.step()
 
                 Work(pulse, stopping, _FAILURE_SECONDS).repeat(step)
 

@@ -13,7 +13,8 @@ from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.exports import export, safe
 from pttt_ooc.course.term.gradebook import compute, current, history, settle
 from pttt_ooc.course.term.people import apply_roster, read_roster
-from pttt_ooc.course.term.retrial import begin_again, rehearse
+from pttt_ooc.course.term.rejudging import begin_again
+from pttt_ooc.course.term.retrial import rehearse
 from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, LogLine
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import VALUE, strategy_zip

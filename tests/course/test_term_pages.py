@@ -7,11 +7,11 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.term import pages
+from pttt_ooc.course.term import desk_pages, pages
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.people import add_staff
 from pttt_ooc.course.term.rights import RIGHTS
-from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark
+from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark, Rejudgement
 from tests.course.grader_kit import bearer, form_token, pttt
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
@@ -70,13 +70,15 @@ def form_of(client):
 
 
 def test_the_table_of_rights_has_every_address_of_the_pages():
-    addresses = {
-        (method, r.path) for router in (pages.router, pages.programs) for r in router.routes for method in r.methods
-    }
+    addresses = {(method, r.path) for router in ROUTERS for r in router.routes for method in r.methods}
     assert addresses == set(RIGHTS)
 
 
+ROUTERS = (pages.router, pages.programs, desk_pages.router)
 FORMS = {
+    "/course/desk/rejudge": {"dry_run": "yes", "which": "all"},
+    "/course/desk/rule": {"kind": "report", "submission": "1", "ruling": "withdrawn", "reason": "why"},
+    "/course/desk/disqualify": {"team": "Team B", "assignment": "strategies", "reason": "why"},
     "/course/desk/mark": {"team": "Team A", "assignment": "strategies", "criterion": "viva", "points": "3"},
     "/course/desk/adjust": {"team": "Team A", "assignment": "strategies", "points": "-1", "reason": "why"},
     "/course/desk/extend": {"team": "Team A", "assignment": "strategies", "until": "2126-01-01 10:00", "reason": "ill"},
@@ -87,12 +89,15 @@ FORMS = {
 
 @pytest.mark.parametrize("who", WHO)
 def test_every_cell_of_the_table_of_rights(term, who):
+    upload(term, "Team A", 0, 1)
+    with term.database.writing() as session:
+        session.add(Rejudgement(at=1.0, by="x", dry_run=False, numbers=[1], verdicts=[], grades=[]))
     client, number = browser(term, who), team_number(term, "Team A")
     headers = bearer(term.tokens[who]) if who != "nobody" else {}
     token = form_of(client)
     for (method, address), allowed in RIGHTS.items():
-        own = address.startswith("/course/reports")
-        path = address.replace("{number}", str(term.report if own else number)).replace("{name}", "report")
+        of = {"/course/reports/{number}": term.report, "/course/desk/teams/{number}": number}.get(address, 1)
+        path = address.replace("{number}", str(of)).replace("{name}", "report")
         if address.endswith("/reports/{name}"):
             form = {"form_token": (None, token), "file": ("r.pdf", b"%PDF-1.7 " + who.encode())}
             answer = client.post(path, files=form, headers=headers if path.startswith("/api") else {})
@@ -102,12 +107,14 @@ def test_every_cell_of_the_table_of_rights(term, who):
         else:
             answer = client.get(path, headers=headers if path.startswith("/api") else {})
         good = 303 if method == "POST" and "/api/" not in path else 200
+        good = 404 if address == "/course/desk/bots/{number}" else good  # there is no league
         expected = good if who in allowed else 401 if who == "nobody" else 403
         assert answer.status_code == expected, (who, method, path, answer.text)
     with term.database.reading() as session:
         assert session.query(Mark).count() == (who in ("assistant", "instructor"))
         decided = {line.what for line in session.query(LogLine)}
     assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
+    instructor |= {"rejudge, dry run", "withdrawn", "disqualify"}
     assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())
 
 

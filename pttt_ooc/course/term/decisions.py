@@ -72,7 +72,7 @@ class Desk:
         of, to = self._of(team, assignment)
         if not -10_000 <= points <= 10_000:
             raise GraderError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
-        reason = _needed(reason)
+        reason = needed(reason)
         made = Adjustment(team_id=of.id, assignment_id=to.id, points=points, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
         return self._done("adjust", of, to, points=points, reason=reason)
@@ -86,7 +86,7 @@ class Desk:
         if at is not None and to.due_at is not None and at <= to.due_at:
             due = written(to.due_at, term_of(self.session).zone)
             raise GraderError(f"{until} is no extension: the deadline of {to.name} is {due}.")
-        reason = _needed(reason)
+        reason = needed(reason)
         made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
         return self._done("extend", of, to, until=until, reason=reason)
@@ -144,7 +144,8 @@ def _text(text: str, what: str, longest: int) -> str:
     return text
 
 
-def _needed(reason: str) -> str:
+def needed(reason: str) -> str:
+    """A reason, on lines without spaces around them; GraderError if there is none, or it is too long."""
     if not (reason := _text(reason, "A reason", _LONGEST_REASON)):
         raise GraderError("A reason is missing; the team sees it.")
     return reason

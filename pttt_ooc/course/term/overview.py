@@ -15,7 +15,8 @@ from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
 from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
 from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
 from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Thresholds
-from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Mark
+from pttt_ooc.course.term.rulings import disqualification_of
+from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Shown:
         The team's own, as it is now; None for others.
     marks, adjustments
         Of the team, once points are released.
+    out
+        Its disqualification, if there is one.
     """
 
     assignment: Assignment
@@ -47,6 +50,7 @@ class Shown:
     next_step: str
     marks: dict[str, Mark]
     adjustments: list[Adjustment]
+    out: Disqualification | None = None
 
 
 def overview(session: Session, data: Path, team: Team | None, decided: bool = False) -> dict[str, Any]:
@@ -104,6 +108,7 @@ def _shown(
         next_step=_step(step) if step else "",
         marks=marks,
         adjustments=adjustments,
+        out=disqualification_of(session, team).get(one.id) if team else None,
     )
 
 

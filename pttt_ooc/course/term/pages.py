@@ -22,7 +22,9 @@ from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.overview import announcements, as_json, overview, until
 from pttt_ooc.course.term.people import members
 from pttt_ooc.course.term.rights import Allowed
-from pttt_ooc.course.term.tables import INSTRUCTOR, Report
+from pttt_ooc.course.term.rules import REPORT
+from pttt_ooc.course.term.rulings import ruling_of
+from pttt_ooc.course.term.tables import INSTRUCTOR, Person, Report
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.errors import GraderError
 from pttt_ooc.web.forms import own_form
@@ -42,7 +44,17 @@ def course_page(request: Request, grader: UsedGrader, account: Allowed) -> Respo
     with grader.database.reading() as session:
         told = overview(session, grader.storage.data, team)
         handed_in = reports.of_team(session, team) if team else []
-    return render(request, "grader/course.html", account, team=team, reports=handed_in, **told, **_words(told["zone"]))
+        withdrawn = {r.id: found.reason for r in handed_in if (found := ruling_of(session, REPORT, r.id))}
+    return render(
+        request,
+        "grader/course.html",
+        account,
+        team=team,
+        reports=handed_in,
+        withdrawn=withdrawn,
+        **told,
+        **_words(told["zone"]),
+    )
 
 
 def _words(zone: Any) -> dict[str, Any]:
@@ -110,11 +122,17 @@ def desk_page(request: Request, grader: UsedGrader, account: Allowed, search: st
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     teams = list({line.team.id: line.team for line in lines}.values())
     wanted = search.casefold()[:100]
-    found = [t for t in teams if wanted in " ".join([t.name, *(p.name for p in people.get(t.id, []))]).casefold()]
+    found = [team for team in teams if any(wanted in text for text in _texts(team, people.get(team.id, [])))]
     context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
     may = isinstance(account, Staff) and account.role == INSTRUCTOR
     more = {"search": search[:100], "instructor": may, **_words(told["zone"])}
     return render(request, "grader/desk.html", account, team=None, **context, **told, **more)
+
+
+def _texts(team: Team, people: list[Person]) -> list[str]:
+    """What a search looks at, in small letters."""
+    found = [team.name, *(text for one in people for text in (one.name, one.email, one.number))]
+    return [text.casefold() for text in found]
 
 
 @router.get("/course/desk/teams/{number}")
@@ -132,7 +150,7 @@ def team_page(request: Request, grader: UsedGrader, account: Allowed, number: Nu
         handed_in = reports.of_team(session, team)
     may = isinstance(account, Staff) and account.role == INSTRUCTOR
     context = {"shown": team, "people": people, "history": history, "instructor": may, "team": None}
-    context |= {"reports": handed_in}
+    context |= {"reports": handed_in, "disqualified": {one.assignment.id: one.out for one in told["assignments"]}}
     return render(request, "grader/desk_team.html", account, **context, **told, **_words(told["zone"]))
 
 

@@ -192,6 +192,69 @@ class Adjustment(_Decision, CourseTables):
     __table_args__ = (_NEVER_AGAIN,)
 
 
+class Ruling(_Decision, CourseTables):
+    """What is decided of a submission: to hide it, to withdraw it, or neither any more; with a reason for the team.
+
+    Attributes
+    ----------
+    kind, submission
+        Which submission.
+    ruling
+        As of :class:`pttt_ooc.course.models.Judged`.
+    """
+
+    __tablename__ = "rulings"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    submission: Mapped[int]
+    ruling: Mapped[str] = mapped_column(String(10))
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Disqualification(_Decision, CourseTables):
+    """A team without points and rank in an assignment, with a reason; or, if `holds` is false, no longer."""
+
+    __tablename__ = "disqualifications"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    holds: Mapped[bool]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Rejudgement(_Decision, CourseTables):
+    """Submissions of strategies that are judged again.
+
+    Attributes
+    ----------
+    dry_run
+        Whether the worker only tells what would change.
+    numbers
+        All submissions that are judged.
+    verdicts
+        Of a dry run: for each submission that has been judged its number, and the verdicts ``before`` and ``after``.
+    grades
+        Of a dry run, at the end: a sentence for each grade that would change.
+    trouble
+        Why it was given up.
+    finished_at
+        When a dry run has ended.
+    """
+
+    __tablename__ = "rejudgements"
+    dry_run: Mapped[bool]
+    numbers: Mapped[Any] = mapped_column(JSON)
+    verdicts: Mapped[Any] = mapped_column(JSON)
+    grades: Mapped[Any] = mapped_column(JSON)
+    trouble: Mapped[str] = mapped_column(String(500), default="")
+    finished_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
 class GradeRow(CourseTables):
     """A team's grade for an assignment from a moment on.
 
@@ -248,6 +311,9 @@ NUMBERED: tuple[type[CourseTables], ...] = (
     GradeRow,
     Announcement,
     LogLine,
+    Ruling,
+    Disqualification,
+    Rejudgement,
 )
 """The tables whose numbers are never used again."""
 
