@@ -18,7 +18,7 @@ from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
-from pttt_ooc.course.term import desk_pages
+from pttt_ooc.course.term import desk_pages, team_pages
 from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
@@ -76,6 +76,8 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             course_pages.router,
             course_pages.programs,
             desk_pages.router,
+            team_pages.router,
+            team_pages.programs,
         ),
         links=LINKS,
         state=grader,

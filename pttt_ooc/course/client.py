@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pttt_ooc.errors import GraderError, StrategyError
 from pttt_ooc.show.numbers import exploitability
@@ -63,6 +63,39 @@ class _Server:
             raise GraderError(f"{self.url} answers, but is no grader (status {response.status}).") from None
 
 
+def _server(url: str, token: str | None) -> _Server:
+    if not token:
+        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
+    if not token.isascii() or not token.isprintable():
+        raise GraderError("The token has characters that no token has; copy it again.")
+    return _Server(url, token.strip())
+
+
+def pick(assignment: str, number: str, url: str, token: str | None, as_json: bool) -> None:
+    """Pick what counts for an assignment, and print what counts now.
+
+    Raises
+    ------
+    GraderError
+        If there is no token, or the server refuses it or cannot be reached.
+    """
+    if number != "none" and not (number.isascii() and number.isdecimal()):
+        raise GraderError(f"{number!r} is no number of a submission, nor none.")
+    server = _server(url, token)
+    body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    with _reached(server):
+        status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)
+    if status != 200:
+        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+    found = next(one for one in answer["assignments"] if one["name"] == assignment)
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        counts = ", ".join(f"{part}: {number}" for part, number in found["grade"]["submissions"].items())
+        print(f"What counts now: {counts or 'nothing'}.")
+
+
 def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> bool:
     """Upload a file and, if asked, wait for the verdict; returns whether it was accepted.
 
@@ -73,15 +106,11 @@ def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> 
     StrategyFileError, StrategyError
         If the file is no strategy of the player in the grader's game, by its header; nothing is sent then.
     """
-    if not token:
-        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
-    if not token.isascii() or not token.isprintable():
-        raise GraderError("The token has characters that no token has; copy it again.")
+    server = _server(url, token)
     if not file.is_file():
         raise GraderError(f"{file}: There is no such file.")
     if not file.stat().st_size:
         raise GraderError(f"{file}: The file is empty.")
-    server = _Server(url, token.strip())
     _check_fits(file, player, server)
     answer = _upload(server, file, player)
     submission = answer["submission"]

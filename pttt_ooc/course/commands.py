@@ -16,7 +16,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import GRADER, DataOption, ForceOption, group
+from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.course.database import Database
@@ -32,6 +32,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://grader.example")(
         submit
     )
+    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://grader.example")(pick)
     app.add_typer(grader, name="grader")
 
 
@@ -53,6 +54,22 @@ def submit(
 
     if not submitted(file, player, server, token, wait):
         raise typer.Exit(1)
+
+
+def pick(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
+    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Pick which of your submissions counts, where teams choose; until the assignment closes."""
+    from pttt_ooc.course.client import pick as picked
+
+    picked(assignment, number, server, token, as_json)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ def add_commands(app: typer.Typer) -> None:
     course.command(epilog="Example: pttt course rejudgements --data grader")(rejudgements)
     course.command(epilog="Example: pttt course rule strategies 17 withdrawn --reason 'The file of others'")(rule)
     course.command(epilog="Example: pttt course disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
+    course.command(epilog="Example: pttt course pick 'Team A' strategies 17 --data grader")(pick)
     course.command(epilog="Example: pttt course download strategies -o strategies.zip --data grader")(download)
 
 
@@ -200,6 +201,27 @@ def disqualify(
             told = grade_facts(session, rows)
     facts = {"team": team, "assignment": assignment, "disqualified": not undo, "grades": told}
     tell(facts, as_json, grade_lines(told))
+
+
+def pick(
+    team: TeamArgument,
+    assignment: AssignmentArgument,
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="The submission; none: the last ones count.")],
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Choose which submission of a team counts, where teams choose; also after it has closed."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.decisions import Desk
+        from pttt_ooc.errors import GraderError
+
+        if number != "none" and not (number.isascii() and number.isdecimal()):
+            raise GraderError(f"{number!r} is no number of a submission, nor none.")
+        with database.writing() as session:
+            rows = Desk(session, data, by).pick(team, assignment, None if number == "none" else int(number))
+            told = grade_facts(session, rows)
+    tell({"team": team, "assignment": assignment, "pick": number, "grades": told}, as_json, grade_lines(told))
 
 
 def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
+from pttt_ooc.course.term.choice import PICK, Candidate
 from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
 from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
 from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Thresholds
 from pttt_ooc.course.term.rulings import disqualification_of
-from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark
+from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
+from pttt_ooc.course.term.work import PARTS, candidates
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Shown:
         Of the team, once points are released.
     out
         Its disqualification, if there is one.
+    choices
+        Where the team picks: for each part its name, what may be picked, the latest first, and the pick; 0: none.
     """
 
     assignment: Assignment
@@ -51,6 +56,7 @@ class Shown:
     marks: dict[str, Mark]
     adjustments: list[Adjustment]
     out: Disqualification | None = None
+    choices: Sequence[tuple[str, Sequence[Candidate], int]] = ()
 
 
 def overview(session: Session, data: Path, team: Team | None, decided: bool = False) -> dict[str, Any]:
@@ -66,7 +72,9 @@ def overview(session: Session, data: Path, team: Team | None, decided: bool = Fa
     own = {one.id: grades.get((team.id, one.id)) for one in all_assignments(session)} if team else {}
     spent = sum(grade.spent for grade in own.values() if grade)
     return {
-        "assignments": [_shown(session, one, team, own.get(one.id), now, decided) for one in all_assignments(session)],
+        "assignments": [
+            _shown(session, data, one, team, own.get(one.id), now, decided) for one in all_assignments(session)
+        ],
         "timezone": term.timezone,
         "zone": term.zone,
         "late_days": term.late_days,
@@ -83,7 +91,7 @@ def announcements(session: Session) -> list[Announcement]:
 
 
 def _shown(
-    session: Session, one: Assignment, team: Team | None, grade: Grade | None, now: float, decided: bool
+    session: Session, data: Path, one: Assignment, team: Team | None, grade: Grade | None, now: float, decided: bool
 ) -> Shown:
     dates = dates_for(session, one, team) if team else one.dates
     state, zone = dates.state(now), term_of(session).zone
@@ -109,7 +117,17 @@ def _shown(
         marks=marks,
         adjustments=adjustments,
         out=disqualification_of(session, team).get(one.id) if team else None,
+        choices=_choices(session, data, one, team) if team and one.choice == PICK else (),
     )
+
+
+def _choices(session: Session, data: Path, one: Assignment, team: Team) -> list[tuple[str, list[Candidate], int]]:
+    there = candidates(session, one, data).get(team.id, [])
+    query = select(Pick).where(Pick.team_id == team.id, Pick.assignment_id == one.id).order_by(Pick.id)
+    picked = {pick.slot: pick.submission for pick in session.scalars(query)}
+    parts = [sorted((c for c in there if c.slot == slot), key=lambda c: -c.at) for slot in range(len(PARTS[one.kind]))]
+    named = zip(PARTS[one.kind], parts, strict=True)
+    return [(name, found, picked.get(slot, 0)) for slot, (name, found) in enumerate(named) if found]
 
 
 def _decided(session: Session, one: Assignment, team: Team) -> tuple[dict[str, Mark], list[Adjustment]]:
@@ -165,6 +183,7 @@ def as_json(told: dict[str, Any]) -> dict[str, Any]:
                 "points": one.most,
                 "rule": one.rule,
                 "released": one.assignment.released,
+                "picks": {name: number or None for name, _, number in one.choices},
                 "grade": grade_for_team(one),
             }
             for one in told["assignments"]

@@ -22,6 +22,8 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("GET", "/course/announcements.atom"): EVERYBODY,
     ("POST", "/course/reports/{name}"): frozenset({TEAM}),
     ("GET", "/course/reports/{number}"): frozenset({TEAM, *STAFF}),
+    ("POST", "/course/picks/{name}"): frozenset({TEAM}),
+    ("POST", "/api/course/picks/{name}"): frozenset({TEAM}),
     ("GET", "/course/desk"): STAFF,
     ("GET", "/course/desk/teams/{number}"): STAFF,
     ("GET", "/course/desk/log"): STAFF,
