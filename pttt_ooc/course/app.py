@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
-from pttt_ooc.course.limits import SubmissionError
+from pttt_ooc.course.limits import SubmissionError, in_words
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.standings import TIE
@@ -95,6 +95,7 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             "TIE": TIE,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
+            "in_words": in_words,
             "looks": looks,
         },
         caught=(OSError, DBAPIError),

@@ -35,7 +35,7 @@ Signed = Annotated[Team | None, Depends(_team_signed_in)]
 """The team that is signed in; None also for people with rights."""
 
 Number = Annotated[int, Path(ge=1, lt=1 << 31)]
-Seen = Annotated[str, Query(max_length=40)]
+Seen = Annotated[str, Query(max_length=80)]
 """The stamp of what the page shows."""
 
 UNCHANGED = 204

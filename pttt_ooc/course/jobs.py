@@ -118,7 +118,7 @@ class Judge:
             outcome = {"status": models.REJECTED, "note": refusal.note[:500], "detail": refusal.detail[:1000]}
             self._finish(number, outcome)
         except Stopped:
-            self._queue.put_back(number, progress=0.0)
+            self._queue.put_back(number, progress=0.0, started_at=None)
             log.info("put back", extra=facts)
             raise
         except Exception:

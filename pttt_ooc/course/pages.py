@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course import figures, standings, submissions
+from pttt_ooc.course import figures, queue, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
@@ -216,7 +216,9 @@ def submissions_part(
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
     """A text that changes whenever a submission or the quota of `team` does."""
     left = grader.quota(session, team) if team else None
-    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (f"-{left.hourly}-{left.places}" if left else "")
+    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (
+        f"-{left.hourly}-{left.daily}-{left.places}" if left else ""
+    )
 
 
 def _listed(grader: Grader, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
@@ -230,7 +232,7 @@ def _listed(grader: Grader, account: Account | None, page: int, of: int | None, 
         stamp = _stamp(session, grader, team)
         left = grader.quota(session, team) if team else None
         found = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
-        places = submissions.positions(session)
+        places = queue.positions(session)
     context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
     return {**context, "stamp": stamp, "quota": left, "value": grader.game_value()}
 
@@ -252,7 +254,7 @@ def _one(grader: Grader, account: Account | None, number: int) -> Shown:
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
-        place = submissions.positions(session).get(found.id)
+        place = queue.positions(session).get(found.id)
         ruling = ruling_of(session, STRATEGIES, found.id)
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {

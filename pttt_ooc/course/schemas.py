@@ -20,6 +20,7 @@ class GraderOut(BaseModel):
     game_value: tuple[float, float] | None = Field(description="Interval of the game's value; null: not known yet.")
     max_upload_bytes: int
     submissions_per_hour: int
+    submissions_per_day: int | None = Field(description="Within 24 hours; null: as the hours allow.")
     waiting_per_team: int
 
 

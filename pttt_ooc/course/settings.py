@@ -68,6 +68,9 @@ class CourseSettings(BaseModel):
         default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
     )
     submissions_per_hour: Whole = Field(default=20, ge=1, description="Submissions allowed per team and hour.")
+    submissions_per_day: Whole | None = Field(
+        default=None, ge=1, description="Submissions allowed per team within 24 hours; null: as the hours allow."
+    )
     waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions per team that may wait for a verdict.")
     max_upload_mb: Real | None = Field(
         default=None, gt=0, description="Maximum size of a file; null: the size of the uncompressed tensor in float64."

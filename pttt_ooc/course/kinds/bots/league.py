@@ -42,6 +42,9 @@ class LeagueSettings(Terms):
     )
     largest_kb: Size = Field(default=256, description="Maximum size of a bot's file, in kB.")
     bots_per_hour: Whole = Field(default=20, description="Bots that a team may hand in within an hour.")
+    bots_per_day: Whole | None = Field(
+        default=None, ge=1, description="Bots that a team may hand in within 24 hours; null: as the hours allow."
+    )
     waiting_per_team: Whole = Field(default=2, description="Bots of a team that may wait for a verdict.")
     practice: bool = Field(
         default=True,

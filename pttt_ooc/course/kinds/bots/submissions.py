@@ -124,7 +124,8 @@ class Bots:
     def _check(self, session: Session, team: Team, ahead: int = 0) -> None:
         if self._settings.has_begun:
             raise SubmissionError("The tournament has begun; no bots are taken any more.", 409)
-        limits = Limits("bots", self._settings.bots_per_hour, self._settings.waiting_per_team)
+        s = self._settings
+        limits = Limits("bots", s.bots_per_hour, s.waiting_per_team, daily=s.bots_per_day)
         check_limits(session, Bot, team, limits, ahead)
 
     def hand_in(self, team: Team, file: str, content: bytes, begun_at: float | None = None) -> tuple[Bot, bool]:
