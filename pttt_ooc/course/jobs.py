@@ -19,6 +19,7 @@ from pttt_ooc.course import models, queue, standings
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.validation import Refusal
+from pttt_ooc.course.likenesses import Likenesses
 from pttt_ooc.course.models import Entry, Submission
 from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.storage import Storage
@@ -43,6 +44,7 @@ class Judge:
     def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
         self._queue = Queue(database, Submission, _given_up)
+        self._likenesses = Likenesses(database, storage, assessor.engine.index)
         self._complete = ""  # the revision at which the matrix was complete
 
     def judge_next(self) -> bool:
@@ -156,7 +158,22 @@ class Judge:
         values = self._values(submission, assessment, outcome["exploitability"])
         outcome["evaluation_seconds"] = time.perf_counter() - begun
         self._finish(number, outcome, values)
+        self._compare(submission, assessment)
         return outcome
+
+    def sweep(self) -> None:
+        """Delete what belongs to submissions that are gone."""
+        self._likenesses.sweep()
+
+    def _compare(self, submission: Submission, assessment: Assessment) -> None:
+        """Look for strategies of other teams that play alike; a failure costs nobody the verdict."""
+        try:
+            found = self._likenesses.compare(submission, assessment)
+        except (PtttError, SQLAlchemyError, OSError):
+            log.exception("no comparison with other strategies", extra={"submission": submission.id})
+            return
+        if found:
+            log.info("plays like others", extra={"submission": submission.id, "others": [n for n, _ in found]})
 
     def _values(self, submission: Submission, assessment: Assessment, exploitability: float) -> dict[int, float]:
         """Value for player 0 against all opposing bests, if the submission is its team's new best."""

@@ -72,6 +72,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             judge = Judge(database, storage, assessor, stopping)
             rehearsals = Rehearsals(database, storage, assessor, stopping)
             judge.forget()
+            judge.sweep()
             with database.reading() as session:
                 storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
             handle_signals(stopping)

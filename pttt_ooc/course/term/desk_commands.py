@@ -39,6 +39,7 @@ def add_commands(app: typer.Typer) -> None:
     course.command(epilog="Example: pttt course rule strategies 17 withdrawn --reason 'The file of others'")(rule)
     course.command(epilog="Example: pttt course disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
     course.command(epilog="Example: pttt course pick 'Team A' strategies 17 --data grader")(pick)
+    course.command(epilog="Example: pttt course similar --data grader")(similar)
     course.command(epilog="Example: pttt course download strategies -o strategies.zip --data grader")(download)
 
 
@@ -244,6 +245,16 @@ def grade_lines(told: list[dict[str, Any]]) -> list[str]:
     points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
     lines = [f"{shown(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
     return lines or ["No grade changes."]
+
+
+def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
+    """List submissions of different teams that are alike: a hint, not a verdict."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.similar import alike, lines
+
+        with database.reading() as session:
+            found = alike(session, data)
+    tell([one.facts() for one in found], as_json, lines(found) or ["None are found."])
 
 
 def download(

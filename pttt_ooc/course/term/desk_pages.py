@@ -15,7 +15,7 @@ from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import ACCEPTED, REJECTED
-from pttt_ooc.course.term import downloads, rejudging, rulings, search
+from pttt_ooc.course.term import downloads, rejudging, rulings, search, similar
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.overview import until
@@ -169,6 +169,14 @@ async def _done(work: Any) -> Any:
         raise
     except GraderError as error:
         raise HTTPException(400, str(error)) from None
+
+
+@router.get("/similar")
+def similar_page(request: Request, grader: UsedGrader, account: Allowed) -> Response:
+    """Submissions of different teams that are alike."""
+    with grader.database.reading() as session:
+        found = similar.alike(session, grader.storage.data)
+    return render(request, "grader/desk_similar.html", account, team=None, found=found)
 
 
 @router.get("/bots/{number}")

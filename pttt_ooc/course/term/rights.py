@@ -38,6 +38,7 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("GET", "/course/desk/parts/rejudgements/{number}"): STAFF,
     ("GET", "/course/desk/assignments/{name}/submissions.zip"): STAFF,
     ("GET", "/course/desk/bots/{number}"): STAFF,
+    ("GET", "/course/desk/similar"): STAFF,
     ("POST", "/course/desk/rejudge"): frozenset({INSTRUCTOR}),
     ("POST", "/course/desk/rule"): frozenset({INSTRUCTOR}),
     ("POST", "/course/desk/disqualify"): frozenset({INSTRUCTOR}),

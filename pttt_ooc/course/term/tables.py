@@ -255,6 +255,27 @@ class Rejudgement(_Decision, CourseTables):
     __table_args__ = (_NEVER_AGAIN,)
 
 
+class Likeness(CourseTables):
+    """Two strategies of different teams that play nearly alike.
+
+    Attributes
+    ----------
+    submission, other
+        The later and the earlier one.
+    variation
+        Estimated; see :mod:`pttt_ooc.course.kinds.strategies.likeness`.
+    """
+
+    __tablename__ = "likenesses"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    other: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    variation: Mapped[float]
+    found_at: Mapped[float]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
 class GradeRow(CourseTables):
     """A team's grade for an assignment from a moment on.
 
@@ -314,6 +335,7 @@ NUMBERED: tuple[type[CourseTables], ...] = (
     Ruling,
     Disqualification,
     Rejudgement,
+    Likeness,
 )
 """The tables whose numbers are never used again."""
 
