@@ -17,6 +17,7 @@ from pttt_ooc.course.kinds.strategies.certifier import Certifier
 from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
+from pttt_ooc.course.messenger import Messenger
 from pttt_ooc.course.models import BASELINE, Submission
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
@@ -77,6 +78,8 @@ def run(data: Path, stopping: threading.Event) -> None:
                 storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
+            messenger = Messenger(database, settings, stopping)
+            threading.Thread(target=messenger.run, daemon=True).start()
             with closing(Certifier(database, storage, settings)) as certifier:
 
                 def step() -> bool:

@@ -12,6 +12,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import BASELINE, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.course.storage import RESERVE, Storage
+from pttt_ooc.course.term import deliveries
 from pttt_ooc.course.term.assignments import all_assignments
 from pttt_ooc.course.term.dates import CLOSED
 from pttt_ooc.course.term.gradebook import current
@@ -39,6 +40,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
         found.append("No worker judges submissions; `pttt serve` starts it.")
     with database.reading() as session:
         found += [*_queue(session), *_files(session, storage), *_judgements(session), *_bots(storage.data)]
+        found += deliveries.problems(session)
         found += [*_late_starters(session, storage.data), *_marks(session)]
     return found
 

@@ -17,6 +17,7 @@ from pttt_ooc.course.term.assignments import dates_for, find_assignment, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import PICK
 from pttt_ooc.course.term.dates import CLOSED, instant, written
+from pttt_ooc.course.term.deliveries import enter
 from pttt_ooc.course.term.gradebook import settle
 from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick
 from pttt_ooc.course.term.work import PARTS, candidates
@@ -103,8 +104,11 @@ class Desk:
         if not 1 <= len(title) <= _LONGEST_TITLE:
             raise GraderError(f"An announcement has a title of 1 to {_LONGEST_TITLE} characters.")
         text = _text(text, "An announcement", _LONGEST_COMMENT)
-        self.session.add(Announcement(at=time.time(), by=self.by, title=title, text=text))
-        note(self.session, self.by, "announce", title=title)
+        made = Announcement(at=time.time(), by=self.by, title=title, text=text)
+        self.session.add(made)
+        self.session.flush()
+        messages = enter(self.session, self.data, made)
+        note(self.session, self.by, "announce", title=title, **({"messages": messages} if messages else {}))
 
     def pick(self, team: str, assignment: str, number: int | None) -> list[GradeRow]:
         """Choose which submission counts; None takes all of the team's picks back, so that the last ones count.

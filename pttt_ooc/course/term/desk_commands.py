@@ -40,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     course.command(epilog="Example: pttt course disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
     course.command(epilog="Example: pttt course pick 'Team A' strategies 17 --data grader")(pick)
     course.command(epilog="Example: pttt course similar --data grader")(similar)
+    course.command(epilog="Example: pttt course deliveries --data grader")(deliveries)
     course.command(epilog="Example: pttt course download strategies -o strategies.zip --data grader")(download)
 
 
@@ -255,6 +256,26 @@ def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
         with database.reading() as session:
             found = alike(session, data)
     tell([one.facts() for one in found], as_json, lines(found) or ["None are found."])
+
+
+def deliveries(
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="So many, the latest first.")] = 50,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """List announcements on their way to webhooks and by e-mail, and what became of them."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.deliveries import deliveries as found
+        from pttt_ooc.course.term.deliveries import facts
+
+        with database.reading() as session:
+            told = facts(found(session, most))
+    lines = [
+        f"{one['announcement']}, {one['channel']} {one['target']}: {one['state']}"
+        + (f" after {one['attempts']} attempts: {one['trouble']}" if one["trouble"] else "")
+        for one in told
+    ]
+    tell(told, as_json, lines or ["Nothing was to be sent."])
 
 
 def download(

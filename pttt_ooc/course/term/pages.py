@@ -15,7 +15,7 @@ from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import Number
 from pttt_ooc.course.models import BASELINE, Team
-from pttt_ooc.course.term import audit, checkup, exports, gradebook, reports
+from pttt_ooc.course.term import audit, checkup, deliveries, exports, gradebook, reports
 from pttt_ooc.course.term.assignments import all_assignments, term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.decisions import Desk
@@ -35,6 +35,7 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api/course")
 Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 _LINES = 200
+_MESSAGES = 100
 
 
 @router.get("/course")
@@ -118,7 +119,8 @@ def desk_page(request: Request, grader: UsedGrader, account: Allowed, search: st
     with grader.database.reading() as session:
         lines = exports.lines(session)
         assignments, people = all_assignments(session), members(session)
-        told = {"announcements": announcements(session), "zone": term_of(session).zone}
+        told: dict[str, Any] = {"announcements": announcements(session), "zone": term_of(session).zone}
+        told["deliveries"] = deliveries.facts(deliveries.deliveries(session, _MESSAGES))
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     teams = list({line.team.id: line.team for line in lines}.values())
     wanted = search.casefold()[:100]

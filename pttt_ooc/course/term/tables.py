@@ -310,6 +310,32 @@ class Announcement(_Decision, CourseTables):
     __table_args__ = (_NEVER_AGAIN,)
 
 
+class Delivery(CourseTables):
+    """An announcement on its way to one webhook or e-mail address.
+
+    Attributes
+    ----------
+    next_at
+        When the next attempt is due.
+    sent_at
+        When it was sent; None: not yet.
+    trouble
+        Why the last attempt failed.
+    """
+
+    __tablename__ = "deliveries"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), index=True)
+    channel: Mapped[str] = mapped_column(String(10))
+    target: Mapped[str] = mapped_column(String(2000))
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_at: Mapped[float]
+    sent_at: Mapped[float | None]
+    trouble: Mapped[str] = mapped_column(String(500), default="")
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
 class LogLine(_Decision, CourseTables):
     """What somebody with rights has done."""
 
@@ -336,6 +362,7 @@ NUMBERED: tuple[type[CourseTables], ...] = (
     Disqualification,
     Rejudgement,
     Likeness,
+    Delivery,
 )
 """The tables whose numbers are never used again."""
 

@@ -1,8 +1,8 @@
 """How much code two bots share, by normalised tokens: winnowing (Schleimer, Wilkerson, Aiken, SIGMOD 2003).
 
 Names, numbers, texts, comments and white space make no difference: of a file only the kinds of its tokens are left.
-Every run of :data:`GRAM` + :data:`WINDOW` - 1 tokens that two files share is found.  What a file shares with the code that
-the package hands out, or plays with, is counted apart.  A hint, no verdict.
+Every run of :data:`GRAM` + :data:`WINDOW` - 1 tokens that two files share is found.  What a file shares with the code
+that the package hands out, or plays with, is counted apart.  A hint, no verdict.
 """
 
 from __future__ import annotations

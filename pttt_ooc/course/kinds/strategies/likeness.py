@@ -1,8 +1,8 @@
 """How much two strategies differ in the games that they reach: estimates from sampled games.
 
 The games of a strategy against the uniform opponent have a distribution.  The total variation of two such distributions
-is 0 for strategies that do the same wherever they come, whatever they do elsewhere, and 1 for strategies that never play
-the same game.  With x the realization plans and h a game,
+is 0 for strategies that do the same wherever they come, whatever they do elsewhere, and 1 for strategies that never
+play the same game.  With x the realization plans and h a game,
 
     TV(s, t) = E over games h of s of max(0, 1 - x_t(h) / x_s(h)),
 
