@@ -125,7 +125,8 @@ def _one(grader: UsedGrader, account: Account | None, number: int) -> Submission
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
-        return SubmissionOut.of(found, queue.positions(session).get(found.id))
+        place = standings.place_of(session, found, veil(session))
+        return SubmissionOut.of(found, queue.positions(session).get(found.id), place)
 
 
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)

@@ -37,22 +37,26 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip with one .npy file.")],
-    player: Annotated[int, typer.Option(min=0, max=1, help="Player of the strategy: 0 or 1.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE [FILE]", help="A zip with one .npy file; or player 0's and player 1's."),
+    ],
     server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
     token: Annotated[
         str | None,
         typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
     ] = None,
+    player: Annotated[int | None, typer.Option(min=0, max=1, help="Player of a single file: 0 or 1.")] = None,
     wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
+    as_json: JsonOption = False,
 ) -> None:
-    """Submit a strategy to a grader.
+    """Submit a strategy to a grader, or one for each player, which a page then shows together.
 
     The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
     """
     from pttt_ooc.course.client import submit as submitted
 
-    if not submitted(file, player, server, token, wait):
+    if not submitted(files, player, server, token, wait, as_json):
         raise typer.Exit(1)
 
 

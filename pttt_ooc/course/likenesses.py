@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.likeness import SampledGames, sample_games
-from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission
+from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.tables import Likeness
 from pttt_ooc.disk.files import replacing
@@ -31,8 +31,10 @@ class Likenesses:
     def compare(self, submission: Submission, assessment: Assessment) -> list[tuple[int, float]]:
         """Write down which earlier strategies play nearly alike; returns their numbers and the estimates.
 
-        The baseline is not compared: whoever hands it in is not a copyist.
+        The baseline and the house are not compared: whoever comes near them is not a copyist.
         """
+        if not submission.team.of_students:
+            return []
         plan = np.asarray(assessment.plan, np.float64)
         self._write(submission, sample_games(self._index, submission.player, plan, submission.digest))
         with self._database.reading() as session:
@@ -45,7 +47,7 @@ class Likenesses:
             ).all()
         found = []
         for other in others:
-            games = self._read(other) if other.team.name != BASELINE else None
+            games = self._read(other) if other.team.of_students else None
             if games is not None and (near := games.estimated_variation(plan)) <= NEAR:
                 found.append((other.id, near))
         with self._database.writing() as session:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED = "Queued", "Validating", "Evaluating", "Accepted", "Rejected"
@@ -35,6 +35,8 @@ class Team(CourseTables):
     ----------
     key
         The form of the name for comparing and sorting.
+    house
+        Whether it is the instructors' own, beside the baseline: it plays head to head, without rank and grade.
     """
 
     __tablename__ = "teams"
@@ -43,8 +45,18 @@ class Team(CourseTables):
     key: Mapped[str] = mapped_column(String(200), unique=True)
     token_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[float]
+    house: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     __table_args__ = (_NEVER_AGAIN,)
+
+    @property
+    def of_students(self) -> bool:
+        """Whether it is a team of the course: not the baseline, and not of the house."""
+        return self.name != BASELINE and not self.house
+
+
+OF_STUDENTS = (Team.name != BASELINE, ~Team.house)
+"""The conditions for a team to be one of the course."""
 
 
 class BrowserSession(CourseTables):

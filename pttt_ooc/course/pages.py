@@ -101,7 +101,7 @@ def _standings(grader: Grader, sort: str) -> Shown:
         revision, until = standings.revision(session), veil(session)
         rows = standings.leaderboard(session, sort, until)
         latest = standings.improvements(session, limit=_RECENT + 2, shown_if=standings.is_shown(until, None))
-        recent = [s for s in latest if s.team.name != BASELINE]
+        recent = [s for s in latest if s.team.of_students]
     value, texts = grader.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
@@ -256,10 +256,12 @@ def _one(grader: Grader, account: Account | None, number: int) -> Shown:
         check_shown(session, found, account)
         place = queue.positions(session).get(found.id)
         ruling = ruling_of(session, STRATEGIES, found.id)
+        standing = standings.place_of(session, found, veil(session))
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,
         "ruling": ruling,
+        "standing": standing,
         "place": place,
         "stamp": f"{found.changed_at:.3f}-{place}",
         "charts": figures.charts(history, time.time()),
@@ -316,16 +318,18 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
     """A team, and the history of its best."""
     with grader.database.reading() as session:
         found = session.get(Team, number)
-        if found is None:
+        if found is None or found.house:
             raise HTTPException(404, f"There is no team {number}.")
         until = veil(session)
         standing = next(r for r in standings.leaderboard(session, until=until) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
         history = standings.improvements(session, found.id, shown_if=shown_if)
         mine = [s for s in submissions.opened(session) if s.team_id == found.id]
+        accepted = submissions.accepted(session, found.id)
     charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
     played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played, "until": until}
+    facts["ours"] = [[s for s in accepted if s.player == player] for player in (0, 1)]
     facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}
     return render(request, "team.html", team, shown=found, **facts)
 

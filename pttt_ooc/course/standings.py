@@ -103,16 +103,21 @@ def public_bests(session: Session, until: float | None = None) -> Bests:
     until
         Of those whose upload had begun by then; None: of all.
     """
-    out = disqualified_everywhere(session)
-    found = bests(session)
-    if until is not None or any(s.ruling for best in found for s in best.values()):
-        found = ({}, {})
-        accepted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling == "")
-        accepted = accepted if until is None else accepted.where(until >= BEGUN)
-        for submission in session.scalars(accepted.order_by(Submission.id)):
-            former = found[submission.player].get(submission.team_id)
-            if beats(submission.exploitability, former.exploitability if former else None):
-                found[submission.player][submission.team_id] = submission
+    out = disqualified_everywhere(session) | set(session.scalars(select(Team.id).where(Team.house)))
+    found: Bests = ({}, {}) if until is not None else bests(session)
+    accepted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling == "")
+    if until is None:
+        hidden = {s.team_id for best in found for s in best.values() if s.ruling} - out
+        for best in found:
+            for team in hidden:
+                best.pop(team, None)
+        accepted = accepted.where(Submission.team_id.in_(hidden))
+    else:
+        accepted = accepted.where(until >= BEGUN)
+    for submission in session.scalars(accepted.order_by(Submission.id)):
+        former = found[submission.player].get(submission.team_id)
+        if beats(submission.exploitability, former.exploitability if former else None):
+            found[submission.player][submission.team_id] = submission
     first, second = ({team: s for team, s in best.items() if team not in out} for best in found)
     return first, second
 
@@ -138,7 +143,7 @@ def leaderboard(session: Session, sort: str = "sum", until: float | None = None)
     For `until` see :func:`public_bests`.
     """
     found = public_bests(session, until)
-    teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
+    teams = sorted(session.scalars(select(Team).where(~Team.house)), key=lambda team: team.key)
     rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]
     ranks = {column: _ranks(rows, column) for column in ("0", "1", "sum")}
     ranked = [
@@ -170,12 +175,49 @@ def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
     return ranks
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a team's best strategy stands among those of all teams, and where it stood with the best before.
+
+    Attributes
+    ----------
+    rank, of
+        Its rank, and the number of teams that have one.
+    before
+        The rank that the team's best before would have now; None: it was the first.
+    """
+
+    rank: int
+    of: int
+    before: int | None
+
+
+def place_of(session: Session, submission: Submission, until: float | None = None) -> Place | None:
+    """The place of a team's best strategy; None if it is not the best.  For `until` see :func:`public_bests`."""
+    if not submission.best or submission.exploitability is None:
+        return None
+    best = public_bests(session, until)[submission.player]
+    others = [s.exploitability for team, s in best.items() if team != submission.team_id]
+    known = [figure for figure in others if figure is not None]
+
+    def rank(figure: float) -> int:
+        return 1 + sum(other < figure - TIE for other in known)
+
+    before = None if submission.before is None else rank(submission.before)
+    return Place(rank(submission.exploitability), len(known) + 1, before)
+
+
 def matrix(session: Session, until: float | None = None) -> Matrix:
-    """The matrix of all teams' best strategies, by name, the baseline last; for `until` see :func:`public_bests`."""
+    """The matrix of all teams' best strategies, by name, the house and the baseline last.
+
+    For `until` see :func:`public_bests`.
+    """
     found = public_bests(session, until)
+    for house in session.scalars(select(Submission).join(Team).where(Submission.best, Team.house)):
+        found[house.player][house.team_id] = house
 
     def ordered(player: int) -> list[Submission]:
-        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.key))
+        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.house, s.team.key))
 
     values = {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
     return Matrix(ordered(0), ordered(1), values)

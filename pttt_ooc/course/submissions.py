@@ -119,6 +119,12 @@ def opened(session: Session) -> list[Submission]:
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
 
+def accepted(session: Session, team: int, most: int = 200) -> list[Submission]:
+    """A team's accepted submissions, the latest first."""
+    query = select(Submission).where(Submission.team_id == team, Submission.status == ACCEPTED)
+    return list(session.scalars(query.order_by(Submission.id.desc()).limit(most)))
+
+
 def find(session: Session, number: int) -> Submission | None:
     """A submission by its number."""
     return session.get(Submission, number)

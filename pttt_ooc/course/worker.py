@@ -19,6 +19,7 @@ from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
 from pttt_ooc.course.messenger import Messenger
 from pttt_ooc.course.models import BASELINE, Submission
+from pttt_ooc.course.pairs import PairValues
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.rehearsals import Rehearsals
@@ -71,6 +72,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
             judge = Judge(database, storage, assessor, stopping)
+            pairs = PairValues(database, storage, assessor, stopping)
             rehearsals = Rehearsals(database, storage, assessor, stopping)
             judge.forget()
             judge.sweep()
@@ -84,7 +86,7 @@ def run(data: Path, stopping: threading.Event) -> None:
 
                 def step() -> bool:
                     certifier.look_after()
-                    return judge.judge_next() or rehearsals.step()
+                    return judge.judge_next() or pairs.step() or rehearsals.step()
 
                 Work(pulse, stopping, _FAILURE_SECONDS).repeat(step)
 

@@ -7,11 +7,12 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.term import desk_pages, pages, team_pages
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.people import add_staff
 from pttt_ooc.course.term.rights import RIGHTS
-from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark, Rejudgement
+from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark, Pair, Rejudgement
 from tests.course.grader_kit import bearer, form_token, pttt
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
@@ -87,10 +88,17 @@ FORMS = {
 }
 
 
+def number_of(session):
+    return session.query(Team).filter_by(name="Team A").one().id
+
+
 @pytest.mark.parametrize("who", WHO)
 def test_every_cell_of_the_table_of_rights(term, who):
-    upload(term, "Team A", 0, 1)
+    term.both = [upload(term, "Team A", player, 1) for player in (0, 1)]
     with term.database.writing() as session:
+        session.add(
+            Pair(team_id=number_of(session), first_id=term.both[0], second_id=term.both[1], value=None, made_at=1.0)
+        )
         session.add(Rejudgement(at=1.0, by="x", dry_run=False, numbers=[1], verdicts=[], grades=[]))
     client, number = browser(term, who), team_number(term, "Team A")
     headers = bearer(term.tokens[who]) if who != "nobody" else {}
@@ -102,6 +110,11 @@ def test_every_cell_of_the_table_of_rights(term, who):
             form = {"form_token": (None, token), "file": ("r.pdf", b"%PDF-1.7 " + who.encode())}
             answer = client.post(path, files=form, headers=headers if path.startswith("/api") else {})
             answer.status_code = {201: 200, 303: 303}.get(answer.status_code, answer.status_code)
+        elif address.endswith("/pairs") and method == "POST":
+            both = {"first": term.both[0], "second": term.both[1]}
+            page = path.startswith("/course")
+            sent = {"data": {"form_token": token, **both}} if page else {"json": both, "headers": headers}
+            answer = client.post(path, **sent)
         elif address.endswith("/picks/{name}"):
             page = path.startswith("/course")
             sent = {"data": {"form_token": token}} if page else {"json": {"submission": None}, "headers": headers}

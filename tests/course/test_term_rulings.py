@@ -123,7 +123,7 @@ def test_a_disqualified_team_has_no_points_no_rank_and_no_standing(ruled):
     "kind, number, ruling, reason, words",
     [
         ("strategies", 99, "hidden", "x", "no submission 99"),
-        ("strategies", 1, "hidden", "x", "are the baseline"),
+        ("strategies", 1, "hidden", "x", "are the instructors' own"),
         ("strategies", 3, "deleted", "x", "no ruling 'deleted'"),
         ("strategies", 3, "hidden", " ", "A reason is missing"),
         ("bots", 3, "hidden", "x", "Only its own team sees a bot"),

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.models import BASELINE, REJECTED, UNFINISHED, Submission, Team
+from pttt_ooc.course.models import OF_STUDENTS, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.course.storage import RESERVE, Storage
 from pttt_ooc.course.term import deliveries
@@ -69,7 +69,7 @@ def _bots(data: Path) -> list[str]:
 def _late_starters(session: Session, data: Path) -> list[str]:
     """Assignments that are due within a day, and how many teams have nothing accepted for them."""
     now, told = time.time(), []
-    teams = [team.id for team in session.scalars(select(Team).where(Team.name != BASELINE))]
+    teams = [team.id for team in session.scalars(select(Team).where(*OF_STUDENTS))]
     for one in all_assignments(session):
         if one.due_at is not None and now <= one.due_at < now + _DAY:
             there = candidates(session, one, data)

@@ -19,7 +19,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.config import check_section, number
-from pttt_ooc.course.models import BASELINE, Submission, Team
+from pttt_ooc.course.models import OF_STUDENTS, Submission, Team
 from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import BEST, LAST
@@ -232,7 +232,7 @@ def _shown(value: Any, column: str, wanted: CourseFile) -> str:
 
 
 def _check_no_strategies(session: Session, assignment: Assignment) -> None:
-    of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(Team.name != BASELINE)
+    of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(*OF_STUDENTS)
     if session.scalar(of_teams.limit(1)) is not None:
         raise GraderError(
             f"Assignment {assignment.name} cannot be removed: it has submissions. Keep it in course.yaml."

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.teams import find_team
 from pttt_ooc.course.term.assignments import dates_for, find_assignment, term_of
@@ -44,7 +44,7 @@ class Desk:
 
     def _of(self, team: str, assignment: str) -> tuple[Team, Assignment]:
         found = find_team(self.session, team)
-        if found is None or found.name == BASELINE:
+        if found is None or not found.of_students:
             raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
         return found, find_assignment(self.session, assignment)
 

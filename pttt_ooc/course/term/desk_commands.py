@@ -41,6 +41,9 @@ def add_commands(app: typer.Typer) -> None:
     course.command(epilog="Example: pttt course pick 'Team A' strategies 17 --data grader")(pick)
     course.command(epilog="Example: pttt course similar --data grader")(similar)
     course.command(epilog="Example: pttt course deliveries --data grader")(deliveries)
+    course.command(
+        epilog="Example: pttt course house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip"
+    )(house)
     course.command(epilog="Example: pttt course download strategies -o strategies.zip --data grader")(download)
 
 
@@ -256,6 +259,30 @@ def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
         with database.reading() as session:
             found = alike(session, data)
     tell([one.facts() for one in found], as_json, lines(found) or ["None are found."])
+
+
+def house(
+    first: Annotated[Path, typer.Argument(metavar="FILE0.zip", help="Player 0's strategy.")],
+    second: Annotated[Path, typer.Argument(metavar="FILE1.zip", help="Player 1's strategy.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name in the head-to-head.")] = "Equilibrium",
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Enter strategies of the instructors' own, such as an exact equilibrium, into the head-to-head.
+
+    They have no rank and no grade, and students cannot see or download them.
+    """
+    with opened(data) as database:
+        from pttt_ooc.course.house import enter_house
+        from pttt_ooc.course.storage import Storage
+
+        with database.writing() as session:
+            rows = enter_house(session, Storage(data), name, (first, second), by)
+            numbers = [row.id for row in rows]
+    tell(
+        {"team": name, "submissions": numbers}, as_json, [f"Submissions {numbers[0]} and {numbers[1]} are judged next."]
+    )
 
 
 def deliveries(

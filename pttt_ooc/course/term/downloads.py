@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Judged, Submission, Team
+from pttt_ooc.course.models import OF_STUDENTS, Judged, Submission, Team
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.assignments import find_assignment
 from pttt_ooc.course.term.dates import shown
@@ -55,7 +55,7 @@ def members_of(session: Session, storage: Storage, name: str) -> list[_Member]:
     Files of strategies that several assignments share are in the zip of each.
     """
     assignment = find_assignment(session, name)
-    teams = {team.id: team for team in session.scalars(select(Team).where(Team.name != BASELINE))}
+    teams = {team.id: team for team in session.scalars(select(Team).where(*OF_STUDENTS))}
     dates = TeamDates.of(session, assignment)
     counted = {
         (team, number)

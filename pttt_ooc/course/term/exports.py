@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.models import OF_STUDENTS, Team
 from pttt_ooc.course.term.assignments import all_assignments, find_assignment
 from pttt_ooc.course.term.gradebook import current, most_of
 from pttt_ooc.course.term.people import members
@@ -51,7 +51,7 @@ def lines(session: Session, assignment: str | None = None) -> list[Line]:
     """The grades of all teams, as they were settled last; of one assignment, if it is named."""
     wanted = all_assignments(session) if assignment is None else [find_assignment(session, assignment)]
     rows, people = current(session), members(session)
-    teams = sorted(session.scalars(select(Team).where(Team.name != BASELINE)), key=lambda team: team.key)
+    teams = sorted(session.scalars(select(Team).where(*OF_STUDENTS)), key=lambda team: team.key)
     return [
         Line(team, one, people.get(team.id, []), row.facts if (row := rows.get((team.id, one.id))) else None)
         for one in wanted

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import all_assignments, term_of
 from pttt_ooc.course.term.choice import PICK, Option, options
 from pttt_ooc.course.term.dates import late_cost
@@ -118,7 +118,7 @@ def in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
 
 def compute(session: Session, data: Path) -> Grades:
     """All grades, as the database says now."""
-    teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.name != BASELINE]
+    teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.of_students]
     given = _Given.of(session)
     least, left = baseline(session), {team.id: term_of(session).late_days for team in teams}
     found: Grades = {}

@@ -16,7 +16,7 @@ from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
 from pttt_ooc.course.term.choice import PICK, Candidate
 from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
 from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
-from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Thresholds
+from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
 from pttt_ooc.course.term.rulings import disqualification_of
 from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
 from pttt_ooc.course.term.work import PARTS, candidates
@@ -34,6 +34,8 @@ class Shown:
         The next date, and what it is.
     grade
         The team's own, as it is now; None for others.
+    next_step, missing
+        The next threshold, and how far the team's figure is from it.
     marks, adjustments
         Of the team, once points are released.
     out
@@ -53,6 +55,7 @@ class Shown:
     late_days: int
     grade: Grade | None
     next_step: str
+    missing: float | None
     marks: dict[str, Mark]
     adjustments: list[Adjustment]
     out: Disqualification | None = None
@@ -114,6 +117,7 @@ def _shown(
         late_days=days_late(now, dates.due, zone) if state == LATE else 0,
         grade=grade,
         next_step=_step(step) if step else "",
+        missing=_missing(one, grade, step) if grade and step else None,
         marks=marks,
         adjustments=adjustments,
         out=disqualification_of(session, team).get(one.id) if team else None,
@@ -134,6 +138,14 @@ def _decided(session: Session, one: Assignment, team: Team) -> tuple[dict[str, M
     marks = select(Mark).where(Mark.team_id == team.id, Mark.assignment_id == one.id).order_by(Mark.id)
     adjusted = select(Adjustment).where(Adjustment.team_id == team.id, Adjustment.assignment_id == one.id)
     return {mark.criterion: mark for mark in session.scalars(marks)}, list(session.scalars(adjusted))
+
+
+def _missing(one: Assignment, grade: Grade, step: Step) -> float | None:
+    rule = rule_of(one)
+    figure = grade.figures.get(rule.figure) if isinstance(rule, Thresholds) else None
+    if figure is None:
+        return None
+    return figure - step.at_most if step.at_most is not None else (step.at_least or 0.0) - figure
 
 
 def _step(step: Any) -> str:
@@ -182,6 +194,8 @@ def as_json(told: dict[str, Any]) -> dict[str, Any]:
                 "closes_at": one.dates.end,
                 "points": one.most,
                 "rule": one.rule,
+                "next_threshold": one.next_step or None,
+                "missing": one.missing,
                 "released": one.assignment.released,
                 "picks": {name: number or None for name, _, number in one.choices},
                 "grade": grade_for_team(one),

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import Number
-from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.term import audit, checkup, deliveries, exports, gradebook, reports
 from pttt_ooc.course.term.assignments import all_assignments, term_of
 from pttt_ooc.course.term.dates import shown
@@ -142,7 +142,7 @@ def team_page(request: Request, grader: UsedGrader, account: Allowed, number: Nu
     """A team: members, grades, their history, and the forms that change them."""
     with grader.database.reading() as session:
         team = session.get(Team, number)
-        if team is None or team.name == BASELINE:
+        if team is None or not team.of_students:
             raise HTTPException(404, f"There is no team {number}.")
         told = overview(session, grader.storage.data, team, decided=True)
         people = members(session).get(team.id, [])

@@ -12,7 +12,17 @@ from typing import Any
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import ACCEPTED, BASELINE, QUEUED, REJECTED, UNFINISHED, Entry, Submission, Team
+from pttt_ooc.course.models import (
+    ACCEPTED,
+    BASELINE,
+    OF_STUDENTS,
+    QUEUED,
+    REJECTED,
+    UNFINISHED,
+    Entry,
+    Submission,
+    Team,
+)
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.exports import lines
@@ -94,7 +104,7 @@ def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str) -> Reju
 
 def all_numbers(session: Session, team: int | None = None) -> list[int]:
     """The numbers of all strategies with a verdict, the baseline's apart; of one team, if it is named."""
-    query = select(Submission.id).join(Team, Team.id == Submission.team_id).where(Team.name != BASELINE)
+    query = select(Submission.id).join(Team, Team.id == Submission.team_id).where(*OF_STUDENTS)
     query = query.where(Submission.status.in_((ACCEPTED, REJECTED)))
     return list(session.scalars((query if team is None else query.where(Team.id == team)).order_by(Submission.id)))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import ACCEPTED, BASELINE, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
+from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.standings import beats, touch
 from pttt_ooc.course.teams import find_team
@@ -65,8 +65,8 @@ def _strategy(session: Session, number: int, wanted: str) -> Submission:
     row = session.get(Submission, number)
     if row is None:
         raise GraderError(f"There is no submission {number}.")
-    if row.team.name == BASELINE:
-        raise GraderError(f"The strategies of {BASELINE} are the baseline, and stay.")
+    if not row.team.of_students:
+        raise GraderError(f"The strategies of {row.team.name} are the instructors' own, and stay.")
     row.ruling, row.changed_at = wanted, time.time()
     session.flush()
     _choose_best(session, row.team_id, row.player)
@@ -125,7 +125,7 @@ def disqualify(
         If there is no such team or assignment, or a reason is missing, or nothing would change.
     """
     of, to = find_team(session, team), find_assignment(session, assignment)
-    if of is None or of.name == BASELINE:
+    if of is None or not of.of_students:
         raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
     if ((of.id, to.id) in disqualified(session)) == holds:
         raise GraderError(f"{of.name} is {'already' if holds else 'not'} disqualified from {to.name}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, event
+from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstraint, event
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.course.models import CourseTables, Judged
@@ -255,6 +255,28 @@ class Rejudgement(_Decision, CourseTables):
     __table_args__ = (_NEVER_AGAIN,)
 
 
+class Pair(CourseTables):
+    """A team's strategies for both players, looked at together.
+
+    Attributes
+    ----------
+    first_id, second_id
+        Player 0's and player 1's.
+    value
+        For player 0 against the other one; None: not computed yet.
+    """
+
+    __tablename__ = "pairs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    first_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    second_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    value: Mapped[float | None]
+    made_at: Mapped[float]
+
+    __table_args__ = (UniqueConstraint("first_id", "second_id"), _NEVER_AGAIN)
+
+
 class Likeness(CourseTables):
     """Two strategies of different teams that play nearly alike.
 
@@ -363,6 +385,7 @@ NUMBERED: tuple[type[CourseTables], ...] = (
     Rejudgement,
     Likeness,
     Delivery,
+    Pair,
 )
 """The tables whose numbers are never used again."""
 
