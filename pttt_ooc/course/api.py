@@ -172,7 +172,7 @@ def submission_of(submission: Submission | None, number: int) -> Submission:
 def _team(session: Session, name: str | None) -> int | None:
     if name is None:
         return None
-    row = teams.find_team(session, name)
+    row = teams.public_team(session, name)
     if row is None:
         raise HTTPException(404, f"There is no team {name}.")
     return row.id

@@ -35,6 +35,8 @@ class Team(CourseTables):
     ----------
     key
         The form of the name for comparing and sorting.
+    roster_name, roster_key
+        Its own name, known to itself and people with rights, if the course shows aliases: then `name` is the alias.
     house
         Whether it is the instructors' own, beside the baseline: it plays head to head, without rank and grade.
     """
@@ -46,8 +48,15 @@ class Team(CourseTables):
     token_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[float]
     house: Mapped[bool] = mapped_column(default=False, server_default=false())
+    roster_name: Mapped[str | None] = mapped_column(String(60))
+    roster_key: Mapped[str | None] = mapped_column(String(200), unique=True)
 
     __table_args__ = (_NEVER_AGAIN,)
+
+    @property
+    def own_name(self) -> str:
+        """The name by which the team itself and people with rights know it; see :attr:`roster_name`."""
+        return self.name if self.roster_name is None else self.roster_name
 
     @property
     def of_students(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +19,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.config import check_section, number
+from pttt_ooc.course.aliases import set_aliases
 from pttt_ooc.course.models import OF_STUDENTS, Submission, Team
 from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
@@ -139,6 +140,7 @@ class CourseFile(_Section):
 
     timezone: str = Field(default="UTC", description="The time zone of all dates, such as Europe/Rome.")
     late_days: Days = Field(default=0, description="Late days without a reduction that each team has in all.")
+    aliases: bool = Field(default=False, description="Whether public pages show aliases of teams, not their names.")
     assignments: tuple[AssignmentSection, ...] = ()
 
 
@@ -218,9 +220,11 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
 
 def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
-    before, after = term_of(session), Term(wanted.timezone, wanted.late_days)
+    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.aliases)
     set_term(session, after)
-    names = ("timezone", "late_days")
+    if before.aliases != after.aliases:
+        set_aliases(session, after.aliases)
+    names = ("timezone", "late_days", "aliases")
     pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
@@ -260,7 +264,7 @@ def course_file(session: Session) -> CourseFile:
         content |= {"late": {"percent": one.late_percent, "days": one.late_days}}
         content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
         sections.append(content)
-    told = {"timezone": term.timezone, "late_days": term.late_days, "assignments": sections}
+    told = {**asdict(term), "assignments": sections}
     return check_section(CourseFile, told, "the course")
 
 

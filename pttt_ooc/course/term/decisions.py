@@ -141,7 +141,7 @@ class Desk:
         return self.pick(team.name, assignment, number)
 
     def _done(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
-        note(self.session, self.by, what, team=team.name, assignment=assignment.name, **facts)
+        note(self.session, self.by, what, team=team.own_name, assignment=assignment.name, **facts)
         self.session.flush()
         return settle(self.session, self.data, f"{what}, by {self.by}")
 

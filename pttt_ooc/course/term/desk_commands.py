@@ -68,7 +68,8 @@ def submissions(
             found, zone = find(session, data, search, kind, state, page, _LISTED), term_of(session).zone
             told = {"total": found.total, "page": found.page, "pages": found.pages}
             rows = [
-                f"{one.kind} {one.number}  {readable(one.team.name)}  {one.part}  {shown(one.at, zone)}  {one.status}"
+                f"{one.kind} {one.number}  {readable(one.team.own_name)}  {one.part}  {shown(one.at, zone)}  "
+                + one.status
                 + (f", {one.ruling}" if one.ruling else "")
                 + (f": {one.note}" if one.note else "")
                 for one in found.rows
@@ -238,7 +239,7 @@ def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
     for row in rows:
         team, assignment = session.get(Team, row.team_id), session.get(Assignment, row.assignment_id)
         assert team is not None and assignment is not None
-        found.append({"team": team.name, "assignment": assignment.name, "points": row.points})
+        found.append({"team": team.own_name, "assignment": assignment.name, "points": row.points})
     return found
 
 

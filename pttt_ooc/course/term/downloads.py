@@ -79,13 +79,13 @@ def members_of(session: Session, storage: Storage, name: str) -> list[_Member]:
         if team is None or not dates.dates(team.id).takes(row.counts_from):
             continue
         counts = (team.id, row.id) in counted
-        found.append(_Member(f"{folder_of(team)}/{file}", row, team.name, content, note, counts))
+        found.append(_Member(f"{folder_of(team)}/{file}", row, team.own_name, content, note, counts))
     return found
 
 
 def folder_of(team: Team) -> str:
     """The folder of a team: its number, and of its name what every system takes."""
-    return f"{team.id:03}-" + (re.sub(r"[^A-Za-z0-9]+", "_", team.name).strip("_") or "team")
+    return f"{team.id:03}-" + (re.sub(r"[^A-Za-z0-9]+", "_", team.own_name).strip("_") or "team")
 
 
 def _bots(data: Path) -> list[tuple[Judged, str, Content, str]]:

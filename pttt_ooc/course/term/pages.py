@@ -133,7 +133,7 @@ def desk_page(request: Request, grader: UsedGrader, account: Allowed, search: st
 
 def _texts(team: Team, people: list[Person]) -> list[str]:
     """What a search looks at, in small letters."""
-    found = [team.name, *(text for one in people for text in (one.name, one.email, one.number))]
+    found = [team.name, team.own_name, *(text for one in people for text in (one.name, one.email, one.number))]
     return [text.casefold() for text in found]
 
 

@@ -148,7 +148,7 @@ def changed_points(before: Mapping[str, float | None], after: Mapping[str, float
 
 def points_now(session: Session) -> dict[str, float | None]:
     """The points of each team and assignment, by their names."""
-    return {f"{line.team.name}, {line.assignment.name}": line.points for line in lines(session)}
+    return {f"{line.team.own_name}, {line.assignment.name}": line.points for line in lines(session)}
 
 
 def _shown(points: float | None) -> str:

@@ -128,13 +128,13 @@ def disqualify(
     if of is None or not of.of_students:
         raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
     if ((of.id, to.id) in disqualified(session)) == holds:
-        raise GraderError(f"{of.name} is {'already' if holds else 'not'} disqualified from {to.name}.")
+        raise GraderError(f"{of.own_name} is {'already' if holds else 'not'} disqualified from {to.name}.")
     made = Disqualification(team_id=of.id, assignment_id=to.id, holds=holds, reason=needed(reason), by=by)
     made.at = time.time()
     session.add(made)
     touch(session)
     what = "disqualify" if holds else "reinstate"
-    note(session, by, what, team=of.name, assignment=to.name, reason=made.reason)
+    note(session, by, what, team=of.own_name, assignment=to.name, reason=made.reason)
     session.flush()
     return settle(session, data, f"{what}, by {by}")
 

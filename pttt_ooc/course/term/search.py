@@ -51,7 +51,7 @@ class Found:
 
     def facts(self) -> dict[str, Any]:
         """As JSON."""
-        return {**self.__dict__, "team": self.team.name}
+        return {**self.__dict__, "team": self.team.own_name, "alias": self.team.name if self.team.roster_name else None}
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,11 @@ def _teams(session: Session, teams: Mapping[int, Team], search: str) -> set[int]
         return None
     words, people = " ".join(search.split()).casefold(), members(session)
     texts = {
-        number: [team.name, *(text for one in people.get(number, []) for text in (one.name, one.email, one.number))]
+        number: [
+            team.name,
+            team.own_name,
+            *(text for one in people.get(number, []) for text in (one.name, one.email, one.number)),
+        ]
         for number, team in teams.items()
     }
     return {number for number, found in texts.items() if any(words in text.casefold() for text in found)}

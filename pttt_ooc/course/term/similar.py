@@ -56,7 +56,7 @@ def _strategies(session: Session) -> list[Alike]:
         pair = [session.get(Submission, number) for number in (one.other, one.submission)]
         first, second = pair
         if first is not None and second is not None:
-            teams, numbers = (first.team.name, second.team.name), (first.id, second.id)
+            teams, numbers = (first.team.own_name, second.team.own_name), (first.id, second.id)
             found.append(Alike(STRATEGIES, one.variation, first.digest == second.digest, teams, numbers))
     return sorted(found, key=lambda one: (not one.same_file, one.figure))
 
@@ -74,7 +74,7 @@ def _bots(session: Session, data: Path) -> list[Alike]:
         entered = bots.entered_by_all(content=True)
     finally:
         bots.close()
-    names = {team.id: team.name for team in session.scalars(select(Team))}
+    names = {team.id: team.own_name for team in session.scalars(select(Team))}
     known = [(bot, Code.of(bot.content)) for bot in entered if bot.team_id in names]
     found = [
         Alike(BOTS, code.handed_out, False, (names[bot.team_id], EVALUATOR), (bot.id, 0))
