@@ -71,6 +71,7 @@ def test_no_public_page_shows_a_teams_own_name(masked):
     assert masked.browser().get(f"/api/submissions?team={names['Aristotle']}").json()["total"] == 2
 
 
+@pytest.mark.slow
 def test_a_team_and_people_with_rights_know_both_names(masked):
     lab = masked.lab
     names = aliases(lab)
@@ -90,6 +91,7 @@ def test_a_team_and_people_with_rights_know_both_names(masked):
     assert {one["team"] for one in told["submissions"]} == {"Curie"}
 
 
+@pytest.mark.slow
 def test_names_come_back_when_the_course_wants_no_aliases(masked):
     lab = masked.lab
     before = aliases(lab)

@@ -40,6 +40,7 @@ def test_the_house_plays_head_to_head_and_changes_nothing_else(housed):
     assert "Equilibrium" not in housed.client.get("/").text and "Equilibrium" in housed.client.get("/matrix").text
 
 
+@pytest.mark.slow
 def test_nobody_sees_what_the_house_has_handed_in(housed):
     with housed.database.reading() as session:
         row = session.get(Submission, housed.numbers[0])
@@ -56,6 +57,7 @@ def test_nobody_sees_what_the_house_has_handed_in(housed):
     assert "Equilibrium" not in json.dumps(client.get("/api/history").json())
 
 
+@pytest.mark.slow
 def test_the_house_can_be_entered_again_and_its_name_is_its_own(housed):
     again = json.loads(course(housed.data, "house", *housed.files, "--json"))["submissions"]
     assert again == housed.numbers

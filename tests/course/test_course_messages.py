@@ -54,6 +54,7 @@ def test_only_addresses_of_the_internet_are_public(address, public):
     assert outgoing.is_public(ipaddress.ip_address(address)) == public
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url",
     [
@@ -216,6 +217,7 @@ def told(lab):
     return json.loads(course(lab.data, "deliveries", "--json"))
 
 
+@pytest.mark.slow
 def test_an_announcement_reaches_a_webhook_and_a_redirect_is_not_followed(lab, hook):
     url = f"http://127.0.0.1:{hook.server_port}/hook?key=4711"
     sender = announce(lab, title="Ä 'quoted'", webhooks=[url])
@@ -230,6 +232,7 @@ def test_an_announcement_reaches_a_webhook_and_a_redirect_is_not_followed(lab, h
     assert len(hook.taken) == 2 and "answers with status 302" in told(lab)[0]["trouble"]
 
 
+@pytest.mark.slow
 def test_what_is_not_taken_is_tried_again_and_then_told(lab, hook, monkeypatch):
     hook.status = 500
     sender, now, waits = announce(lab, webhooks=[f"http://127.0.0.1:{hook.server_port}/"]), time.time() + 1, 0.0
@@ -252,6 +255,7 @@ def test_a_webhook_that_points_inside_gets_nothing(lab, monkeypatch):
     assert "no public address; nothing is sent there" in told(lab)[0]["trouble"]
 
 
+@pytest.mark.slow
 def test_an_announcement_reaches_each_person_by_an_e_mail_of_its_own(lab, post):
     sender = announce(lab, smtp=f"smtp://127.0.0.1:{post.port}", mail_from="course@example.org")
     assert sender.send_due() == 3
@@ -286,6 +290,7 @@ def test_no_header_comes_from_a_title_or_an_address(lab, post):
             message("course@example.org", wrong, "title", "text")
 
 
+@pytest.mark.slow
 def test_a_recipient_who_is_refused_keeps_nobody_else_waiting(lab):
     refusing = Post(refuses="al@")
     sender = announce(lab, smtp=f"smtp://127.0.0.1:{refusing.port}", mail_from="course@example.org")
@@ -295,6 +300,7 @@ def test_a_recipient_who_is_refused_keeps_nobody_else_waiting(lab):
     refusing.close()
 
 
+@pytest.mark.slow
 def test_a_password_is_not_sent_without_encryption(lab, post):
     sender = announce(lab, smtp=f"smtp://me:secret@127.0.0.1:{post.port}", mail_from="course@example.org")
     sender.send_due()
@@ -302,6 +308,7 @@ def test_a_password_is_not_sent_without_encryption(lab, post):
     assert "secret" not in json.dumps(told(lab))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -317,6 +324,7 @@ def test_settings_that_are_refused(settings):
         CourseSettings(game=GAME, **settings)
 
 
+@pytest.mark.slow
 def test_without_settings_nothing_is_sent_and_people_who_left_get_nothing(lab, post):
     announce(lab)
     assert told(lab) == [] and "Nothing was to be sent." in course(lab.data, "deliveries")

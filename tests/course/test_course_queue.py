@@ -63,6 +63,7 @@ def test_teams_take_turns_and_who_has_nothing_judged_comes_first(teams):
     assert places[of_a[2]] == 0 and [places[n] for n in waiting(teams)[1:]] == list(range(1, 8))
 
 
+@pytest.mark.slow
 def test_what_is_judged_again_comes_after_all_others(teams):
     a, b, *_ = teams.numbers
     with teams.database.writing() as session:
@@ -73,6 +74,7 @@ def test_what_is_judged_again_comes_after_all_others(teams):
         assert queue.next_up(session) == of_a[0]
 
 
+@pytest.mark.slow
 def test_no_team_waits_longer_than_a_turn_of_all(teams):
     """Whatever is in the queue: between two judgements of a team, each team that waits is served at least once."""
     chance, clock = random.Random(4), 1000.0
@@ -98,6 +100,7 @@ def test_no_team_waits_longer_than_a_turn_of_all(teams):
                 assert not since[following] & set(left), (following, since, left)
 
 
+@pytest.mark.slow
 def test_a_day_has_a_limit(tmp_path, monkeypatch):
     lab = Lab(tmp_path / "grader", submissions_per_day=2, waiting_per_team=9)
     token = lab.team("Team A")

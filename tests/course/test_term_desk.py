@@ -49,6 +49,7 @@ def rehearse(lab):
     return steps
 
 
+@pytest.mark.slow
 def test_submissions_of_all_kinds_are_found(desk):
     client = browser(desk, "instructor")
     page = listed(client)
@@ -201,6 +202,7 @@ def unzipped(content):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.slow
 def test_all_submissions_of_an_assignment_are_one_zip(desk, tmp_path):
     client = browser(desk, "instructor")
     answer = client.get("/course/desk/assignments/strategies/submissions.zip")
@@ -221,6 +223,15 @@ def test_all_submissions_of_an_assignment_are_one_zip(desk, tmp_path):
     assert told["submissions"] == 2 and unzipped((tmp_path / "s.zip").read_bytes()) == found
     assert (tmp_path / "s.zip").stat().st_mode & 0o777 == 0o600
     assert "s.zip" in course(desk.data, "download", "strategies", "-o", tmp_path / "s.zip", code=1)
+
+
+@pytest.mark.slow
+def test_a_team_downloads_its_own_files_only(desk):
+    found = unzipped(browser(desk, "team").get("/course/own/strategies").content)
+    assert len(found) == 2 and strategy_zip(0, 1) in found.values()
+    rows = list(csv.DictReader(io.StringIO(found["submissions.csv"].decode())))
+    assert [row["team"] for row in rows] == ["Team A"]
+    assert browser(desk, "team").get("/course/own/other").status_code == 404
 
 
 @pytest.mark.slow

@@ -57,6 +57,7 @@ def test_two_strategies_together_have_nashconv_and_their_own_value(two):
     assert ask(two, "pairs", first=two.poor[0], second=two.good[1]).json()["id"] == other["id"]
 
 
+@pytest.mark.slow
 def test_a_value_that_is_computed_later_is_that_of_the_matrix(two):
     first, second = two.good
     made = ask(two, "pairs", first=first, second=second).json()
@@ -68,6 +69,7 @@ def test_a_value_that_is_computed_later_is_that_of_the_matrix(two):
     assert ask(two, f"pairs/{made['id']}").json()["value"] == pytest.approx(made["value"], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_pair_is_of_the_teams_own_strategies_one_for_each_player(two):
     for first, second, words in [
         (two.foreign[0], two.good[1], "of yours"),
@@ -81,6 +83,7 @@ def test_a_pair_is_of_the_teams_own_strategies_one_for_each_player(two):
     assert browser(two, "other").get(made["url"]).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_page_shows_both(two):
     client = browser(two, "team")
     page = client.get(f"/teams/{team_number(two, 'Team A')}").text
@@ -137,6 +140,7 @@ def test_both_players_are_handed_in_by_one_command(two, tmp_path):
         thread.join()
 
 
+@pytest.mark.slow
 def test_the_verdict_tells_rank_and_change(two):
     better = upload(two, "Team B", 0, 1)  # the same as the best of Team A: a shared rank
     found = two.client.get(f"/api/submissions/{better}").json()
@@ -150,6 +154,7 @@ def test_the_verdict_tells_rank_and_change(two):
     assert first["rank"] == board["Team A"]["ranks"][1] and first["rank_before"] is None
 
 
+@pytest.mark.slow
 def test_the_way_to_the_next_threshold(two):
     change(two, rule={**STEPS, "steps": [{"at_most": 0.4, "points": 50}, {"at_most": 2, "points": 10}]})
     told = ask(two, "grades").json()["assignments"][0]

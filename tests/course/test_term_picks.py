@@ -49,6 +49,7 @@ def test_a_team_picks_on_its_page(picking):
         assert [line.by for line in session.query(LogLine)] == ["team Team A"] * 2
 
 
+@pytest.mark.slow
 def test_picks_are_made_until_the_assignment_closes(picking):
     client = browser(picking, "team")
     change(picking, due_at=soon(-2 * HOUR), closes_at=soon(-HOUR))

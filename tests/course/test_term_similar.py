@@ -94,6 +94,7 @@ def copied(lab):
     return lab
 
 
+@pytest.mark.slow
 def test_copies_of_strategies_are_told_to_people_with_rights(copied):
     found = json.loads(course(copied.data, "similar", "--json"))
     pairs = {tuple(one["teams"]): one for one in found}
@@ -133,6 +134,7 @@ def test_names_texts_and_comments_make_no_difference():
     assert Code.of(b"").shared(Code.of(b"")) == 0.0 and Code.of(b"\xff\x00").handed_out == 0.0
 
 
+@pytest.mark.slow
 def test_every_long_run_that_two_files_share_is_found():
     words = [f"n{'+' * (n % 3 + 1)}" for n in range(200)]
     text = " ".join(words)
@@ -143,6 +145,7 @@ def test_every_long_run_that_two_files_share_is_found():
     )
 
 
+@pytest.mark.slow
 def test_the_code_that_is_handed_out_is_told_apart():
     handed_out = next(OWN.glob("strong*.py")).read_bytes()
     one, two = (Code.of(handed_out + own.encode()) for own in (LONG, OTHER))

@@ -49,10 +49,15 @@ class _Member:
     counts: bool
 
 
-def members_of(session: Session, storage: Storage, name: str) -> list[_Member]:
+def members_of(session: Session, storage: Storage, name: str, only: Team | None = None) -> list[_Member]:
     """What the zip of an assignment has: all that was begun within the dates of its team; GraderError: there is none.
 
     Files of strategies that several assignments share are in the zip of each.
+
+    Parameters
+    ----------
+    only
+        The team whose files are wanted; None: all teams.
     """
     assignment = find_assignment(session, name)
     teams = {team.id: team for team in session.scalars(select(Team).where(*OF_STUDENTS))}
@@ -76,7 +81,7 @@ def members_of(session: Session, storage: Storage, name: str) -> list[_Member]:
             rows.append((report, f"report-{report.id}-{given}", storage.upload(report.file), report.note))
     for row, file, content, note in rows:
         team = teams.get(row.team_id)
-        if team is None or not dates.dates(team.id).takes(row.counts_from):
+        if team is None or (only is not None and team.id != only.id) or not dates.dates(team.id).takes(row.counts_from):
             continue
         counts = (team.id, row.id) in counted
         found.append(_Member(f"{folder_of(team)}/{file}", row, team.own_name, content, note, counts))

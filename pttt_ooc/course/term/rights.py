@@ -24,6 +24,7 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("GET", "/course/reports/{number}"): frozenset({TEAM, *STAFF}),
     ("POST", "/course/picks/{name}"): frozenset({TEAM}),
     ("POST", "/api/course/picks/{name}"): frozenset({TEAM}),
+    ("GET", "/course/own/{name}"): frozenset({TEAM}),
     ("POST", "/course/pairs"): frozenset({TEAM}),
     ("GET", "/course/pairs/{number}"): frozenset({TEAM, *STAFF}),
     ("GET", "/course/parts/pairs/{number}"): frozenset({TEAM, *STAFF}),

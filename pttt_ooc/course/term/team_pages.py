@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.term import pairing
+from pttt_ooc.course.term import downloads, pairing
+from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.overview import as_json, overview
 from pttt_ooc.course.term.rights import Allowed
@@ -44,6 +45,20 @@ async def pick(request: Request, grader: UsedGrader, shell: UsedShell, account: 
         raise HTTPException(400, f"{number[:40]!r} is no number of a submission.")
     await run_in_threadpool(_pick, grader, account, name, int(number) if number else None)
     return RedirectResponse(f"/course#{name}", 303)
+
+
+@router.get("/own/{name}")
+def own_files(grader: UsedGrader, account: Allowed, name: Name) -> StreamingResponse:
+    """All that the team has handed in for an assignment, as one zip."""
+    assert isinstance(account, Team)
+    try:
+        with grader.database.reading() as session:
+            members = downloads.members_of(session, grader.storage, name, account)
+            zone = term_of(session).zone
+    except GraderError as error:
+        raise HTTPException(404, str(error)) from None
+    headers = {"Content-Disposition": f'attachment; filename="{name}-own.zip"'}
+    return StreamingResponse(downloads.zipped(members, zone), media_type="application/zip", headers=headers)
 
 
 @router.post("/pairs")
