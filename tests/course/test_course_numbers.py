@@ -1,11 +1,14 @@
 """Numbers of teams and submissions never return, and nothing is looked up by a number that could mean another."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
-from pttt_ooc.course import teams
+from pttt_ooc.course import standings, teams
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.models import Fact, Team
+from pttt_ooc.course.models import Fact, Submission, Team
 from pttt_ooc.course.names import name_key
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
@@ -139,4 +142,31 @@ def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):
     database = Database(url, GAME)
     with database.reading() as session:
         assert {team.name for team in session.query(Team)} == {"Uniform", "Team A"}
+    database.close()
+
+
+@pytest.mark.slow
+def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
+    """As it was before rulings: without their columns and tables."""
+    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    database = Database(url, GAME)
+    with database.writing() as session:
+        session.add(Team(id=7, name="Team A", key="team a", token_hash="x", created_at=1.0))
+        session.flush()
+        columns = {"team_id": 7, "player": 0, "file": "f.zip", "digest": "d", "size": 1, "received_at": 1.0}
+        session.add(Submission(id=9, changed_at=1.0, status="Accepted", exploitability=0.5, best=True, **columns))
+        session.get(Fact, "format").value = 4
+    database.close()
+    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+        for table in ("rulings", "disqualifications", "rejudgements", "likenesses", "pairs", "deliveries"):
+            old.execute(f"DROP TABLE {table}")
+        for table, column in (("submissions", "ruling"), ("reports", "ruling"), ("teams", "house")):
+            old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        old.commit()
+    database = Database(url, GAME)
+    assert "is upgraded from format 4 to 5" in capfd.readouterr().err
+    with database.reading() as session:
+        row, team = session.get(Submission, 9), session.get(Team, 7)
+        assert (row.ruling, row.best, team.house, team.own_name) == ("", True, False, "Team A")
+        assert [one.id for one in standings.public_bests(session)[0].values()] == [9]
     database.close()

@@ -60,7 +60,7 @@ def test_the_estimate_is_the_total_variation_of_the_games(player, share):
     second = (1 - share) * first + share * other
     index = full_index(GAME)
     _, plan = plan_of(player, first)
-    games = 3000
+    games = 1500
     found = sample_games(index, player, plan, "seed", games).estimated_variation(plan_of(player, second)[1])
     expected = walked_variation(player, first, second)
     assert expected > 0.02 and abs(found - expected) < 4 * 0.5 / games**0.5 * max(expected, 0.1) ** 0.5
