@@ -14,5 +14,5 @@ teams. ``app`` plugs pages into the shell, with ``handlers``, ``context``, ``acc
 For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, ``pages``, ``figures``, ``caching``,
 ``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit; ``certificates`` and
 ``certificate_pages``: what a team's best strategies are proven to guarantee. ``serve`` starts ``webserver`` and
-the workers. ``backup``, ``commands``.
+the workers. ``backup``, ``commands``, ``copy_commands``.
 """
