@@ -29,19 +29,17 @@ from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import NUMBERS, TableRow, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.handout import LISTS
-from pttt_ooc.course.kinds.bots.league import FILE as LEAGUE
 from pttt_ooc.course.kinds.bots.league import TOURNAMENT
 from pttt_ooc.course.models import CourseTables, Submission
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
-from pttt_ooc.course.term.course_file import COURSE_FILE
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
 _TABLES, _OTHERS, _DIGESTS = "tables.jsonl", "others/", "digests.json"
 _UPLOADED = {"submissions": Submission, "reports": Report}  # tables whose rows have a file
-_TEXTS = (LEAGUE, COURSE_FILE)
+_TEXT = re.compile(r"[a-z]+\.yaml")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _PLAYED = re.compile(rf"{TOURNAMENT}(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # no path leads elsewhere
 _END = bytes(2 * tarfile.BLOCKSIZE)
@@ -176,9 +174,11 @@ def _lines(rows: Iterable[Any]) -> bytes:
 
 
 def _texts(data: Path) -> list[str]:
-    """Names of the course's file, the league's settings, and the files of its tournament, as far as they are there."""
-    played = sorted(file for file in (data / TOURNAMENT).rglob("*") if file.is_file() and ".wip" not in file.name)
-    return [name for name in _TEXTS if (data / name).is_file()] + [str(file.relative_to(data)) for file in played]
+    """Names of the course's file, the settings of other kinds, and the files of the tournament."""
+    files = sorted(str(file.relative_to(data)) for file in (data / TOURNAMENT).rglob("*") if file.is_file())
+    played = [name for name in files if _PLAYED.fullmatch(name) and not name.endswith(".tmp")]
+    texts = sorted(file.name for file in data.glob("*.yaml") if _TEXT.fullmatch(file.name) and file.name != SETTINGS)
+    return texts + played
 
 
 def _others(database: Database, storage: Storage) -> list[Path]:
@@ -270,7 +270,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
                 _check_database(aside / named[1])
-            elif name in _TEXTS or _PLAYED.fullmatch(name):
+            elif (_TEXT.fullmatch(name) and name != SETTINGS) or _PLAYED.fullmatch(name):
                 (aside / name).parent.mkdir(parents=True, exist_ok=True)
                 with _content(archive, member) as source, open(aside / name, "xb") as target:
                     shutil.copyfileobj(source, target)

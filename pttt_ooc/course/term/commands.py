@@ -206,7 +206,7 @@ def _apply_roster(
     database: Database, data: Path, roster: Path, tokens: Path | None, dry_run: bool, as_json: bool
 ) -> None:
     from pttt_ooc.course.term.audit import CONSOLE, note
-    from pttt_ooc.course.term.exports import safe
+    from pttt_ooc.course.term.exports import safe, table
     from pttt_ooc.course.term.people import apply_roster, read_roster
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.disk.rights import private
@@ -225,8 +225,8 @@ def _apply_roster(
             note(session, CONSOLE, "teams", changes=change.lines())
         if change.tokens and tokens is not None and not dry_run:
             with private():
-                lines = [f"{safe(name)},{token}" for name, token in change.tokens]
-                atomic_write_text(tokens, "\n".join(["team,token", *lines]) + "\n")
+                rows = [("team", "token"), *((safe(name), token) for name, token in change.tokens)]
+                atomic_write_text(tokens, table(rows))
     shown = change.lines() or ["Nothing changes."]
     if tokens is None and not dry_run:
         shown += [f"{name}: {token}" for name, token in change.tokens]
