@@ -225,8 +225,8 @@ def _apply_roster(
             note(session, CONSOLE, "teams", changes=change.lines())
         if change.tokens and tokens is not None and not dry_run:
             with private():
-                rows = [("team", "token"), *((safe(name), token) for name, token in change.tokens)]
-                atomic_write_text(tokens, table(rows))
+                written = [("team", "token"), *((safe(name), token) for name, token in change.tokens)]
+                atomic_write_text(tokens, table(written))
     shown = change.lines() or ["Nothing changes."]
     if tokens is None and not dry_run:
         shown += [f"{name}: {token}" for name, token in change.tokens]
