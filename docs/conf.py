@@ -83,6 +83,7 @@ CONTENTS = {
         "ultimate",
         "rows",
         "goals",
+        "threats",
         "site/architecture",
     ],
 }
