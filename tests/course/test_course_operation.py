@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.cli.commands import main  # noqa: F401  the commands that are listed below
+from pttt_ooc.course import worker
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.models import Submission
@@ -289,7 +290,11 @@ def test_a_verdict_without_its_grade_is_told_and_made_good(healthy, monkeypatch)
     assert alarms(healthy) == [
         "1 grades have changed and are not in the history yet; `pttt course grades` writes them down."
     ]
-    healthy.judge.settle("start of the worker")
+    stopping = threading.Event()
+    stopping.set()
+    monkeypatch.setattr(worker, "handle_signals", lambda event: None)
+    worker.run(healthy.data, stopping)
+    Pulse(healthy.storage.alive).ready()
     assert run("course", "doctor", "--data", healthy.data) == "Nothing needs attention.\n"
     with healthy.database.reading() as session:
         latest = session.query(GradeRow).order_by(GradeRow.id.desc()).first()
