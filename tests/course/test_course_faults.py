@@ -216,6 +216,7 @@ def restart(url, mode):
 
 @pytest.mark.slow
 @pytest.mark.skipif(program("initdb") is None, reason="there is no PostgreSQL (Debian: postgresql)")
+@pytest.mark.long_but("immediate")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_postgresql_that_restarts_loses_nothing(cluster, tmp_path, mode, monkeypatch):  # noqa: F811
     """At each moment of a submission's way: before it, while it is judged, between verdict and grades, and after it."""

@@ -209,9 +209,7 @@ def test_course_yaml_is_plain(lab, tmp_path, text):
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and not list(tmp_path.glob("x")), done
 
 
-@pytest.mark.parametrize(
-    "name", ["../evil.yaml", "extreme/../../evil", "/tmp/evil-4711", "uploads/../evil", "others/evil.py"]
-)
+@pytest.mark.parametrize("name", ["../evil.yaml", "extreme/../../evil", "/tmp/evil-4711"])
 @pytest.mark.parametrize("link", [False, True])
 def test_a_copy_writes_nowhere_else(populated, tmp_path, name, link):
     """Of a copy of an older version, which has no digests: what is not expected is left alone."""

@@ -1,7 +1,7 @@
 """A term at full size: sixty teams, three assignments, fourteen weeks; ``make test PYTEST="-m full -s"`` on this file.
 
-In small it runs in CI, with four teams.  The clock goes through all dates.  What the grades have to be is computed
-here, from the exploitabilities that the package gives for the files and from the dates on paper.
+In small, with four teams, it runs with ``-m long``.  The clock goes through all dates.  What the grades have to be is
+computed here, from the exploitabilities that the package gives for the files and from the dates on paper.
 """
 
 import csv
@@ -195,7 +195,7 @@ def play(term):
     return term.times.figures()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_term_in_small(tmp_path, monkeypatch):
     term = Played(tmp_path, monkeypatch, teams=4, bots=2, uploads=4, pools=(1,))
     try:
