@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.kinds.agents import pages as agents
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
@@ -51,7 +52,7 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader, looks), *others],
+        parts=[part_of(grader, looks), agents.part_of(), *others],
         accounts=TeamAccounts(grader.database, settings.session_days * 86400),
         secret=grader.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,

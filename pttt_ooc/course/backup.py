@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.database_rows import TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.database_rows import FILED, TableRow, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.handout import LISTS
 from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
@@ -33,7 +33,8 @@ from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
 _TABLES, _OTHERS = "tables.jsonl", "others/"
-_UPLOADED = ("submissions", "reports")  # tables whose rows have a file
+_UPLOADED = tuple(table.__tablename__ for table in FILED)
+_PAIR = ("first_id", "second_id")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
@@ -100,9 +101,9 @@ def _content_of(file: Path) -> bytes:
 
 
 def _uploads_of(table: str, row: dict[str, Any]) -> set[tuple[str, int]]:
-    """The submissions and reports that a row is about, with their tables."""
-    names = {"submissions": ("id",), "entries": ("first_id", "second_id"), "reports": ("id",)}.get(table, ())
-    return {("submissions" if table == "entries" else table, row[name]) for name in names}
+    """The uploads that a row is about: their tables and numbers."""
+    of, names = {"entries": ("submissions", _PAIR), "agent_matches": ("agents", _PAIR)}.get(table, (table, ("id",)))
+    return {(of, row[name]) for name in names if of in _UPLOADED}
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:

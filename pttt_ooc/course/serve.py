@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.agents import processes as agents
 from pttt_ooc.course.kinds.bots import processes as bots
 from pttt_ooc.course.kinds.strategies import processes as strategies
 from pttt_ooc.course.kinds.strategies.orders import check_orders
@@ -47,15 +48,21 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
         with private():
             storage = Storage(data)
             database = Database.of(data, settings.database_url, settings.game)
+            own_workers = agents.workers(data, database)
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)
         check_orders(data, settings)
-        _serve_alone(data, settings, host, port, pages)
+        _serve_alone(data, settings, host, port, pages, own_workers)
 
 
 def _serve_alone(
-    data: Path, settings: CourseSettings, host: str, port: int, pages: Callable[[Path], Sequence[Pages]]
+    data: Path,
+    settings: CourseSettings,
+    host: str,
+    port: int,
+    pages: Callable[[Path], Sequence[Pages]],
+    workers: Sequence[tuple[str, ...]],
 ) -> None:
     with (
         listen(host, port) as listening,
@@ -66,7 +73,8 @@ def _serve_alone(
         command = ["-m", WEBSERVER, str(data), str(descriptor), own_parts, other_parts]
         web = Child("web", command, (descriptor,))
         worker = Child("worker", ["-m", "pttt_ooc.course.worker", str(data)])
-        children = [web, worker, *own, *others]
+        more = [Child(name, ["-m", *command]) for name, *command in workers]
+        children = [web, worker, *more, *own, *others]
         serve_until_stopped("serve", f"The grader for {settings.game}", listening, host, children)
 
 

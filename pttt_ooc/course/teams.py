@@ -19,10 +19,10 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course import sessions
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FILED
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import check_name, name_key, shown
 from pttt_ooc.course.standings import touch
-from pttt_ooc.course.term.tables import Report
 from pttt_ooc.errors import GraderError
 
 
@@ -123,8 +123,7 @@ def remove_team(database: Database, name: str) -> list[str]:
     with database.writing() as session:
         team = _named(session, name)
         files = [
-            *session.scalars(select(Submission.file).where(Submission.team_id == team.id)),
-            *session.scalars(select(Report.file).where(Report.team_id == team.id)),
+            file for table in FILED for file in session.scalars(select(table.file).where(table.team_id == team.id))
         ]
         session.delete(team)
         touch(session)

@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FILED
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import open_assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
@@ -17,10 +18,9 @@ from pttt_ooc.course.kinds.strategies.certifier import Certifier
 from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
-from pttt_ooc.course.models import BASELINE, Submission
+from pttt_ooc.course.models import BASELINE
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
@@ -71,7 +71,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             judge = Judge(database, storage, assessor, stopping)
             judge.forget()
             with database.reading() as session:
-                storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
+                storage.sweep([file for table in FILED for file in session.scalars(select(table.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
             with closing(Certifier(database, storage, settings)) as certifier:

@@ -79,7 +79,7 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
     make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
     lab = Lab(data)
     told = capfd.readouterr().err
-    assert "is upgraded from format 1 to 4" in told and len(told.splitlines()) == 1
+    assert "is upgraded from format 1 to 5" in told and len(told.splitlines()) == 1
     with lab.database.reading() as session:
         found = {team.id: (team.name, team.token_hash) for team in session.query(Team)}
         assert found == {n: (name, f"hash {n}") for n, name in enumerate(["Uniform", "Équipe", "équipe", "Team A"], 1)}
@@ -114,7 +114,7 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     database.close()
 
 
-@pytest.mark.parametrize("form", [0, 2, 5, None, "3"])
+@pytest.mark.parametrize("form", [0, 2, 6, None, "3"])
 def test_a_database_of_a_format_that_no_release_had_is_refused(tmp_path, form):
     url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
     database = Database(url, GAME)

@@ -7,6 +7,8 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
+from pttt_ooc.course.kinds.agents import pages as agent_pages
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.term import pages
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.people import add_staff
@@ -20,6 +22,7 @@ RULE = {
     "figure": "player0",
     "steps": [{"at_most": 0.5, "points": 40}, {"at_most": 2, "points": 10}],
 }
+ROUTERS = (pages.router, pages.programs, agent_pages.router, agent_pages.programs)
 WHO = ("nobody", "team", "assistant", "instructor")
 
 
@@ -44,15 +47,16 @@ def term(lab):
         lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
         row = {"title": "Report", "kind": "report", "position": 1, "choice": "last"}
         session.add(Assignment(name="report", rubric=[{"name": "text", "points": 30}], **row))
+        session.add(Assignment(name="agents", title="Agents", kind="agents", position=2, choice="best", rubric=[]))
     lab.tokens["team"] = lab.tokens["Team A"]
     lab.report = hand_in(lab, "team", b"%PDF-1.7").json()["id"]
     return lab
 
 
-def hand_in(lab, who, content, name="report.pdf", **fields):
-    """Hand in a report by program."""
+def hand_in(lab, who, content, name="report.pdf", to="course/reports/report", **fields):
+    """Hand in a report by program, or something else."""
     files = {**{key: (None, value) for key, value in fields.items()}, "file": (name, content)}
-    return lab.client.post("/api/course/reports/report", headers=bearer(lab.tokens[who]), files=files)
+    return lab.client.post(f"/api/{to}", headers=bearer(lab.tokens[who]), files=files)
 
 
 def browser(lab, who):
@@ -70,9 +74,7 @@ def form_of(client):
 
 
 def test_the_table_of_rights_has_every_address_of_the_pages():
-    addresses = {
-        (method, r.path) for router in (pages.router, pages.programs) for r in router.routes for method in r.methods
-    }
+    addresses = {(method, r.path) for router in ROUTERS for r in router.routes for method in r.methods}
     assert addresses == set(RIGHTS)
 
 
@@ -90,11 +92,14 @@ def test_every_cell_of_the_table_of_rights(term, who):
     client, number = browser(term, who), team_number(term, "Team A")
     headers = bearer(term.tokens[who]) if who != "nobody" else {}
     token = form_of(client)
+    agent = hand_in(term, "team", b"def choose(legal, state): pass", "mine.py", to="agents/agents").json()["number"]
     for (method, address), allowed in RIGHTS.items():
-        own = address.startswith("/course/reports")
-        path = address.replace("{number}", str(term.report if own else number)).replace("{name}", "report")
-        if address.endswith("/reports/{name}"):
-            form = {"form_token": (None, token), "file": ("r.pdf", b"%PDF-1.7 " + who.encode())}
+        is_agent = "/agents/" in address
+        own = agent if is_agent else term.report if address.startswith("/course/reports") else number
+        path = address.replace("{number}", str(own)).replace("{name}", "agents" if is_agent else "report")
+        if address.endswith(("/reports/{name}", "/agents/{name}")) and method == "POST":
+            content = f"# {who} {address}" if is_agent else f"%PDF-1.7 {who}"
+            form = {"form_token": (None, token), "file": ("r.py" if is_agent else "r.pdf", content.encode())}
             answer = client.post(path, files=form, headers=headers if path.startswith("/api") else {})
             answer.status_code = {201: 200, 303: 303}.get(answer.status_code, answer.status_code)
         elif method == "POST":
@@ -106,6 +111,7 @@ def test_every_cell_of_the_table_of_rights(term, who):
         assert answer.status_code == expected, (who, method, path, answer.text)
     with term.database.reading() as session:
         assert session.query(Mark).count() == (who in ("assistant", "instructor"))
+        assert session.query(Agent).count() == (3 if who == "team" else 1)
         decided = {line.what for line in session.query(LogLine)}
     assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
     assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())

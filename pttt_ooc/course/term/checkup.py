@@ -8,13 +8,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FILED
+from pttt_ooc.course.kinds.agents.settings import ALIVE
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import REJECTED, UNFINISHED, Submission
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.course.storage import RESERVE, Storage
 from pttt_ooc.course.term.assignments import all_assignments
 from pttt_ooc.course.term.dates import CLOSED
 from pttt_ooc.course.term.gradebook import current
-from pttt_ooc.course.term.tables import Report
+from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.service.pulse import read_sign
 
 LONG = 600.0
@@ -35,31 +38,41 @@ def problems(database: Database, storage: Storage) -> list[str]:
     if not sign.alive:
         found.append("No worker judges submissions; `pttt serve` starts it.")
     with database.reading() as session:
+        if all_assignments(session, AGENTS) and not read_sign(storage.data / ALIVE).alive:
+            found.append("No worker judges agents; start `pttt serve` again.")
         found += [*_queue(session), *_files(session, storage), *_judgements(session), *_marks(session)]
     return found
 
 
 def _queue(session: Session) -> list[str]:
-    waiting = session.execute(
-        select(func.count(), func.min(Submission.received_at)).where(Submission.status.in_(UNFINISHED))
-    ).one()
-    if waiting[0] and time.time() - waiting[1] > LONG:
-        minutes = (time.time() - waiting[1]) / 60
-        return [f"{waiting[0]} submissions wait for a verdict, the oldest one for {minutes:.0f} min."]
-    return []
+    told = []
+    for table in (Submission, Agent):
+        counted = select(func.count(), func.min(table.received_at)).where(table.status.in_(UNFINISHED))
+        number, oldest = session.execute(counted).one()
+        if number and time.time() - oldest > LONG:
+            minutes = (time.time() - oldest) / 60
+            told.append(f"{number} {table.__tablename__} wait for a verdict, the oldest one for {minutes:.0f} min.")
+    return told
 
 
 def _files(session: Session, storage: Storage) -> list[str]:
     there = {file.name for file in storage.uploads.iterdir()}
-    lost = [row.id for row in session.scalars(select(Submission)) if row.file not in there]
-    reports = [row.id for row in session.scalars(select(Report)) if row.file not in there]
-    told = [f"The file of submission {number} is lost; restore it from a backup." for number in lost]
-    return [*told, *(f"The file of report {number} is lost; restore it from a backup." for number in reports)]
+    lost = [
+        (table.__tablename__.removesuffix("s"), number)
+        for table in FILED
+        for number, file in session.execute(select(table.id, table.file))
+        if file not in there
+    ]
+    return [f"The file of {what} {number} is lost; restore it from a backup." for what, number in lost]
 
 
 def _judgements(session: Session) -> list[str]:
     failed = session.scalars(select(Submission.id).where(Submission.status == REJECTED, Submission.note == GAVE_UP))
-    return [
+    agents = session.scalars(select(Agent.id).where(Agent.status == REJECTED, Agent.message == GAVE_UP))
+    told = [
+        f"The server could not judge agent {number}; see the log, and let its team send it again." for number in agents
+    ]
+    return told + [
         f"The server could not judge submission {number}; see the log, then `pttt course rejudge {number}`."
         for number in failed
     ]

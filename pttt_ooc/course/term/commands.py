@@ -497,7 +497,7 @@ def publish(
         from pttt_ooc.course.term.publication import publish as published
 
         with database.reading() as session:
-            files = published(session, read_settings(data), directory)
+            files = published(session, read_settings(data), data, directory)
     print(f"{directory}: {len(files)} files; open index.html.")
 
 

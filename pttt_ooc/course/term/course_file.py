@@ -19,13 +19,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.config import check_section, number
+from pttt_ooc.course.kinds.agents.settings import AgentSettings, check_playable
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import BASELINE, Submission, Team
 from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import BEST, LAST
 from pttt_ooc.course.term.dates import Dates, instant, written, zone_of
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES, Points, Rule, check_rule
+from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES, Points, Rule, check_rule
 from pttt_ooc.course.term.tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.errors import GraderError
 
@@ -82,7 +84,7 @@ class AssignmentSection(_Section):
 
     name: Annotated[str, BeforeValidator(_name)] = Field(description="In addresses and files.")
     title: str | None = Field(default=None, min_length=1, max_length=120)
-    kind: Literal["strategies", "bots", "report"]
+    kind: Literal["strategies", "bots", "agents", "report"]
     opens: Time = None
     due: Time = None
     closes: Time = None
@@ -95,6 +97,7 @@ class AssignmentSection(_Section):
     largest_mb: Annotated[float, Field(gt=0, le=2000), BeforeValidator(number)] | None = Field(
         default=None, description="Of a report; null: 50."
     )
+    settings: dict[str, Any] | None = Field(default=None, description="What only this kind has.")
 
     def columns(self, position: int, timezone: str) -> dict[str, Any]:
         """The columns of its row; GraderError if something does not fit together."""
@@ -108,8 +111,8 @@ class AssignmentSection(_Section):
         at = {name: None if (t := getattr(self, name)) is None else instant(t, zone) for name in _DATES}
         if problem := Dates(**at).problem():
             raise GraderError(f"{problem}.")
-        if self.frozen is not None and self.kind != STRATEGIES:
-            raise GraderError(f"only standings of strategies can be frozen, not of {self.kind}.")
+        if self.frozen is not None and self.kind not in (STRATEGIES, AGENTS):
+            raise GraderError(f"only standings of strategies and agents can be frozen, not of {self.kind}.")
         if self.kind == BOTS and self.choice not in (None, LAST):
             raise GraderError("each team's last accepted bot plays the tournament; choice can only be last.")
         if self.kind == REPORT and self.choice == BEST:
@@ -127,11 +130,22 @@ class AssignmentSection(_Section):
             **{f"{name}_at": value for name, value in at.items()},
             "late_percent": self.late.percent,
             "late_days": self.late.days,
-            "choice": self.choice or (BEST if self.kind == STRATEGIES else LAST),
+            "choice": self.choice or (BEST if self.kind in (STRATEGIES, AGENTS) else LAST),
             "rule": None if self.rule is None else self.rule.model_dump(mode="json", exclude_none=True),
             "rubric": [{"name": one.name, "points": one.points} for one in self.rubric],
             "largest_mb": self.largest_mb,
+            "settings": self._settings(),
         }
+
+    def _settings(self) -> dict[str, Any] | None:
+        """The settings of its kind, all keys; GraderError if they are refused."""
+        if self.kind != AGENTS:
+            if self.settings is not None:
+                raise GraderError(f"{self.kind} have no settings of their own.")
+            return None
+        found = check_section(AgentSettings, self.settings or {}, f"the settings of {self.name}")
+        check_playable(found)
+        return found.model_dump(mode="json")
 
 
 class CourseFile(_Section):
@@ -240,7 +254,7 @@ def _check_no_strategies(session: Session, assignment: Assignment) -> None:
 
 
 def _check_unused(session: Session, assignment: Assignment, what: str) -> None:
-    tables = (Report, Extension, Pick, Mark, Adjustment, GradeRow)
+    tables = (Report, Agent, Extension, Pick, Mark, Adjustment, GradeRow)
     for table in tables:
         found = session.scalar(select(table.id).where(table.assignment_id == assignment.id).limit(1))
         if found is not None:
@@ -259,6 +273,7 @@ def course_file(session: Session) -> CourseFile:
         content |= {name: written(value, term.zone) for name, value in at.items() if value is not None}
         content |= {"late": {"percent": one.late_percent, "days": one.late_days}}
         content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
+        content |= {"settings": one.settings}
         sections.append(content)
     told = {"timezone": term.timezone, "late_days": term.late_days, "assignments": sections}
     return check_section(CourseFile, told, "the course")

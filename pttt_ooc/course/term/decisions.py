@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.teams import find_team
@@ -18,7 +19,7 @@ from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import PICK
 from pttt_ooc.course.term.dates import instant, written
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.errors import GraderError
 
@@ -117,19 +118,25 @@ class Desk:
         of, to = self._of(team, assignment)
         if to.choice != PICK:
             raise GraderError(f"In {to.name} the {to.choice} submission counts; teams do not choose.")
-        of_strategies = to.kind == STRATEGIES
-        found = self.session.get(Submission, number) if of_strategies else self.session.get(Report, number)
+        found = self._handed_in(to, number)
         if (
             found is None
             or found.team_id != of.id
             or found.status != ACCEPTED
-            or (isinstance(found, Report) and found.assignment_id != to.id)
+            or (not isinstance(found, Submission) and found.assignment_id != to.id)
         ):
             raise GraderError(f"There is no accepted submission {number} of {of.name} in {to.name}.")
         slot = found.player if isinstance(found, Submission) else 0
         made = Pick(team_id=of.id, assignment_id=to.id, slot=slot, submission=number, at=time.time(), by=self.by)
         self.session.add(made)
         return self._done("pick", of, to, submission=number)
+
+    def _handed_in(self, assignment: Assignment, number: int) -> Submission | Agent | Report | None:
+        if assignment.kind == STRATEGIES:
+            return self.session.get(Submission, number)
+        if assignment.kind == AGENTS:
+            return self.session.get(Agent, number)
+        return self.session.get(Report, number)
 
     def _done(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
         note(self.session, self.by, what, team=team.name, assignment=assignment.name, **facts)

@@ -34,6 +34,8 @@ class Assignment(CourseTables):
         See :mod:`pttt_ooc.course.term.choice`.
     rule, rubric
         See :mod:`pttt_ooc.course.term.rules`; a list of criteria that people mark, each with a name and points.
+    settings
+        What only its kind has; None: the defaults.
     released
         Whether teams see their points.
     """
@@ -55,6 +57,7 @@ class Assignment(CourseTables):
     rule: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     rubric: Mapped[Any] = mapped_column(JSON)
     largest_mb: Mapped[float | None]
+    settings: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     released: Mapped[bool] = mapped_column(default=False)
 
     __table_args__ = (_NEVER_AGAIN,)

@@ -12,15 +12,22 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.kinds.agents.head_to_head import league_shares
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Judged, Submission, Team
 from pttt_ooc.course.term.assignments import extensions, term_of
 from pttt_ooc.course.term.choice import Candidate, Option
 from pttt_ooc.course.term.dates import Dates, days_late, zone_of
-from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES
+from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.term.tables import Assignment, Report
 from pttt_ooc.errors import GraderError
 
-PARTS: Mapping[str, tuple[str, ...]] = {STRATEGIES: ("player 0", "player 1"), BOTS: ("bot",), REPORT: ("report",)}
+PARTS: Mapping[str, tuple[str, ...]] = {
+    STRATEGIES: ("player 0", "player 1"),
+    BOTS: ("bot",),
+    AGENTS: ("agent",),
+    REPORT: ("report",),
+}
 """The slots of each kind, for people."""
 
 Candidates = dict[int, list[Candidate]]
@@ -76,6 +83,9 @@ def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tupl
     if assignment.kind == REPORT:
         reports = select(Report).where(Report.status == ACCEPTED, Report.assignment_id == assignment.id)
         return [(row, 0, None) for row in session.scalars(reports)]
+    if assignment.kind == AGENTS:
+        agents = select(Agent).where(Agent.status == ACCEPTED, Agent.assignment_id == assignment.id)
+        return [(row, 0, None if row.score is None else -row.score) for row in session.scalars(agents)]
     return [(row, 0, None) for row in _bots(data)]
 
 
@@ -90,6 +100,24 @@ def _bots(data: Path) -> list[Judged]:
         return list(bots.accepted())
     finally:
         bots.close()
+
+
+def team_figures(
+    session: Session, assignment: Assignment, data: Path, choices: Mapping[int, list[Option]]
+) -> dict[int, float]:
+    """What is measured of teams, not of what they have handed in: marks of a tournament, shares of a head-to-head.
+
+    Parameters
+    ----------
+    choices
+        The options of each team; the last one plays the head-to-head.
+    """
+    if assignment.kind == BOTS:
+        return marks_of_tournament(data)
+    if assignment.kind == AGENTS:
+        playing = {team: found[-1].chosen[0].number for team, found in choices.items() if found}
+        return league_shares(session, playing)
+    return {}
 
 
 def marks_of_tournament(data: Path) -> dict[int, float]:
@@ -117,10 +145,20 @@ def team_of_key(key: str) -> int:
     return int(key[1:])
 
 
-def figures(kind: str, option: Option, marks: Mapping[int, float], team: int) -> dict[str, float]:
-    """What is measured of an option; names are missing of what is not there."""
+def figures(kind: str, option: Option, of_teams: Mapping[int, float], team: int) -> dict[str, float]:
+    """What is measured of an option; names are missing of what is not there.
+
+    Parameters
+    ----------
+    of_teams
+        See :func:`team_figures`.
+    """
     if kind == BOTS:
-        return {"marks": marks[team]} if team in marks else {}
+        return {"marks": of_teams[team]} if team in of_teams else {}
+    if kind == AGENTS:
+        score = option.chosen[0].figure
+        own = {} if score is None else {"score": -score}
+        return {**own, **({"league": of_teams[team]} if team in of_teams else {})}
     found: dict[str, float] = {}
     for slot, one in option.chosen.items():
         if kind == STRATEGIES and one.figure is not None:
