@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.games import pages as games
 from pttt_ooc.course.kinds.agents import pages as agents
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.metrics import FromDatabase
@@ -75,6 +76,8 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             health.router,
             course_pages.router,
             course_pages.programs,
+            games.router,
+            games.programs,
         ),
         links=LINKS,
         state=grader,

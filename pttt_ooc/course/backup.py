@@ -25,6 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import FILED, TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.games.directory import FOLDER, directory_of, games_in
 from pttt_ooc.course.handout import LISTS
 from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
@@ -36,6 +37,7 @@ _TABLES, _OTHERS = "tables.jsonl", "others/"
 _UPLOADED = tuple(table.__tablename__ for table in FILED)
 _PAIR = ("first_id", "second_id")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
+_GAME = re.compile(rf"{FOLDER}/([a-z][a-z0-9-]*)\.tar")
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
@@ -78,7 +80,20 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
                 archive.add(order, f"{_OTHERS}{LISTS[player]}", recursive=False)
         for other in _others(database, storage):
             _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
+        for game in games_in(storage.data):
+            _add_game(archive, storage.data, game, file)
     return sum(table == "submissions" for table, _ in complete)
+
+
+def _add_game(archive: tarfile.TarFile, data: Path, game: str, file: Path) -> None:
+    """Add a copy of a further game, which is a file of the same form, made beside `file`."""
+    directory, copy = directory_of(data, game), file.with_name(f"{file.name}.{game}")
+    with closing(Database.of(directory, None, game)) as database:
+        try:
+            write_backup(database, Storage(directory), copy)
+            archive.add(copy, f"{FOLDER}/{game}.tar", recursive=False)
+        finally:
+            copy.unlink(missing_ok=True)
 
 
 def _others(database: Database, storage: Storage) -> list[Path]:
@@ -175,12 +190,24 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
                 _check_database(aside / named[1])
+            if of_game := _GAME.fullmatch(name):
+                _restore_game(archive, member, of_game[1], aside)
         database = Database.of(aside, settings.database_url, settings.game)
         try:
             _insert(database, rows)
         finally:
             database.close()
     return sum(table == "submissions" for table, _ in rows)
+
+
+def _restore_game(archive: tarfile.TarFile, member: tarfile.TarInfo, game: str, aside: Path) -> None:
+    directory = directory_of(aside, game)
+    directory.parent.mkdir(exist_ok=True)
+    copy = directory.with_name(f"{game}.tar")
+    with _content(archive, member) as source, open(copy, "xb") as target:
+        shutil.copyfileobj(source, target)
+    read_backup(copy, directory)
+    copy.unlink()
 
 
 def _check_end(file: Path, archive: tarfile.TarFile) -> None:

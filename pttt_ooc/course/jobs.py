@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -38,10 +39,20 @@ class Judge:
     ----------
     stopping
         When it is set, judging is interrupted.
+    course
+        Database and directory of the course that has the grades; None: the same.
     """
 
-    def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
+    def __init__(
+        self,
+        database: Database,
+        storage: Storage,
+        assessor: Assessor,
+        stopping: threading.Event,
+        course: tuple[Database, Path] | None = None,
+    ) -> None:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
+        self._course = course or (database, storage.data)
         self._queue = Queue(database, Submission, _given_up)
 
     def judge_next(self) -> bool:
@@ -167,10 +178,12 @@ class Judge:
 
     def _settle(self, number: int) -> None:
         """Write down the grades that the verdict has changed; what fails is tried again at the next one."""
+        database, data = self._course
+        what = "" if database is self.database else f" in {self.storage.data.name}"
         try:
-            with self.database.writing() as session:
+            with database.writing() as session:
                 if is_graded(session):
-                    settle(session, self.storage.data, f"verdict on submission {number}")
+                    settle(session, data, f"verdict on submission {number}{what}")
         except (PtttError, SQLAlchemyError):
             log.exception("grades could not be settled", extra={"submission": number})
 

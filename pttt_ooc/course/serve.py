@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.games import processes as games
 from pttt_ooc.course.kinds.agents import processes as agents
 from pttt_ooc.course.kinds.bots import processes as bots
 from pttt_ooc.course.kinds.strategies import processes as strategies
@@ -48,7 +49,7 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
         with private():
             storage = Storage(data)
             database = Database.of(data, settings.database_url, settings.game)
-            own_workers = agents.workers(data, database)
+            own_workers = [*agents.workers(data, database), *games.workers(data, database)]
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import select
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.database_rows import FILED
+from pttt_ooc.course.games.directory import course_database, course_of, mirror_teams
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import open_assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
@@ -54,6 +56,7 @@ def run(data: Path, stopping: threading.Event) -> None:
     with (
         hold(data / "worker.lock", lambda _: busy, error=GraderError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
+        _course_of(data, database) as course,
         pulse.beating(),
         lines_logged(log),
     ):
@@ -68,7 +71,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             submit_baseline(database, storage, assessor)
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
-            judge = Judge(database, storage, assessor, stopping)
+            judge = Judge(database, storage, assessor, stopping, course)
             judge.forget()
             with database.reading() as session:
                 storage.sweep([file for table in FILED for file in session.scalars(select(table.file))])
@@ -81,6 +84,18 @@ def run(data: Path, stopping: threading.Event) -> None:
                     return judge.judge_next()
 
                 Work(pulse, stopping, _FAILURE_SECONDS).repeat(step)
+
+
+@contextmanager
+def _course_of(data: Path, own: Database) -> Iterator[tuple[Database, Path] | None]:
+    """The course's database and directory, if `data` has a further game of it; the game gets the course's teams."""
+    directory, database = course_of(data), course_database(data)
+    if directory is None or database is None:
+        yield None
+        return
+    with closing(database):
+        mirror_teams(database, own)
+        yield database, directory
 
 
 if __name__ == "__main__":

@@ -7,14 +7,17 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
+from pttt_ooc.course.games import pages as game_pages
 from pttt_ooc.course.kinds.agents import pages as agent_pages
 from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.models import Submission
 from pttt_ooc.course.term import pages
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.people import add_staff
 from pttt_ooc.course.term.rights import RIGHTS
 from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark
-from tests.course.grader_kit import bearer, form_token, pttt
+from tests.course.games_kit import OTHER, SecondGame
+from tests.course.grader_kit import bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
 RULE = {
@@ -22,7 +25,7 @@ RULE = {
     "figure": "player0",
     "steps": [{"at_most": 0.5, "points": 40}, {"at_most": 2, "points": 10}],
 }
-ROUTERS = (pages.router, pages.programs, agent_pages.router, agent_pages.programs)
+ROUTERS = tuple(r for module in (pages, agent_pages, game_pages) for r in (module.router, module.programs))
 WHO = ("nobody", "team", "assistant", "instructor")
 
 
@@ -47,6 +50,8 @@ def term(lab):
         lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
         row = {"title": "Report", "kind": "report", "position": 1, "choice": "last"}
         session.add(Assignment(name="report", rubric=[{"name": "text", "points": 30}], **row))
+        game = {"settings": {"game": OTHER}, "choice": "best", "rubric": []}
+        session.add(Assignment(name="small", title="Small", kind="strategies", position=3, **game))
         session.add(Assignment(name="agents", title="Agents", kind="agents", position=2, choice="best", rubric=[]))
     lab.tokens["team"] = lab.tokens["Team A"]
     lab.report = hand_in(lab, "team", b"%PDF-1.7").json()["id"]
@@ -93,7 +98,20 @@ def test_every_cell_of_the_table_of_rights(term, who):
     headers = bearer(term.tokens[who]) if who != "nobody" else {}
     token = form_of(client)
     agent = hand_in(term, "team", b"def choose(legal, state): pass", "mine.py", to="agents/agents").json()["number"]
+    second = SecondGame(term)
+    strategy = second.post("team", 0, 1).json()["id"]
+    second.kit()
     for (method, address), allowed in RIGHTS.items():
+        if "/games/" in address:
+            path = address.replace("{game}", OTHER).replace("{number}", str(strategy))
+            content = zip_bytes(random_tensor(0, len(who + address), game=OTHER))
+            form = {"form_token": (None, token), "player": (None, "0"), "file": ("x.zip", content)}
+            sent = headers if path.startswith("/api") else {}
+            answer = client.post(path, files=form, headers=sent) if method == "POST" else client.get(path, headers=sent)
+            good = 200 if method == "GET" else 201 if path.startswith("/api") else 303
+            expected = good if who in allowed else 401 if who == "nobody" else 403
+            assert answer.status_code == expected, (who, method, path, answer.text)
+            continue
         is_agent = "/agents/" in address
         own = agent if is_agent else term.report if address.startswith("/course/reports") else number
         path = address.replace("{number}", str(own)).replace("{name}", "agents" if is_agent else "report")
@@ -109,8 +127,12 @@ def test_every_cell_of_the_table_of_rights(term, who):
         good = 303 if method == "POST" and "/api/" not in path else 200
         expected = good if who in allowed else 401 if who == "nobody" else 403
         assert answer.status_code == expected, (who, method, path, answer.text)
+    with second.grader.database.reading() as session:
+        assert session.query(Submission).count() == (3 if who == "team" else 1)
+    second.close()
     with term.database.reading() as session:
         assert session.query(Mark).count() == (who in ("assistant", "instructor"))
+        assert session.query(Submission).count() == 0
         assert session.query(Agent).count() == (3 if who == "team" else 1)
         decided = {line.what for line in session.query(LogLine)}
     assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}

@@ -121,17 +121,33 @@ def dates_for(session: Session, assignment: Assignment, team: Team) -> Dates:
     return assignment.dates.extended(latest.until if latest else None, term_of(session).zone)
 
 
-def check_open(session: Session, kind: str, team: Team, at: float, name: str | None = None) -> None:
+def game_of(assignment: Assignment) -> str | None:
+    """The further game of an assignment of strategies; None: the course's game, or another kind."""
+    settings = assignment.settings if assignment.kind == STRATEGIES else None
+    return None if settings is None else str(settings["game"])
+
+
+def further_games(session: Session) -> list[str]:
+    """The further games that assignments of strategies name, each once."""
+    games = (game_of(one) for one in all_assignments(session, STRATEGIES))
+    return list(dict.fromkeys(game for game in games if game is not None))
+
+
+def check_open(
+    session: Session, kind: str, team: Team, at: float, name: str | None = None, game: str | None = None
+) -> None:
     """Raise a SubmissionError unless an assignment of this kind takes what the team began to upload at `at`.
 
     Parameters
     ----------
     name
         Only this assignment; None: any of the kind.
+    game
+        Of strategies: the further game; None: the course's.
     """
     if team.name == BASELINE:
         return
-    there = [one for one in all_assignments(session, kind) if name in (None, one.name)]
+    there = [one for one in all_assignments(session, kind) if name in (None, one.name) and game_of(one) == game]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
     zone = term_of(session).zone
@@ -145,11 +161,19 @@ def check_open(session: Session, kind: str, team: Team, at: float, name: str | N
     raise SubmissionError(f"Uploads of {kind} had to begin until {shown(ended, zone)}; this one is too late.", 409)
 
 
-def veil(session: Session, at: float | None = None) -> float | None:
+def veil(session: Session, at: float | None = None, game: str | None = None) -> float | None:
     """Since when the public standings of strategies are frozen; None if they are not.
 
     What teams have begun to upload since then is shown to themselves only.
+
+    Parameters
+    ----------
+    at
+        None: now.
+    game
+        A further game; None: the course's.
     """
     now = time.time() if at is None else at
-    frozen = [one.frozen_at for one in all_assignments(session, STRATEGIES) if one.dates.is_frozen(now)]
+    there = [one for one in all_assignments(session, STRATEGIES) if game_of(one) == game]
+    frozen = [one.frozen_at for one in there if one.dates.is_frozen(now)]
     return min((one for one in frozen if one is not None), default=None)

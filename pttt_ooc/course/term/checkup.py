@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
+from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.database import Database
+from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import FILED
+from pttt_ooc.course.games.directory import directory_of
 from pttt_ooc.course.kinds.agents.settings import ALIVE
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import REJECTED, UNFINISHED, Submission
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.course.storage import RESERVE, Storage
-from pttt_ooc.course.term.assignments import all_assignments
+from pttt_ooc.course.term.assignments import all_assignments, further_games
 from pttt_ooc.course.term.dates import CLOSED
 from pttt_ooc.course.term.gradebook import current
 from pttt_ooc.course.term.rules import AGENTS
@@ -41,7 +44,18 @@ def problems(database: Database, storage: Storage) -> list[str]:
         if all_assignments(session, AGENTS) and not read_sign(storage.data / ALIVE).alive:
             found.append("No worker judges agents; start `pttt serve` again.")
         found += [*_queue(session), *_files(session, storage), *_judgements(session), *_marks(session)]
-    return found
+        games = further_games(session)
+    return found + [problem for game in games for problem in _of_game(directory_of(storage.data, game), game)]
+
+
+def _of_game(directory: Path, game: str) -> list[str]:
+    """The problems of a further game."""
+    if not (directory / DEFAULT).is_file() or not read_sign(Storage(directory).alive).alive:
+        return [f"No worker judges {game}; start `pttt serve` again."]
+    storage = Storage(directory)
+    with closing(Database.of(directory, None, game, prepared=True)) as database, database.reading() as session:
+        found = [*_queue(session), *_files(session, storage), *_judgements(session)]
+    return [f"{game}: {problem}" for problem in found]
 
 
 def _queue(session: Session) -> list[str]:

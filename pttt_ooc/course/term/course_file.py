@@ -18,10 +18,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.config import check_section, number
+from pttt_ooc.config import Name, check_section, number
+from pttt_ooc.course.games.directory import directory_of
 from pttt_ooc.course.kinds.agents.settings import AgentSettings, check_playable
 from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.models import BASELINE, Submission, Team
+from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import BEST, LAST
@@ -139,6 +142,8 @@ class AssignmentSection(_Section):
 
     def _settings(self) -> dict[str, Any] | None:
         """The settings of its kind, all keys; GraderError if they are refused."""
+        if self.kind == STRATEGIES and self.settings is not None:
+            return check_section(GameSettings, self.settings, f"the settings of {self.name}").model_dump(mode="json")
         if self.kind != AGENTS:
             if self.settings is not None:
                 raise GraderError(f"{self.kind} have no settings of their own.")
@@ -146,6 +151,12 @@ class AssignmentSection(_Section):
         found = check_section(AgentSettings, self.settings or {}, f"the settings of {self.name}")
         check_playable(found)
         return found.model_dump(mode="json")
+
+
+class GameSettings(_Section):
+    """The settings of an assignment of strategies."""
+
+    game: Name = Field(description="A further game, which is not the course's own; its name as in `pttt info`.")
 
 
 class CourseFile(_Section):
@@ -200,6 +211,7 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
     GraderError
         If an assignment would go, or change its kind, although something was handed in or decided for it.
     """
+    _check_games(wanted, data)
     changes = _term_changes(session, wanted)
     there = {one.name: one for one in all_assignments(session)}
     for position, section in enumerate(wanted.assignments):
@@ -211,6 +223,8 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
             continue
         if found.kind != section.kind:
             _check_unused(session, found, "change its kind")
+        elif found.kind == STRATEGIES and found.settings != columns["settings"]:
+            _check_unused(session, found, "change its game")
         for column, value in columns.items():
             before = getattr(found, column)
             if before != value:
@@ -220,7 +234,8 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
                 setattr(found, column, value)
     for gone in there.values():
         _check_unused(session, gone, "be removed")
-        if gone.kind == STRATEGIES and not any(one.kind == STRATEGIES for one in wanted.assignments):
+        left = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is None]
+        if gone.kind == STRATEGIES and gone.settings is None and not left:
             _check_no_strategies(session, gone)
         changes.append(Change(f"assignment {gone.name}", gone.kind, None))
         session.delete(gone)
@@ -243,6 +258,17 @@ def _shown(value: Any, column: str, wanted: CourseFile) -> str:
     if value is not None and column.endswith("_at"):
         return written(value, zone_of(wanted.timezone))
     return json.dumps(value, ensure_ascii=False)
+
+
+def _check_games(wanted: CourseFile, data: Path) -> None:
+    """Raise a GraderError if a further game is the course's own, or cannot be judged."""
+    further = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is not None]
+    for one in further:
+        game = (one.settings or {})["game"]
+        if game == read_settings(data).game:
+            raise GraderError(f"Assignment {one.name}: {game} is the course's own game; leave out settings.")
+        directory = directory_of(data, game)
+        check_value_is_known(read_settings(directory) if directory.is_dir() else CourseSettings(game=game))
 
 
 def _check_no_strategies(session: Session, assignment: Assignment) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.games.directory import strategies_of
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import shown
@@ -133,7 +134,8 @@ class Desk:
 
     def _handed_in(self, assignment: Assignment, number: int) -> Submission | Agent | Report | None:
         if assignment.kind == STRATEGIES:
-            return self.session.get(Submission, number)
+            with strategies_of(self.session, assignment, self.data) as source:
+                return None if source is None else source.get(Submission, number)
         if assignment.kind == AGENTS:
             return self.session.get(Agent, number)
         return self.session.get(Report, number)

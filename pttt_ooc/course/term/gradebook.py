@@ -118,7 +118,7 @@ def compute(session: Session, data: Path) -> Grades:
     """All grades, as the database says now."""
     teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.name != BASELINE]
     given = _Given.of(session)
-    least, left = baseline(session), {team.id: term_of(session).late_days for team in teams}
+    left = {team.id: term_of(session).late_days for team in teams}
     found: Grades = {}
     for assignment in in_order(all_assignments(session)):
         handed_in = candidates(session, assignment, data)
@@ -127,6 +127,7 @@ def compute(session: Session, data: Path) -> Grades:
             for team in teams
         }
         of_teams = team_figures(session, assignment, data, choices)
+        least = baseline(session, assignment, data)
         for number, grade in _Grading(assignment, given, least, of_teams).grades(choices, left).items():
             found[number, assignment.id] = grade
             left[number] -= grade.spent

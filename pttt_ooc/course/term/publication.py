@@ -14,16 +14,17 @@ import jinja2
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import figures, standings
+from pttt_ooc.course.games.directory import strategies_of
 from pttt_ooc.course.kinds.agents.standings import Row
 from pttt_ooc.course.kinds.agents.standings import standings as agent_standings
 from pttt_ooc.course.models import BASELINE
 from pttt_ooc.course.schemas import AgentStanding, MatrixOut, StandingOut
 from pttt_ooc.course.settings import CourseSettings
-from pttt_ooc.course.term.assignments import all_assignments, term_of, veil
+from pttt_ooc.course.term.assignments import all_assignments, further_games, game_of, term_of, veil
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.gradebook import most_of, rule_of
 from pttt_ooc.course.term.overview import announcements, described
-from pttt_ooc.course.term.rules import AGENTS
+from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
 
@@ -42,7 +43,8 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
         If the directory holds something else, or the standings are still frozen.
     """
     now, tables = time.time(), all_assignments(session, AGENTS)
-    if veil(session) is not None or any(one.dates.is_frozen(now) for one in tables):
+    frozen = [veil(session, game=game) for game in (None, *further_games(session))]
+    if any(one is not None for one in frozen) or any(one.dates.is_frozen(now) for one in tables):
         raise GraderError("The standings are frozen; publish the course after they are unveiled.")
     if directory.exists() and (
         not directory.is_dir() or (any(directory.iterdir()) and not (directory / MARK).is_file())
@@ -51,7 +53,12 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
     directory.mkdir(parents=True, exist_ok=True)
     rows, found = standings.leaderboard(session), standings.matrix(session)
     agents = {one.name: agent_standings(session, data, one, None, True) for one in tables}
-    texts = {"index.html": _page(session, settings, rows, found, agents)}
+    games = {one: _leaderboard_of(session, data, one) for one in further_games(session)}
+    texts = {"index.html": _page(session, settings, rows, found, agents, games)}
+    texts |= {
+        f"leaderboard-{game}.json": _json([StandingOut.of(row).model_dump(mode="json") for row in games[game]])
+        for game in games
+    }
     texts |= {
         f"agents-{name}.json": _json([AgentStanding.of(row).model_dump() for row in agents[name]]) for name in agents
     }
@@ -61,6 +68,13 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
     for name, text in texts.items():
         atomic_write_text(directory / name, text)
     return [directory / name for name in texts]
+
+
+def _leaderboard_of(session: Session, data: Path, game: str) -> list[standings.Standing]:
+    """The leaderboard of a further game; empty before its first strategy."""
+    one = next(one for one in all_assignments(session, STRATEGIES) if game_of(one) == game)
+    with strategies_of(session, one, data) as source:
+        return [] if source is None else standings.leaderboard(source)
 
 
 def _json(content: Any) -> str:
@@ -73,6 +87,7 @@ def _page(
     rows: list[standings.Standing],
     found: standings.Matrix,
     agents: dict[str, list[Row]],
+    games: dict[str, list[standings.Standing]],
 ) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -90,6 +105,7 @@ def _page(
         rows=rows,
         matrix=found,
         agents=agents,
+        games=games,
         assignments=assignments,
         announcements=announcements(session),
         local=lambda at: shown(at, zone),

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.games.directory import strategies_of
 from pttt_ooc.course.kinds.agents.head_to_head import league_shares
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Judged, Submission, Team
@@ -68,7 +69,9 @@ def candidates(session: Session, assignment: Assignment, data: Path) -> Candidat
     team_dates = TeamDates.of(session, assignment)
     found: Candidates = defaultdict(list)
     zone, known = term_of(session).zone, cache(team_dates.dates)
-    for row, slot, figure in _accepted(session, assignment, data):
+    with strategies_of(session, assignment, data) as source:
+        rows = [] if source is None else _accepted(source, assignment, data)
+    for row, slot, figure in rows:
         dates = known(row.team_id)
         if dates.takes(row.counts_from):
             days = days_late(row.counts_from, dates.due, zone)
@@ -168,12 +171,12 @@ def figures(kind: str, option: Option, of_teams: Mapping[int, float], team: int)
     return found
 
 
-def baseline(session: Session) -> dict[str, float]:
-    """The figures of Uniform, as far as they are known."""
+def baseline(session: Session, assignment: Assignment, data: Path) -> dict[str, float]:
+    """The figures of Uniform in the game of an assignment, as far as they are known; other kinds have none."""
+    if assignment.kind != STRATEGIES:
+        return {}
     query = select(Submission).join(Team, Team.id == Submission.team_id).where(Team.name == BASELINE)
-    found = {
-        f"player{row.player}": row.exploitability
-        for row in session.scalars(query.where(Submission.status == ACCEPTED))
-        if row.exploitability is not None
-    }
+    with strategies_of(session, assignment, data) as source:
+        rows = [] if source is None else list(source.scalars(query.where(Submission.status == ACCEPTED)))
+    found = {f"player{row.player}": row.exploitability for row in rows if row.exploitability is not None}
     return {**found, **({"sum": sum(found.values())} if len(found) == 2 else {})}
