@@ -15,6 +15,7 @@ from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.games import pages as games
 from pttt_ooc.course.kinds.agents import pages as agents
+from pttt_ooc.course.kinds.bots import submission_pages as bots
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
@@ -53,7 +54,7 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader, looks), agents.part_of(), *others],
+        parts=[part_of(grader, looks), agents.part_of(), bots.further_part_of(grader), *others],
         accounts=TeamAccounts(grader.database, settings.session_days * 86400),
         secret=grader.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,

@@ -27,6 +27,9 @@ from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import FILED, TableRow, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.games.directory import FOLDER, directory_of, games_in
 from pttt_ooc.course.handout import LISTS
+from pttt_ooc.course.kinds.bots.league import FILE as LEAGUE
+from pttt_ooc.course.kinds.bots.league import FOLDER as LEAGUES
+from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
@@ -38,6 +41,7 @@ _UPLOADED = tuple(table.__tablename__ for table in FILED)
 _PAIR = ("first_id", "second_id")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _GAME = re.compile(rf"{FOLDER}/([a-z][a-z0-9-]*)\.tar")
+_LEAGUE = re.compile(rf"{LEAGUES}/[a-z][a-z0-9-]*/({re.escape(LEAGUE)}|extreme\.sqlite)")
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
@@ -80,6 +84,10 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
                 archive.add(order, f"{_OTHERS}{LISTS[player]}", recursive=False)
         for other in _others(database, storage):
             _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
+        for league in sorted((storage.data / LEAGUES).glob(f"*/{LEAGUE}")):
+            _add(archive, f"{LEAGUES}/{league.parent.name}/{LEAGUE}", league.read_bytes())
+            if (bots := League(league.parent).database).is_file():
+                _add(archive, f"{LEAGUES}/{league.parent.name}/{bots.name}", _content_of(bots))
         for game in games_in(storage.data):
             _add_game(archive, storage.data, game, file)
     return sum(table == "submissions" for table, _ in complete)
@@ -190,6 +198,10 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
                 _check_database(aside / named[1])
+            if _LEAGUE.fullmatch(name):
+                (aside / name).parent.mkdir(parents=True, exist_ok=True)
+                with _content(archive, member) as source, open(aside / name, "xb") as target:
+                    shutil.copyfileobj(source, target)
             if of_game := _GAME.fullmatch(name):
                 _restore_game(archive, member, of_game[1], aside)
         database = Database.of(aside, settings.database_url, settings.game)

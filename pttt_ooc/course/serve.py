@@ -49,7 +49,11 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
         with private():
             storage = Storage(data)
             database = Database.of(data, settings.database_url, settings.game)
-            own_workers = [*agents.workers(data, database), *games.workers(data, database)]
+            own_workers = [
+                *agents.workers(data, database),
+                *games.workers(data, database),
+                *bots.further_workers(data, database),
+            ]
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)

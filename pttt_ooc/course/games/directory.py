@@ -13,7 +13,8 @@ from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, make_settings, read_settings
 from pttt_ooc.course.standings import touch
-from pttt_ooc.course.term.assignments import further_games, game_of
+from pttt_ooc.course.term.assignments import further_games, further_of
+from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.tables import Assignment
 
 FOLDER = "games"
@@ -99,7 +100,7 @@ def strategies_of(session: Session, assignment: Assignment, data: Path) -> Itera
     session
         Of the course's database, which has those of the course's game.
     """
-    game = game_of(assignment)
+    game = further_of(assignment) if assignment.kind == STRATEGIES else None
     if game is None:
         yield session
         return

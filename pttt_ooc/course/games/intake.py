@@ -32,7 +32,7 @@ def intake_of(grader: Grader, own: Grader) -> Intake[Submission]:
 
     def check_dates(team: Team, at: float) -> None:
         with grader.database.reading() as session:
-            check_open(session, STRATEGIES, team, at, game=game)
+            check_open(session, STRATEGIES, team, at, further=game)
 
     def check(team: Team, in_flight: int) -> None:
         check_dates(team, time.time())

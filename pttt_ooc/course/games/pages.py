@@ -18,7 +18,7 @@ from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.queue import waiting
 from pttt_ooc.course.schemas import MatrixOut, StandingOut, SubmissionOut
-from pttt_ooc.course.term.assignments import all_assignments, dates_for, game_of, term_of, veil
+from pttt_ooc.course.term.assignments import all_assignments, dates_for, further_of, term_of, veil
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.rules import STRATEGIES
@@ -46,7 +46,7 @@ def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game
     """Leaderboard, matrix, the form, and the team's own submissions."""
     own, team, until = game_grader(grader, game), _team(account), _until(grader, game, account)
     with grader.database.reading() as session:
-        there = [one for one in all_assignments(session, STRATEGIES) if game_of(one) == game]
+        there = [one for one in all_assignments(session, STRATEGIES) if further_of(one) == game]
         takes = team is not None and any(dates_for(session, one, team).takes(time.time()) for one in there)
         zone = term_of(session).zone
     with own.database.reading() as session:

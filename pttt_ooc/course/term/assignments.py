@@ -121,20 +121,29 @@ def dates_for(session: Session, assignment: Assignment, team: Team) -> Dates:
     return assignment.dates.extended(latest.until if latest else None, term_of(session).zone)
 
 
-def game_of(assignment: Assignment) -> str | None:
-    """The further game of an assignment of strategies; None: the course's game, or another kind."""
-    settings = assignment.settings if assignment.kind == STRATEGIES else None
-    return None if settings is None else str(settings["game"])
+def further_of(assignment: Assignment) -> str | None:
+    """The further game of an assignment of strategies, or the further league of one of bots; None: the course's own."""
+    key = {STRATEGIES: "game", BOTS: "league"}.get(assignment.kind)
+    return str(assignment.settings[key]) if key and assignment.settings else None
 
 
 def further_games(session: Session) -> list[str]:
     """The further games that assignments of strategies name, each once."""
-    games = (game_of(one) for one in all_assignments(session, STRATEGIES))
-    return list(dict.fromkeys(game for game in games if game is not None))
+    return _further(session, STRATEGIES)
+
+
+def further_leagues(session: Session) -> list[str]:
+    """The further leagues that assignments of bots name, each once."""
+    return _further(session, BOTS)
+
+
+def _further(session: Session, kind: str) -> list[str]:
+    found = (further_of(one) for one in all_assignments(session, kind))
+    return list(dict.fromkeys(one for one in found if one is not None))
 
 
 def check_open(
-    session: Session, kind: str, team: Team, at: float, name: str | None = None, game: str | None = None
+    session: Session, kind: str, team: Team, at: float, name: str | None = None, further: str | None = None
 ) -> None:
     """Raise a SubmissionError unless an assignment of this kind takes what the team began to upload at `at`.
 
@@ -142,12 +151,12 @@ def check_open(
     ----------
     name
         Only this assignment; None: any of the kind.
-    game
-        Of strategies: the further game; None: the course's.
+    further
+        The further game or league; None: the course's own.
     """
     if team.name == BASELINE:
         return
-    there = [one for one in all_assignments(session, kind) if name in (None, one.name) and game_of(one) == game]
+    there = [one for one in all_assignments(session, kind) if name in (None, one.name) and further_of(one) == further]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
     zone = term_of(session).zone
@@ -174,6 +183,6 @@ def veil(session: Session, at: float | None = None, game: str | None = None) -> 
         A further game; None: the course's.
     """
     now = time.time() if at is None else at
-    there = [one for one in all_assignments(session, STRATEGIES) if game_of(one) == game]
+    there = [one for one in all_assignments(session, STRATEGIES) if further_of(one) == game]
     frozen = [one.frozen_at for one in there if one.dates.is_frozen(now)]
     return min((one for one in frozen if one is not None), default=None)

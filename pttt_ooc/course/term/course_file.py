@@ -22,10 +22,11 @@ from pttt_ooc.config import Name, check_section, number
 from pttt_ooc.course.games.directory import directory_of
 from pttt_ooc.course.kinds.agents.settings import AgentSettings, check_playable
 from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.models import BASELINE, Submission, Team
 from pttt_ooc.course.settings import CourseSettings, read_settings
-from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
+from pttt_ooc.course.term.assignments import LEAGUE, Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import BEST, LAST
 from pttt_ooc.course.term.dates import Dates, instant, written, zone_of
@@ -144,6 +145,8 @@ class AssignmentSection(_Section):
         """The settings of its kind, all keys; GraderError if they are refused."""
         if self.kind == STRATEGIES and self.settings is not None:
             return check_section(GameSettings, self.settings, f"the settings of {self.name}").model_dump(mode="json")
+        if self.kind == BOTS and self.settings is not None:
+            return check_section(LeagueName, self.settings, f"the settings of {self.name}").model_dump(mode="json")
         if self.kind != AGENTS:
             if self.settings is not None:
                 raise GraderError(f"{self.kind} have no settings of their own.")
@@ -157,6 +160,14 @@ class GameSettings(_Section):
     """The settings of an assignment of strategies."""
 
     game: Name = Field(description="A further game, which is not the course's own; its name as in `pttt info`.")
+
+
+class LeagueName(_Section):
+    """The settings of an assignment of bots."""
+
+    league: Annotated[str, BeforeValidator(_name)] = Field(
+        description="A further league, which is not the course's own."
+    )
 
 
 class CourseFile(_Section):
@@ -223,8 +234,8 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
             continue
         if found.kind != section.kind:
             _check_unused(session, found, "change its kind")
-        elif found.kind == STRATEGIES and found.settings != columns["settings"]:
-            _check_unused(session, found, "change its game")
+        elif found.kind in (STRATEGIES, BOTS) and found.settings != columns["settings"]:
+            _check_unused(session, found, f"change its {'game' if found.kind == STRATEGIES else 'league'}")
         for column, value in columns.items():
             before = getattr(found, column)
             if before != value:
@@ -261,7 +272,13 @@ def _shown(value: Any, column: str, wanted: CourseFile) -> str:
 
 
 def _check_games(wanted: CourseFile, data: Path) -> None:
-    """Raise a GraderError if a further game is the course's own, or cannot be judged."""
+    """Raise a GraderError if a further game is the course's own, or cannot be judged, or a league is not there."""
+    for one in wanted.assignments:
+        if one.kind == BOTS and one.settings is not None:
+            name = str(one.settings["league"])
+            if not (league_directory(data, name) / LEAGUE).is_file():
+                open_it = f"`pttt extreme open --league {name} --data {data}` makes it"
+                raise GraderError(f"Assignment {one.name}: there is no league {name}; {open_it}.")
     further = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is not None]
     for one in further:
         game = (one.settings or {})["game"]

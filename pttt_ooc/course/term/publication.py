@@ -20,7 +20,7 @@ from pttt_ooc.course.kinds.agents.standings import standings as agent_standings
 from pttt_ooc.course.models import BASELINE
 from pttt_ooc.course.schemas import AgentStanding, MatrixOut, StandingOut
 from pttt_ooc.course.settings import CourseSettings
-from pttt_ooc.course.term.assignments import all_assignments, further_games, game_of, term_of, veil
+from pttt_ooc.course.term.assignments import all_assignments, further_games, further_of, term_of, veil
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.gradebook import most_of, rule_of
 from pttt_ooc.course.term.overview import announcements, described
@@ -72,7 +72,7 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
 
 def _leaderboard_of(session: Session, data: Path, game: str) -> list[standings.Standing]:
     """The leaderboard of a further game; empty before its first strategy."""
-    one = next(one for one in all_assignments(session, STRATEGIES) if game_of(one) == game)
+    one = next(one for one in all_assignments(session, STRATEGIES) if further_of(one) == game)
     with strategies_of(session, one, data) as source:
         return [] if source is None else standings.leaderboard(source)
 

@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.games.directory import strategies_of
 from pttt_ooc.course.kinds.agents.head_to_head import league_shares
 from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Judged, Submission, Team
-from pttt_ooc.course.term.assignments import extensions, term_of
+from pttt_ooc.course.term.assignments import extensions, further_of, term_of
 from pttt_ooc.course.term.choice import Candidate, Option
 from pttt_ooc.course.term.dates import Dates, days_late, zone_of
 from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES
@@ -89,7 +90,7 @@ def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tupl
     if assignment.kind == AGENTS:
         agents = select(Agent).where(Agent.status == ACCEPTED, Agent.assignment_id == assignment.id)
         return [(row, 0, None if row.score is None else -row.score) for row in session.scalars(agents)]
-    return [(row, 0, None) for row in _bots(data)]
+    return [(row, 0, None) for row in _bots(league_directory(data, further_of(assignment)))]
 
 
 def _bots(data: Path) -> list[Judged]:
@@ -116,7 +117,7 @@ def team_figures(
         The options of each team; the last one plays the head-to-head.
     """
     if assignment.kind == BOTS:
-        return marks_of_tournament(data)
+        return marks_of_tournament(league_directory(data, further_of(assignment)))
     if assignment.kind == AGENTS:
         playing = {team: found[-1].chosen[0].number for team, found in choices.items() if found}
         return league_shares(session, playing)
@@ -124,7 +125,7 @@ def team_figures(
 
 
 def marks_of_tournament(data: Path) -> dict[int, float]:
-    """The marks of each team in the tournament of bots, by the team's number; empty before it is over."""
+    """The marks of each team in the tournament of the league in `data`, by its number; empty before it is over."""
     from pttt_ooc.course.kinds.bots.league import League, is_there
     from pttt_ooc.extreme.tournament_record import FACTS, Record
 
