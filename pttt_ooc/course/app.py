@@ -21,6 +21,7 @@ from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
+from pttt_ooc.course.term import account_pages
 from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
@@ -77,6 +78,7 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             health.router,
             course_pages.router,
             course_pages.programs,
+            account_pages.router,
             games.router,
             games.programs,
         ),

@@ -107,7 +107,7 @@ def _new_token(team: Team) -> str:
 def rotate_token(database: Database, name: str) -> str:
     """A new token for a team; the old one and all sessions end.  GraderError if there is no such team."""
     with database.writing() as session:
-        team = _named(session, name)
+        team = named_team(session, name)
         sessions.end_all(session, team)
         return _new_token(team)
 
@@ -121,7 +121,7 @@ def remove_team(database: Database, name: str) -> list[str]:
         If there is no such team.
     """
     with database.writing() as session:
-        team = _named(session, name)
+        team = named_team(session, name)
         files = [
             file for table in FILED for file in session.scalars(select(table.file).where(table.team_id == team.id))
         ]
@@ -130,7 +130,8 @@ def remove_team(database: Database, name: str) -> list[str]:
         return files
 
 
-def _named(session: Session, name: str) -> Team:
+def named_team(session: Session, name: str) -> Team:
+    """A team, which is not the baseline, by its name; GraderError if there is none."""
     team = find_team(session, name)
     if team is None:
         raise GraderError(f"There is no team {shown(name)}; `pttt grader list-teams` lists them.")

@@ -11,11 +11,12 @@ from pttt_ooc.course.games import pages as game_pages
 from pttt_ooc.course.kinds.agents import pages as agent_pages
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term import pages
+from pttt_ooc.course.term import account_pages, pages
 from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.people import add_staff
+from pttt_ooc.course.term.invitations import link_to_sign_in
+from pttt_ooc.course.term.people import add_staff, find_person
 from pttt_ooc.course.term.rights import RIGHTS
-from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark
+from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark, Person
 from tests.course.games_kit import OTHER, SecondGame
 from tests.course.grader_kit import bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
@@ -26,7 +27,8 @@ RULE = {
     "steps": [{"at_most": 0.5, "points": 40}, {"at_most": 2, "points": 10}],
 }
 ROUTERS = tuple(r for module in (pages, agent_pages, game_pages) for r in (module.router, module.programs))
-WHO = ("nobody", "team", "assistant", "instructor")
+ROUTERS = (*ROUTERS, account_pages.router)
+WHO = ("nobody", "team", "student", "assistant", "instructor")
 
 
 @pytest.fixture
@@ -48,6 +50,9 @@ def term(lab):
     with lab.database.writing() as session:
         lab.tokens["assistant"] = add_staff(session, "Alan", "alan@example.org", "assistant")
         lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
+        session.add(Person(key="s@x.org", email="s@x.org", name="Sue", role="student", created_at=0.0))
+        session.flush()
+        lab.link = link_to_sign_in(session, "Ada", find_person(session, "s@x.org"))
         row = {"title": "Report", "kind": "report", "position": 1, "choice": "last"}
         session.add(Assignment(name="report", rubric=[{"name": "text", "points": 30}], **row))
         game = {"settings": {"game": OTHER}, "choice": "best", "rubric": []}
@@ -67,7 +72,10 @@ def hand_in(lab, who, content, name="report.pdf", to="course/reports/report", **
 def browser(lab, who):
     """A browser in which somebody is signed in."""
     client = TestClient(lab.client.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
-    if who != "nobody":
+    if who == "student":
+        form = {"form_token": form_token(client.get("/account/join").text), "code": lab.link}
+        assert client.post("/account/join", data=form).status_code == 303
+    elif who != "nobody":
         form = {"form_token": form_token(client.get("/sign-in").text), "token": lab.tokens[who]}
         assert client.post("/sign-in", data=form).status_code == 303
     return client
@@ -83,6 +91,9 @@ def test_the_table_of_rights_has_every_address_of_the_pages():
     assert addresses == set(RIGHTS)
 
 
+ACCOUNT = {"sign-in": 401, "join": 400, "password": 400, "team": 400, "leave": 403, "invite": 200, "revoke": 400}
+"""What the empty forms of an account lead to, for who may send them; leaving is for persons, not for a team's token."""
+
 FORMS = {
     "/course/desk/mark": {"team": "Team A", "assignment": "strategies", "criterion": "viva", "points": "3"},
     "/course/desk/adjust": {"team": "Team A", "assignment": "strategies", "points": "-1", "reason": "why"},
@@ -95,13 +106,19 @@ FORMS = {
 @pytest.mark.parametrize("who", WHO)
 def test_every_cell_of_the_table_of_rights(term, who):
     client, number = browser(term, who), team_number(term, "Team A")
-    headers = bearer(term.tokens[who]) if who != "nobody" else {}
+    headers = bearer(term.tokens[who]) if who in term.tokens else {}
     token = form_of(client)
     agent = hand_in(term, "team", b"def choose(legal, state): pass", "mine.py", to="agents/agents").json()["number"]
     second = SecondGame(term)
     strategy = second.post("team", 0, 1).json()["id"]
     second.kit()
     for (method, address), allowed in RIGHTS.items():
+        asks = "nobody" if who == "student" and address.startswith("/api/") else who  # programs use a team's token
+        if address.startswith("/account/") and method == "POST":
+            code = client.post(address, data={"form_token": token}).status_code
+            good = 403 if (who, address) == ("team", "/account/password") else ACCOUNT[address.rpartition("/")[2]]
+            assert code == (good if who in allowed else 401 if who == "nobody" else 403), (who, address)
+            continue
         if "/games/" in address:
             path = address.replace("{game}", OTHER).replace("{number}", str(strategy))
             content = zip_bytes(random_tensor(0, len(who + address), game=OTHER))
@@ -109,7 +126,7 @@ def test_every_cell_of_the_table_of_rights(term, who):
             sent = headers if path.startswith("/api") else {}
             answer = client.post(path, files=form, headers=sent) if method == "POST" else client.get(path, headers=sent)
             good = 200 if method == "GET" else 201 if path.startswith("/api") else 303
-            expected = good if who in allowed else 401 if who == "nobody" else 403
+            expected = good if asks in allowed else 401 if asks == "nobody" else 403
             assert answer.status_code == expected, (who, method, path, answer.text)
             continue
         is_agent = "/agents/" in address
@@ -125,7 +142,7 @@ def test_every_cell_of_the_table_of_rights(term, who):
         else:
             answer = client.get(path, headers=headers if path.startswith("/api") else {})
         good = 303 if method == "POST" and "/api/" not in path else 200
-        expected = good if who in allowed else 401 if who == "nobody" else 403
+        expected = good if asks in allowed else 401 if asks == "nobody" else 403
         assert answer.status_code == expected, (who, method, path, answer.text)
     with second.grader.database.reading() as session:
         assert session.query(Submission).count() == (3 if who == "team" else 1)
@@ -134,7 +151,7 @@ def test_every_cell_of_the_table_of_rights(term, who):
         assert session.query(Mark).count() == (who in ("assistant", "instructor"))
         assert session.query(Submission).count() == 0
         assert session.query(Agent).count() == (3 if who == "team" else 1)
-        decided = {line.what for line in session.query(LogLine)}
+        decided = {line.what for line in session.query(LogLine)} - {"link", "use"}
     assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
     assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())
 

@@ -97,3 +97,12 @@
     if (event.target.matches && event.target.matches("form.upload")) tell(event.target, "The grader cannot be reached; send it again in a moment.");
   });
 })();
+
+// The code of a link is behind the # of the address, which is sent to nobody; the form gets it, and the address forgets it.
+(function () {
+  "use strict";
+  var form = document.querySelector("form[data-code-from-address]");
+  if (!form || location.hash.length < 2) return;
+  form.elements.code.value = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+})();

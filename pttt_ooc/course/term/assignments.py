@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -37,10 +37,13 @@ class Term:
         Name of the time zone in which dates are written and late days end.
     late_days
         Late days without a reduction that each team has in all.
+    team_size
+        Students of a team that students make themselves; 0: instructors make the teams.
     """
 
     timezone: str = "UTC"
     late_days: int = 0
+    team_size: int = 0
 
     @property
     def zone(self) -> ZoneInfo:
@@ -56,7 +59,7 @@ def term_of(session: Session) -> Term:
 
 def set_term(session: Session, term: Term) -> None:
     """Change the term."""
-    session.merge(Fact(name=_TERM, value={"timezone": term.timezone, "late_days": term.late_days}))
+    session.merge(Fact(name=_TERM, value=asdict(term)))
 
 
 def settle_assignments(database: Database, data: Path) -> None:

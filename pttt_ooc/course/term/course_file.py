@@ -175,6 +175,9 @@ class CourseFile(_Section):
 
     timezone: str = Field(default="UTC", description="The time zone of all dates, such as Europe/Rome.")
     late_days: Days = Field(default=0, description="Late days without a reduction that each team has in all.")
+    team_size: Annotated[int, Field(ge=0, le=100), BeforeValidator(number)] = Field(
+        default=0, description="Students of a team that students make themselves; 0: instructors make the teams."
+    )
     assignments: tuple[AssignmentSection, ...] = ()
 
 
@@ -258,9 +261,9 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
 
 def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
-    before, after = term_of(session), Term(wanted.timezone, wanted.late_days)
+    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.team_size)
     set_term(session, after)
-    names = ("timezone", "late_days")
+    names = ("timezone", "late_days", "team_size")
     pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
@@ -318,7 +321,8 @@ def course_file(session: Session) -> CourseFile:
         content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
         content |= {"settings": one.settings}
         sections.append(content)
-    told = {"timezone": term.timezone, "late_days": term.late_days, "assignments": sections}
+    told = {"timezone": term.timezone, "late_days": term.late_days, "team_size": term.team_size}
+    told["assignments"] = sections
     return check_section(CourseFile, told, "the course")
 
 

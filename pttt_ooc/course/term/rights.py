@@ -7,15 +7,17 @@ from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 
-from pttt_ooc.course.accounts import Staff
+from pttt_ooc.course.accounts import Staff, Student
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.term.tables import ASSISTANT, INSTRUCTOR
+from pttt_ooc.course.term.tables import ASSISTANT, INSTRUCTOR, STUDENT
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.shell import Account, UsedShell
 
 NOBODY, TEAM = "nobody", "team"
-EVERYBODY = frozenset({NOBODY, TEAM, ASSISTANT, INSTRUCTOR})
 STAFF = frozenset({ASSISTANT, INSTRUCTOR})
+SIGNED_IN = frozenset({TEAM, STUDENT, *STAFF})
+EVERYBODY = frozenset({NOBODY, *SIGNED_IN})
+"""A team is also a student who is in it; a student is in none."""
 
 RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("GET", "/course"): EVERYBODY,
@@ -31,6 +33,16 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("POST", "/course/desk/extend"): frozenset({INSTRUCTOR}),
     ("POST", "/course/desk/release"): frozenset({INSTRUCTOR}),
     ("POST", "/course/desk/announce"): frozenset({INSTRUCTOR}),
+    ("GET", "/account"): SIGNED_IN,
+    ("GET", "/account/sign-in"): EVERYBODY,
+    ("POST", "/account/sign-in"): EVERYBODY,
+    ("GET", "/account/join"): EVERYBODY,
+    ("POST", "/account/join"): EVERYBODY,
+    ("POST", "/account/password"): SIGNED_IN,
+    ("POST", "/account/team"): frozenset({STUDENT}),
+    ("POST", "/account/leave"): frozenset({TEAM}),
+    ("POST", "/account/invite"): frozenset({TEAM}),
+    ("POST", "/account/revoke"): frozenset({TEAM}),
     ("GET", "/agents/{name}"): EVERYBODY,
     ("POST", "/agents/{name}"): frozenset({TEAM}),
     ("GET", "/agents/{name}/{number}"): frozenset({TEAM, *STAFF}),
@@ -58,10 +70,15 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
 """For each method and address, who may use it.  A team sees its own grades and reports only."""
 
 
+_PLURALS = {TEAM: "teams", STUDENT: "students without a team", ASSISTANT: "assistants", INSTRUCTOR: "instructors"}
+
+
 def role_of(account: Account | None) -> str:
     """What somebody is in the table."""
     if isinstance(account, Staff):
         return account.role
+    if isinstance(account, Student):
+        return STUDENT
     return TEAM if isinstance(account, Team) else NOBODY
 
 
@@ -75,7 +92,7 @@ async def _allowed(request: Request, shell: UsedShell) -> Account | None:
         return account
     if account is None:
         raise HTTPException(401, "Sign in first: this page is not for everybody.")
-    raise HTTPException(403, f"This is for {' and '.join(sorted(f'{role}s' for role in allowed))} only.")
+    raise HTTPException(403, f"This is for {' and '.join(sorted(_PLURALS[role] for role in allowed))} only.")
 
 
 Allowed = Annotated[Account | None, Depends(_allowed)]
