@@ -27,7 +27,7 @@ EXTRAS = {
         *("tzdata", "uvicorn"),
     ),
     "learners": ("scipy",),
-    "openid": ("authlib", "requests"),
+    "openid": ("authlib", "joserfc", "requests"),
     "openspiel": ("open_spiel",),
     "smbc": ("scipy",),
 }

@@ -92,18 +92,16 @@ class TeamAccounts:
     ----------
     session_seconds
         How long a browser stays signed in.
+    other_ways
+        Pages on which people sign in without a token.
     """
 
     token_label = "Your team’s token"
     token_help = "The instructors hand it out; it is secret. If it is lost, or known to others, ask them for a new one."
-    other_ways: Sequence[Link] = (
-        Link("/account/sign-in", "Sign in with a password"),
-        Link("/account/join", "Use a link"),
-    )
     home = "/submissions"
 
-    def __init__(self, database: Database, session_seconds: float) -> None:
-        self._database, self._seconds = database, int(session_seconds)
+    def __init__(self, database: Database, session_seconds: float, other_ways: Sequence[Link] = ()) -> None:
+        self._database, self._seconds, self.other_ways = database, int(session_seconds), other_ways
 
     def of_token(self, token: str) -> Team | Staff | None:
         """The team or person that has this token."""

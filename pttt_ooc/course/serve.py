@@ -15,6 +15,7 @@ from pttt_ooc.course.kinds.strategies.orders import check_orders
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.settings import CourseSettings, make_settings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.openid_settings import check_openid
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
 from pttt_ooc.errors import GraderError
@@ -57,6 +58,7 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)
+        check_openid(settings, data)
         check_orders(data, settings)
         _serve_alone(data, settings, host, port, pages, own_workers)
 

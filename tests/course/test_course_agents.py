@@ -9,6 +9,7 @@ from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.course import teams
 from pttt_ooc.course.kinds.agents import judging, worker
+from pttt_ooc.course.kinds.agents.head_to_head import league_shares, missing
 from pttt_ooc.course.kinds.agents.settings import AgentSettings
 from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.kinds.agents.worker import next_up
@@ -170,6 +171,19 @@ def test_two_assignments_of_agents_side_by_side_with_standings_and_grades(lab, t
     closed = post_agent(lab, "Team B", FIRST, "ultimate")
     assert closed.status_code == 409 and "too late" in closed.json()["error"]
     assert post_agent(lab, "Team B", FIRST).status_code == 201
+
+
+def test_the_shares_of_the_head_to_head_are_of_both_sides(lab, tmp_path):
+    agents_course(lab, tmp_path)
+    lab.team("Team C")
+    for team in ("Team A", "Team B", "Team C"):
+        post_agent(lab, team, FIRST)
+    with lab.database.writing() as session:
+        session.add(AgentMatch(first_id=1, second_id=2, wins=3, draws=1, losses=0))
+        session.add(AgentMatch(first_id=2, second_id=3, wins=1, draws=2, losses=1))
+        session.flush()
+        assert league_shares(session, {7: 1, 8: 2, 9: 3}) == {7: 3.5 / 4, 8: (0.5 + 2) / 8, 9: 2 / 4}
+        assert missing(session, [3, 2, 1]) == (1, 3) and missing(session, [3, 2, 1], without=(1, 3)) is None
 
 
 @pytest.mark.slow

@@ -7,7 +7,9 @@ import pytest
 from pttt_ooc.course import teams
 from pttt_ooc.course.games import directory, processes
 from pttt_ooc.course.games.directory import course_of, directory_of, games_in, mirror_teams
+from pttt_ooc.course.games.intake import intake_of
 from pttt_ooc.course.models import Submission, Team
+from pttt_ooc.course.storage import Incoming
 from pttt_ooc.course.term.checkup import problems
 from pttt_ooc.course.term.course_file import apply, course_file, read_course_file
 from pttt_ooc.course.term.decisions import Desk
@@ -75,6 +77,23 @@ def test_both_games_have_dates_of_their_own(lab, second):
     assert second.post("Team A", 0, 1).status_code == 201
     early = lab.post(lab.tokens["Team A"], 0, zip_bytes(random_tensor(0, 2)))
     assert early.status_code == 409 and "begin at" in early.json()["error"]
+    assert not list(second.grader.storage.incoming.iterdir())
+
+
+def test_what_counts_is_when_the_upload_began(lab, second):
+    """An upload that is whole after the deadline is taken if it began before, and refused if it began afterwards."""
+    change(lab, "small", due_at=soon(-HOUR))
+    with lab.database.reading() as session:
+        team = session.query(Team).filter_by(name="Team A").one()
+    intake = intake_of(lab.grader, second.grader)
+    for begun, taken in ((-2 * HOUR, True), (-HOUR / 2, False)):
+        incoming = Incoming(second.grader.storage, "x.zip", soon(begun))
+        incoming.write(b"x")
+        if taken:
+            assert intake.take(team, {"player": "0"}, incoming)[1]
+        else:
+            with pytest.raises(PtttError, match="too late"):
+                intake.take(team, {"player": "0"}, incoming)
     assert not list(second.grader.storage.incoming.iterdir())
 
 

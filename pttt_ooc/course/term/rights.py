@@ -38,6 +38,8 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("POST", "/account/sign-in"): EVERYBODY,
     ("GET", "/account/join"): EVERYBODY,
     ("POST", "/account/join"): EVERYBODY,
+    ("GET", "/account/openid"): EVERYBODY,
+    ("GET", "/account/openid/callback"): EVERYBODY,
     ("POST", "/account/password"): SIGNED_IN,
     ("POST", "/account/team"): frozenset({STUDENT}),
     ("POST", "/account/leave"): frozenset({TEAM}),
