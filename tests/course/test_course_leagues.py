@@ -8,12 +8,16 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.course.app import create_app
 from pttt_ooc.course.kinds.bots import processes
+from pttt_ooc.course.kinds.bots import submission_pages as bots
 from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, course_of, league_directory, open_league
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.kinds.bots.worker import Worker
 from pttt_ooc.course.term.course_file import apply, read_course_file
 from pttt_ooc.course.term.exports import lines
 from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.invitations import link_to_sign_in
+from pttt_ooc.course.term.people import add_staff, find_person
+from pttt_ooc.course.term.tables import Person
 from pttt_ooc.errors import PtttError
 from pttt_ooc.service.pulse import Pulse
 from tests.course.coursekit import GOOD, SANDBOX, Course, now
@@ -72,7 +76,7 @@ def cup(lab, tmp_path):
     """A further league beside none: the course has no league of its own."""
     for name in ("Team A", "Team B"):
         lab.team(name)
-    made = Further(lab, tmp_path)
+    made = Further(lab, tmp_path, waiting_per_team=9)
     yield made
     made.bots.close()
 
@@ -153,3 +157,54 @@ def test_a_copy_has_the_further_league(cup, lab, tmp_path):
     assert [bot.file for bot in bots.of_team(2)] == ["team7.py"]
     bots.close()
     copy.close()
+
+
+PAGES = {
+    "/leagues/{league}/hand-in": "everybody",
+    "/leagues/{league}/standings": "everybody",
+    "/leagues/{league}/parts/bots": "everybody",
+    "/leagues/{league}/bots/{number}": "own",
+    "/leagues/{league}/parts/bots/{number}": "own",
+    "/leagues/{league}/bots/{number}/file": "own",
+    "/leagues/{league}/bots": "post",
+    "/api/leagues/{league}/bots": "teams",
+    "/api/leagues/{league}/bots/{number}": "own",
+}
+"""Who may use each address: everybody; teams; the bot's own team; for others it is as if there were no such bot."""
+
+
+@pytest.mark.parametrize("who", ["nobody", "student", "Team A", "Team B", "instructor"])
+def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
+    pages = {"/leagues/{league}" + r.path for router in (bots.router, bots.standings) for r in router.routes}
+    assert pages | {"/api/leagues/{league}" + r.path for r in bots.programs.routes} == set(PAGES)
+    number = cup.post("Team A", GOOD).json()["number"]
+    with lab.database.writing() as session:
+        lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
+        session.add(Person(key="s@x.org", email="s@x.org", name="Sue", role="student", created_at=0.0))
+        session.flush()
+        code = link_to_sign_in(session, "Ada", find_person(session, "s@x.org"))
+    client = cup.client(who if who in lab.tokens else None)
+    if who == "student":
+        form = {"form_token": form_token(client.get("/account/join").text), "code": code}
+        assert client.post("/account/join", data=form).status_code == 303
+    token = form_token(client.get("/account/join").text)
+    headers = bearer(lab.tokens[who]) if who in lab.tokens else {}
+    is_team = who.startswith("Team")
+    for address, rule in PAGES.items():
+        path = address.replace("{league}", "cup").replace("{number}", str(number))
+        program = path.startswith("/api/")
+        files = {"form_token": (None, token), "file": ("team7.py", GOOD + path.encode())}
+        if rule in ("post", "teams"):
+            code = client.post(path, files=files, headers=headers if program else {}).status_code
+            refused = 403 if program and who == "instructor" else 401
+            assert code == ((201 if program else 303) if is_team else refused), (who, "POST", path)
+        if rule == "post":
+            continue
+        code = client.get(path, headers=headers if program else {}).status_code
+        if rule == "everybody":
+            expected = 200
+        elif program and not is_team:
+            expected = 403 if who == "instructor" else 401
+        else:
+            expected = 200 if who == "Team A" or rule == "teams" else 404
+        assert code == expected, (who, "GET", path)
