@@ -160,7 +160,9 @@ def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Nu
     "/{game}/submissions",
     summary="Further game: submit a strategy",
     status_code=201,
-    openapi_extra=form_schema("A zip with an npy file.", player={"type": "integer", "enum": [0, 1]}),
+    openapi_extra=form_schema(
+        "A zip with an npy file.", player={"type": "integer", "enum": [0, 1], "description": "0 or 1."}
+    ),
 )
 async def submit_by_program(
     request: Request, response: Response, grader: UsedGrader, account: Allowed, game: Game
