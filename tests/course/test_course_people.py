@@ -1,13 +1,10 @@
 """People who sign in: links that can be used once, passwords, teams of students' own making; and what nobody may do."""
 
 import re
-import socket
 import threading
 import time
-from contextlib import contextmanager
 
 import pytest
-import uvicorn
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
@@ -17,7 +14,7 @@ from pttt_ooc.course.term.people import add_staff, apply_roster, end_sessions, f
 from pttt_ooc.course.term.tables import Invitation, LogLine, Membership, Person
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import bearer, form_token, pttt
-from tests.kits.browsing import in_browser, pages_of
+from tests.kits.browsing import in_browser, pages_of, served
 
 GOOD, OTHER = "correct horse battery", "another long password"
 
@@ -326,7 +323,7 @@ def test_a_team_has_so_many_open_links(people):
 def test_the_page_takes_the_code_from_the_address_and_forgets_it(people, browser):
     code = invited(people, "Team A")
     requested = []
-    with web_server(people.client.app) as url, pages_of(browser, url) as opened:
+    with served(people.client.app) as url, pages_of(browser, url) as opened:
         page = opened("/about")
         page.on("request", lambda request: requested.append((request.url, request.headers.get("referer", ""))))
         page.goto(f"/account/join#{code}")
@@ -338,18 +335,3 @@ def test_the_page_takes_the_code_from_the_address_and_forgets_it(people, browser
         assert "Cleo" in page.inner_text("main") and not page.errors
     # The browser names a page by its whole address here; what it sends has neither the code nor a Referer with it.
     assert requested and not any(code in one.partition("#")[0] or code in other for one, other in requested)
-
-
-@contextmanager
-def web_server(app):
-    """The address of an application, served in a thread."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
