@@ -20,7 +20,7 @@ from pttt_ooc.course.term.people import add_staff, find_person
 from pttt_ooc.course.term.tables import Person
 from pttt_ooc.errors import PtttError
 from pttt_ooc.service.pulse import Pulse
-from tests.course.coursekit import GOOD, SANDBOX, Course, now
+from tests.course.coursekit import GOOD, LEAGUE_PAGES, SANDBOX, Course, now
 from tests.course.grader_kit import Lab, bearer, form_token, pttt
 from tests.course.term_kit import HOUR, change, soon
 
@@ -159,24 +159,10 @@ def test_a_copy_has_the_further_league(cup, lab, tmp_path):
     copy.close()
 
 
-PAGES = {
-    "/leagues/{league}/hand-in": "everybody",
-    "/leagues/{league}/standings": "everybody",
-    "/leagues/{league}/parts/bots": "everybody",
-    "/leagues/{league}/bots/{number}": "own",
-    "/leagues/{league}/parts/bots/{number}": "own",
-    "/leagues/{league}/bots/{number}/file": "own",
-    "/leagues/{league}/bots": "post",
-    "/api/leagues/{league}/bots": "teams",
-    "/api/leagues/{league}/bots/{number}": "own",
-}
-"""Who may use each address: everybody; teams; the bot's own team; for others it is as if there were no such bot."""
-
-
 @pytest.mark.parametrize("who", ["nobody", "student", "Team A", "Team B", "instructor"])
 def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
     pages = {"/leagues/{league}" + r.path for router in (bots.router, bots.standings) for r in router.routes}
-    assert pages | {"/api/leagues/{league}" + r.path for r in bots.programs.routes} == set(PAGES)
+    assert pages | {"/api/leagues/{league}" + r.path for r in bots.programs.routes} == set(LEAGUE_PAGES)
     number = cup.post("Team A", GOOD).json()["number"]
     with lab.database.writing() as session:
         lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
@@ -190,7 +176,7 @@ def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
     token = form_token(client.get("/account/join").text)
     headers = bearer(lab.tokens[who]) if who in lab.tokens else {}
     is_team = who.startswith("Team")
-    for address, rule in PAGES.items():
+    for address, rule in LEAGUE_PAGES.items():
         path = address.replace("{league}", "cup").replace("{number}", str(number))
         program = path.startswith("/api/")
         files = {"form_token": (None, token), "file": ("team7.py", GOOD + path.encode())}

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.context import Grader
@@ -96,9 +97,21 @@ def further_part_of(grader: Grader) -> Part:
 
 
 def _below(prefix: str, *routers: APIRouter) -> APIRouter:
+    """The addresses of routers below a prefix; the same ones can be below several."""
     made = APIRouter(prefix=prefix)
-    for one in routers:
-        made.include_router(one)
+    for route in (route for one in routers for route in one.routes):
+        assert isinstance(route, APIRoute)
+        made.add_api_route(
+            route.path,
+            route.endpoint,
+            methods=sorted(route.methods or ()),
+            response_model=route.response_model,
+            response_class=route.response_class,
+            status_code=route.status_code,
+            summary=route.summary,
+            include_in_schema=route.include_in_schema,
+            openapi_extra=route.openapi_extra,
+        )
     return made
 
 
