@@ -62,6 +62,7 @@ def test_both_games_have_their_own_strategies_standings_and_points(lab, second):
     assert row.because == f"verdict on submission {2 + 2} in {OTHER}"
 
 
+@pytest.mark.slow
 def test_a_strategy_of_the_other_game_is_refused(second):
     told = second.verdict("Team A", 0, 1, game=GAME)
     assert told["status"] == "Rejected" and told["note"]
@@ -80,6 +81,7 @@ def test_both_games_have_dates_of_their_own(lab, second):
     assert not list(second.grader.storage.incoming.iterdir())
 
 
+@pytest.mark.slow
 def test_what_counts_is_when_the_upload_began(lab, second):
     """An upload that is whole after the deadline is taken if it began before, and refused if it began afterwards."""
     change(lab, "small", due_at=soon(-HOUR))
@@ -97,6 +99,7 @@ def test_what_counts_is_when_the_upload_began(lab, second):
     assert not list(second.grader.storage.incoming.iterdir())
 
 
+@pytest.mark.slow
 def test_both_games_are_frozen_on_their_own(lab, second):
     worse = second.verdict("Team A", 0, 1, 3.0)
     upload(lab, "Team A", 0, 1)
@@ -111,6 +114,7 @@ def test_both_games_are_frozen_on_their_own(lab, second):
     assert board(lab, path)["Team A"]["submissions"][0] == better["id"]
 
 
+@pytest.mark.slow
 def test_the_teams_are_the_courses(lab, second):
     second.verdict("Team A", 0, 1)
     lab.team("Team C")
@@ -124,6 +128,7 @@ def test_the_teams_are_the_courses(lab, second):
         assert {t.name for t in session.query(Team)} == {"Uniform", "Team B", "Team C"}
 
 
+@pytest.mark.slow
 def test_another_teams_submission_is_as_none(lab, second):
     number = second.verdict("Team A", 0, 1)["id"]
     for path in ("", "/part", "/file"):
@@ -136,6 +141,7 @@ def test_another_teams_submission_is_as_none(lab, second):
     assert unknown.status_code == 404 and not directory_of(lab.data, "mini-2x2k2-abrupt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "words"),
     {
@@ -152,6 +158,7 @@ def test_a_further_game_that_cannot_be_is_refused(lab, tmp_path, settings, words
         apply(session, read_course_file(file), lab.data, "Ada")
 
 
+@pytest.mark.slow
 def test_the_game_of_an_assignment_with_grades_stays(lab, second, tmp_path):
     second.baseline()
     second.verdict("Team A", 0, 1)
@@ -163,6 +170,7 @@ def test_the_game_of_an_assignment_with_grades_stays(lab, second, tmp_path):
         apply(session, read_course_file(other), lab.data, "Ada")
 
 
+@pytest.mark.slow
 def test_a_pick_is_of_the_game_of_its_assignment(lab, second):
     change(lab, "small", choice="pick")
     numbers = [second.verdict("Team A", 0, seed)["id"] for seed in (1, 2)]
@@ -174,6 +182,7 @@ def test_a_pick_is_of_the_game_of_its_assignment(lab, second):
     assert row.facts["submissions"] == {"player 0": numbers[0]}
 
 
+@pytest.mark.slow
 def test_a_copy_has_both_games(lab, second, tmp_path):
     second.baseline()
     told = second.verdict("Team A", 0, 1)
@@ -189,6 +198,7 @@ def test_a_copy_has_both_games(lab, second, tmp_path):
     copy.close()
 
 
+@pytest.mark.slow
 def test_the_doctor_looks_after_both_games(lab, second):
     assert any(f"No worker judges {OTHER}" in one for one in problems(lab.database, lab.storage))
     second.grader.storage.alive.touch()
@@ -200,6 +210,7 @@ def test_the_doctor_looks_after_both_games(lab, second):
     )
 
 
+@pytest.mark.slow
 def test_the_published_pages_have_both_leaderboards(lab, second, tmp_path):
     told = second.verdict("Team A", 0, 1)
     assert pttt("course", "publish", tmp_path / "public", "--data", lab.data).returncode == 0
@@ -209,6 +220,7 @@ def test_the_published_pages_have_both_leaderboards(lab, second, tmp_path):
     assert "are frozen" in pttt("course", "publish", tmp_path / "public", "--data", lab.data).stderr
 
 
+@pytest.mark.slow
 def test_a_directory_knows_whether_it_is_a_further_game(lab, second):
     assert course_of(lab.data) is None and course_of(second.data) == lab.data.resolve()
     assert directory.course_database(lab.data) is None

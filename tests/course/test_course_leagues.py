@@ -136,6 +136,7 @@ def test_a_league_that_is_not_there_is_not_found(cup, lab, tmp_path):
         apply(session, read_course_file(file), lab.data, "Ada")
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
     done = pttt("extreme", "open", "--league", "spring", "--data", lab.data)
     assert done.returncode == 0 and (lab.data / "leagues" / "spring" / "extreme.yaml").is_file()
@@ -147,6 +148,7 @@ def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
     assert not cup.league.settings.practice and not cup.league.settings.games
 
 
+@pytest.mark.slow
 def test_a_copy_has_the_further_league(cup, lab, tmp_path):
     cup.post("Team A", GOOD)
     assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
@@ -159,6 +161,7 @@ def test_a_copy_has_the_further_league(cup, lab, tmp_path):
     copy.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["nobody", "student", "Team A", "Team B", "instructor"])
 def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
     pages = {"/leagues/{league}" + r.path for router in (bots.router, bots.standings) for r in router.routes}

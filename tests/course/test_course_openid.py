@@ -67,6 +67,7 @@ def test_a_student_signs_in_and_acts_for_the_team(people, provider):
     assert "pttt_openid" not in client.cookies  # used up
 
 
+@pytest.mark.slow
 def test_who_is_known_there_stays_known_with_another_address(people, provider):
     there_and_back(browser(people), provider)
     provider.claims |= {"email": "new@example.org"}
@@ -78,6 +79,7 @@ def test_who_is_known_there_stays_known_with_another_address(people, provider):
     assert answer.status_code == 403 and "Nobody in this course" in answer.text
 
 
+@pytest.mark.slow
 def test_people_with_rights_come_to_the_desk(people, provider):
     provider.claims |= {"sub": "1", "email": "ADA@example.org"}
     client = browser(people)
@@ -85,6 +87,7 @@ def test_people_with_rights_come_to_the_desk(people, provider):
     assert client.get("/course/desk").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claims", "words"),
     [
@@ -111,11 +114,13 @@ def test_what_does_not_hold_lets_nobody_in(people, provider, claims, words):
     assert client.get("/account").status_code == 401
 
 
+@pytest.mark.slow
 def test_two_audiences_are_fine_if_this_server_is_the_one(people, provider):
     provider.claims |= {"aud": [CLIENT, "another"], "azp": CLIENT}
     assert there_and_back(browser(people), provider).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_signature_of_another_key_lets_nobody_in_and_new_keys_are_read(people, provider):
     assert there_and_back(browser(people), provider).status_code == 200
     provider.key = RSAKey.generate_key(2048, {"kid": "one"}, auto_kid=False)
@@ -125,6 +130,7 @@ def test_a_signature_of_another_key_lets_nobody_in_and_new_keys_are_read(people,
     assert there_and_back(browser(people), provider).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_token_without_signature_or_with_a_shared_secret_is_refused(people, provider, monkeypatch):
     provider.key, provider.algorithm = OctKey.import_key(SECRET), "HS256"
     answer = there_and_back(browser(people), provider)
@@ -143,6 +149,7 @@ def test_a_token_without_signature_or_with_a_shared_secret_is_refused(people, pr
     assert answer.status_code == 403 and "does not hold" in answer.text
 
 
+@pytest.mark.slow
 def test_the_way_back_is_of_the_browser_that_left(people, provider):
     client, other = browser(people), browser(people)
     assert there_and_back(client, provider, lambda query: {**query, "state": "x"}).status_code == 400
@@ -157,6 +164,7 @@ def test_the_way_back_is_of_the_browser_that_left(people, provider):
     assert client.get("/account/openid/callback", params={**codes[0], "code": "stolen"}).status_code == 403
 
 
+@pytest.mark.slow
 def test_a_code_of_another_browser_is_refused_by_its_proof(people, provider):
     """PKCE: who has stolen a code, and puts it into a way back of his own, lacks the other browser's verifier."""
     stolen = []
@@ -165,6 +173,7 @@ def test_a_code_of_another_browser_is_refused_by_its_proof(people, provider):
     assert answer.status_code == 403 and "refused the sign-in" in answer.text
 
 
+@pytest.mark.slow
 def test_a_flow_ends_after_a_while(people, provider, monkeypatch):
     client = browser(people)
 
@@ -176,6 +185,7 @@ def test_a_flow_ends_after_a_while(people, provider, monkeypatch):
     assert there_and_back(client, provider, later).status_code == 400
 
 
+@pytest.mark.slow
 def test_a_provider_that_is_away_or_another_is_told(people, provider):
     provider.described = lambda: {"issuer": "https://evil.example"}
     answer = browser(people).get("/account/openid")
@@ -190,6 +200,7 @@ def test_without_the_setting_there_is_no_such_page(lab):
     assert "openid" not in lab.client.get("/sign-in").text
 
 
+@pytest.mark.slow
 def test_settings_that_cannot_work_are_told_before_the_start(tmp_path, monkeypatch):
     with pytest.raises((ConfigError, ValueError)):
         make_settings(tmp_path / "a", openid_issuer="http://login.example")
@@ -204,6 +215,7 @@ def test_settings_that_cannot_work_are_told_before_the_start(tmp_path, monkeypat
         check_openid(settings, tmp_path)
 
 
+@pytest.mark.slow
 def test_an_application_is_made_without_the_extra(lab, monkeypatch):
     for name in ("authlib", "joserfc"):
         monkeypatch.setitem(__import__("sys").modules, name, None)

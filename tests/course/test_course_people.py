@@ -93,6 +93,7 @@ def test_the_database_has_no_code_and_the_address_sends_none(people):
     assert browser(people).get(f"/account/join/{code}").status_code == 404  # no address has it before the #
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["old", "revoked", "damaged", "empty"])
 def test_a_link_that_is_old_or_revoked_or_none_is_refused(people, how, monkeypatch):
     code = invited(people, "Team A")
@@ -113,6 +114,7 @@ def test_a_link_that_is_old_or_revoked_or_none_is_refused(people, how, monkeypat
         assert session.query(Person).filter_by(key="cleo@example.org").count() == 0
 
 
+@pytest.mark.slow
 def test_another_team_cannot_revoke_and_wrong_codes_are_counted(people):
     invited(people, "Team A")
     other = browser(people, people.tokens["Team B"])
@@ -123,6 +125,7 @@ def test_another_team_cannot_revoke_and_wrong_codes_are_counted(people):
     assert codes[0] == 400 and codes[-1] == 429
 
 
+@pytest.mark.slow
 def test_a_full_team_takes_nobody_and_the_link_stays(people):
     first, second = invited(people, "Team A"), invited(people, "Team A")
     assert send(browser(people), "/account/join", code=first, name="C", email="c@example.org").status_code == 303
@@ -133,6 +136,7 @@ def test_a_full_team_takes_nobody_and_the_link_stays(people):
         assert session.get(Invitation, 2).used_at is None
 
 
+@pytest.mark.slow
 def test_somebody_known_signs_in_first_and_is_in_one_team(people):
     code = invited(people, "Team A")
     answer = send(browser(people), "/account/join", code=code, name="Bob", email="bob@example.org")
@@ -153,6 +157,7 @@ def test_somebody_known_signs_in_first_and_is_in_one_team(people):
     assert answer.status_code == 400 and "People with rights join no team" in answer.text
 
 
+@pytest.mark.slow
 def test_of_two_who_use_a_link_at_the_same_moment_one_joins(people):
     code = invited(people, "Team A")
     clients = [browser(people) for _ in range(4)]
@@ -174,6 +179,7 @@ def test_of_two_who_use_a_link_at_the_same_moment_one_joins(people):
 # Teams of students' own making
 
 
+@pytest.mark.slow
 def test_a_student_makes_a_team_and_leaves_it(people):
     with people.database.writing() as session:
         code = invitations.invite(session, "Ada")
@@ -194,6 +200,7 @@ def test_a_student_makes_a_team_and_leaves_it(people):
     assert [what for what, by in log_of(people) if by == "cleo@example.org"] == ["use", "team", "join", "leave"]
 
 
+@pytest.mark.slow
 def test_teams_are_the_instructors_unless_the_course_says_otherwise(people):
     with people.database.writing() as session:
         set_term(session, Term("UTC", 0, 0))
@@ -231,6 +238,7 @@ def test_a_password_signs_in_and_a_new_one_signs_others_out(people):
     assert kept.startswith("$argon2id$") and OTHER not in kept
 
 
+@pytest.mark.slow
 def test_who_is_unknown_and_who_has_no_password_get_the_same_answer(people, monkeypatch):
     verified = []
     fits = passwords._fits
@@ -242,6 +250,7 @@ def test_who_is_unknown_and_who_has_no_password_get_the_same_answer(people, monk
     assert sign_in(people, "bob@example.org", "nobody has this password")[1].status_code == 401
 
 
+@pytest.mark.slow
 def test_a_link_to_sign_in_is_used_once_and_a_new_one_replaces_it(people):
     with people.database.writing() as session:
         person = find_person(session, "ada@example.org")
@@ -253,6 +262,7 @@ def test_a_link_to_sign_in_is_used_once_and_a_new_one_replaces_it(people):
     assert send(browser(people), "/account/join", code=new).status_code == 400
 
 
+@pytest.mark.slow
 def test_who_was_removed_is_signed_out_and_cannot_use_a_link(people):
     with people.database.writing() as session:
         person = find_person(session, "bob@example.org")
@@ -267,6 +277,7 @@ def test_who_was_removed_is_signed_out_and_cannot_use_a_link(people):
         end_sessions(session, person)
 
 
+@pytest.mark.slow
 def test_a_team_token_is_no_person(people):
     own = browser(people, people.tokens["Team A"])
     assert "by the team’s token" in own.get("/account").text
@@ -274,6 +285,7 @@ def test_a_team_token_is_no_person(people):
         assert send(own, path, password=GOOD).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["password", "team", "leave", "invite", "revoke", "join", "sign-in"])
 def test_forms_of_other_sites_change_nothing(people, path):
     ann = by_link(people, "ann@example.org")
@@ -291,6 +303,7 @@ def test_forms_of_other_sites_change_nothing(people, path):
 # Commands
 
 
+@pytest.mark.slow
 def test_the_commands_make_and_revoke_links(people):
     done = pttt("course", "invite", "--team", "Team A", "--server", "https://x.example/", "--data", people.data)
     code = re.fullmatch(r"https://x\.example/account/join#([\w-]{43})\n", done.stdout)[1]
@@ -307,6 +320,7 @@ def test_the_commands_make_and_revoke_links(people):
     assert "no password yet" in client.get("/account").text
 
 
+@pytest.mark.slow
 def test_a_team_has_so_many_open_links(people):
     with people.database.writing() as session:
         from pttt_ooc.course.teams import find_team
