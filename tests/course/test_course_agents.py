@@ -91,7 +91,7 @@ def test_a_fault_in_the_check_rejects_the_file_and_says_why(lab, tmp_path):
     assert lab.client.get("/api/agents/rows/standings").json() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fault_after_the_check_loses_its_game_and_nothing_else():
     """In the check, the first square is always taken before the fourth move: no game begins at random there."""
     content = b"def choose(legal, state):\n    return 1000 if state[2] == 3 and 0 in legal else legal[0]\n"
@@ -103,7 +103,7 @@ def test_a_fault_after_the_check_loses_its_game_and_nothing_else():
     assert sum(counts(found)[0]) == 12 and found.score <= fine.score
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_numbers_of_an_agent_are_the_same_again():
     content = b"import random\ndef choose(legal, state):\n    return random.choice(legal)\n"
     settings = ROWS.model_copy(update={"opponents": ("random",), "games": 8})
