@@ -23,16 +23,21 @@ EXTRAS = {
     "exact": ("highspy", "flint", "scipy"),
     "extreme": ("fissix", "pyseccomp"),
     "grader": (
-        *("anyio", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
-        "uvicorn",
+        *("anyio", "argon2", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
+        *("tzdata", "uvicorn"),
     ),
     "learners": ("scipy",),
+    "openid": ("authlib", "joserfc", "requests"),
     "openspiel": ("open_spiel",),
     "scoring": ("onnxruntime", "sb3_contrib", "scipy", "stable_baselines3", "torch"),
     "smbc": ("scipy",),
 }
 """The import names of the libraries that each extra of pyproject.toml installs."""
-_PACKAGES = {"flint": "python-flint", "sklearn": "scikit-learn"}  # packages of other names than their modules
+_PACKAGES = {
+    "argon2": "argon2-cffi",
+    "flint": "python-flint",
+    "sklearn": "scikit-learn",
+}  # packages of other names than their modules
 
 
 def check_extra(name: str, user: str) -> None:

@@ -176,7 +176,7 @@ def _pure(game: Game) -> tuple[int, int] | None:
 
 def _checked(game: str | None, solution: str | None, output: Path | None) -> Game:
     """The game, after a check of the options."""
-    from pttt_ooc.library.strategy_names import game_of, named_strategy
+    from pttt_ooc.library.strategy_names import further_of, named_strategy
     from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 
     named = [named_strategy(solution, 0)] if solution else []
@@ -187,7 +187,7 @@ def _checked(game: str | None, solution: str | None, output: Path | None) -> Gam
         for name in (EQUILIBRIUM, SOLUTION):
             if (output / name).exists():
                 raise StoreError(f"{output / name} exists already; choose another directory.")
-    return game_of(named, game)
+    return further_of(named, game)
 
 
 def _played(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:

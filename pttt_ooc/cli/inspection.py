@@ -266,9 +266,9 @@ def _named(
 
 
 def _of_one_game(named: list[NamedStrategy], game: str | None) -> tuple[list[NamedStrategy], Game]:
-    from pttt_ooc.library.strategy_names import game_of
+    from pttt_ooc.library.strategy_names import further_of
 
-    return named, game_of(named, game)
+    return named, further_of(named, game)
 
 
 def _read(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:

@@ -165,7 +165,7 @@ def _of_pair(
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, named_strategy
+    from pttt_ooc.library.strategy_names import further_of, named_strategy
     from pttt_ooc.proof.certificate import Certificate
     from pttt_ooc.proof.integer_plan import check_board
     from pttt_ooc.proof.strategy_behaviour import rounded_plan
@@ -174,7 +174,7 @@ def _of_pair(
     from pttt_ooc.stages.preparation import open_index
 
     named = [named_strategy(names[p], p, infosets[p]) for p in (0, 1)]
-    game = game_of(named, asked)
+    game = further_of(named, asked)
     check_board(game)
     index = open_index(data, game.name, strategy_reader.common_symmetry(named))
     reading, scratch = strategy_reader.reading_needs(named, index, data), results_of(data, game.name, "none")

@@ -65,7 +65,7 @@ def export(
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import check_infosets_file, game_of, named_strategy
+    from pttt_ooc.library.strategy_names import check_infosets_file, further_of, named_strategy
     from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
     from pttt_ooc.products.infosets import row_arrays
     from pttt_ooc.products.names import BUNDLE
@@ -79,7 +79,7 @@ def export(
         if order is not None:
             check_infosets_file(order)
     check_outputs(output, FILES + [BUNDLE] * bundle, [named[0].path, infosets0, infosets1], force=force)
-    name, threads = game_of(named, game).name, min(cores(), MOST_THREADS)
+    name, threads = further_of(named, game).name, min(cores(), MOST_THREADS)
     index, scratch = open_index(data, name), results_of(data, name, "none")
     reading = strategy_reader.reading_needs(named, index, data)
     needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB

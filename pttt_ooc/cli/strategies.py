@@ -84,12 +84,12 @@ def validate(
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, named_strategy
+    from pttt_ooc.library.strategy_names import further_of, named_strategy
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
     named = named_strategy(file, player, infosets)
-    name = game_of([named], game).name
+    name = further_of([named], game).name
     index = open_index(data, name)
     reading, scratch = strategy_reader.reading_needs([named], index, data), results_of(data, name, "none")
     needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays, thread_needs())
@@ -125,7 +125,7 @@ def evaluate(
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, named_strategy
+    from pttt_ooc.library.strategy_names import further_of, named_strategy
     from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
     from pttt_ooc.stages.engines import arrays_for, open_engine
     from pttt_ooc.stages.preparation import prepared
@@ -133,7 +133,7 @@ def evaluate(
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     named = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
-    rules = game_of(named, game)
+    rules = further_of(named, game)
     known = strategy_reader.known_value(rules, named, data)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:

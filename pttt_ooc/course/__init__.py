@@ -4,8 +4,8 @@ The web server takes uploads and shows results; for each kind of submission a wo
 They share one data directory.  The database says what is true; gradients and the index can be made again from it and
 from the uploads.  Numerics are elsewhere: :mod:`pttt_ooc.solving.assessment` and :mod:`pttt_ooc.solving.evaluation`.
 
-``kinds/`` holds what only one kind of submission has, ``term/`` assignments, people, dates and grades.  Neither the web
-process nor the shell imports numerics.
+``kinds/`` holds what only one kind of submission has, ``term/`` assignments, people, dates and grades, ``games/``
+further games.  Neither the web process nor the shell imports numerics.
 
 Modules: ``settings``, ``models``, ``database_rows``, ``database`` and ``storage`` keep things. For all kinds,
 ``uploads`` receives files, ``uploads_in_flight`` counts them, ``limits`` says how many a team may submit, ``queue``

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
 
 from pttt_ooc.course import sessions, teams
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.term.people import authenticate_staff
-from pttt_ooc.course.term.tables import Person
+from pttt_ooc.course.term.people import authenticate_staff, team_of
+from pttt_ooc.course.term.tables import STUDENT, Person
+from pttt_ooc.web.parts import Link
 from pttt_ooc.web.shell import Account
 
 
@@ -34,21 +38,70 @@ class Staff:
         return self.person.role
 
 
+@dataclass(frozen=True)
+class Student:
+    """The account of a student who is in no team: the number is below zero."""
+
+    person: Person
+
+    @property
+    def id(self) -> int:
+        """See :class:`pttt_ooc.web.shell.Account`."""
+        return -self.person.id
+
+    @property
+    def name(self) -> str:
+        """The name that pages show."""
+        return self.person.name
+
+
+def person_behind(account: Account | None) -> Person | None:
+    """The person who is signed in; None for a team's token, and for nobody."""
+    if isinstance(account, Staff | Student):
+        return account.person
+    return account.__dict__.get(_MEMBER) if isinstance(account, Team) else None
+
+
+_MEMBER = "member"  # the attribute of a team that is signed in by one of its students
+
+
+def account_of(session: Session, person: Person) -> Team | Staff | Student | None:
+    """The account of a person who has signed in; None if the person was removed."""
+    if person.removed_at is not None:
+        return None
+    if person.role != STUDENT:
+        return Staff(person)
+    team = team_of(session, person)
+    if team is None:
+        return Student(person)
+    return as_member(team, person)
+
+
+def as_member(team: Team, person: Person) -> Team:
+    """A team as the account of one of its students."""
+    setattr(team, _MEMBER, person)
+    return team
+
+
 class TeamAccounts:
-    """See :class:`pttt_ooc.web.shell.Accounts`; every account is a :class:`Team` or :class:`Staff`.
+    """See :class:`pttt_ooc.web.shell.Accounts`; an account is a :class:`Team`, :class:`Staff` or :class:`Student`.
+
+    A student who signs in acts for the team that he or she is in.
 
     Parameters
     ----------
     session_seconds
         How long a browser stays signed in.
+    other_ways
+        Pages on which people sign in without a token.
     """
 
     token_label = "Your team’s token"
     token_help = "The instructors hand it out; it is secret. If it is lost, or known to others, ask them for a new one."
     home = "/submissions"
 
-    def __init__(self, database: Database, session_seconds: float) -> None:
-        self._database, self._seconds = database, int(session_seconds)
+    def __init__(self, database: Database, session_seconds: float, other_ways: Sequence[Link] = ()) -> None:
+        self._database, self._seconds, self.other_ways = database, int(session_seconds), other_ways
 
     def of_token(self, token: str) -> Team | Staff | None:
         """The team or person that has this token."""
@@ -56,17 +109,18 @@ class TeamAccounts:
             person = authenticate_staff(session, token)
             return Staff(person) if person else teams.authenticate(session, token)
 
-    def of_session(self, value: str) -> Team | Staff | None:
+    def of_session(self, value: str) -> Team | Staff | Student | None:
         """The team or person that is signed in with a cookie's value."""
         with self._database.reading() as session:
             team = sessions.team_of(session, value)
             person = None if team else sessions.person_of(session, value)
-            return Staff(person) if person else team
+            return account_of(session, person) if person else team
 
     def begin_session(self, account: Account) -> tuple[str, int]:
         """Begin a session; returns the cookie's value and its life in seconds."""
-        assert isinstance(account, Team | Staff)
-        who = account.person if isinstance(account, Staff) else account
+        assert isinstance(account, Team | Staff | Student)
+        who = person_behind(account) or account
+        assert isinstance(who, Team | Person)
         return sessions.begin(self._database, who, self._seconds), self._seconds
 
     def end_session(self, value: str) -> None:
@@ -74,5 +128,7 @@ class TeamAccounts:
         sessions.end(self._database, value)
 
     def page_of(self, account: Account) -> str:
-        """Address of the team's page, or of the page for people with rights."""
-        return "/course/desk" if isinstance(account, Staff) else f"/teams/{account.id}"
+        """Address of the desk for people with rights, of the account of students, and of a team that has its token."""
+        if isinstance(account, Staff):
+            return "/course/desk"
+        return "/account" if person_behind(account) else f"/teams/{account.id}"

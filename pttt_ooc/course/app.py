@@ -13,12 +13,16 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.games import pages as games
+from pttt_ooc.course.kinds.agents import pages as agents
+from pttt_ooc.course.kinds.bots import submission_pages as bots
 from pttt_ooc.course.limits import SubmissionError, in_words
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
+from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
-from pttt_ooc.course.term import desk_pages, team_pages
+from pttt_ooc.course.term import account_pages, desk_pages, openid_pages, team_pages
 from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
@@ -34,6 +38,17 @@ LINKS = (
     Link("/course", "Assignments", "Course"),
     Link("/about", "About", "Course"),
 )
+
+
+def ways_of(settings: CourseSettings) -> list[Link]:
+    """The ways to sign in without a token."""
+    ways = [Link("/account/sign-in", "Sign in with a password"), Link("/account/join", "Use a link")]
+    return (
+        ways
+        if settings.openid_issuer is None
+        else [Link("/account/openid", f"Sign in with {settings.openid_label}"), *ways]
+    )
+
 
 Looks: TypeAlias = Callable[[], Sequence[Link]]
 
@@ -52,8 +67,8 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader, looks), *others],
-        accounts=TeamAccounts(grader.database, settings.session_days * 86400),
+        parts=[part_of(grader, looks), agents.part_of(), bots.further_part_of(grader), *others],
+        accounts=TeamAccounts(grader.database, settings.session_days * 86400, ways_of(settings)),
         secret=grader.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
         behind_proxy=bool(settings.trusted_proxies),
@@ -78,6 +93,10 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             desk_pages.router,
             team_pages.router,
             team_pages.programs,
+            account_pages.router,
+            openid_pages.router,
+            games.router,
+            games.programs,
         ),
         links=LINKS,
         state=grader,

@@ -27,21 +27,32 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.database_rows import NUMBERS, TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.database_rows import FILED, NUMBERS, TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.games.directory import FOLDER, directory_of, games_in
 from pttt_ooc.course.handout import LISTS
-from pttt_ooc.course.kinds.bots.league import TOURNAMENT
-from pttt_ooc.course.models import CourseTables, Submission
+from pttt_ooc.course.kinds.bots.league import FILE as LEAGUE
+from pttt_ooc.course.kinds.bots.league import FOLDER as LEAGUES
+from pttt_ooc.course.kinds.bots.league import TOURNAMENT, League
+from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
-from pttt_ooc.course.term.tables import Report
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
 _TABLES, _OTHERS, _DIGESTS = "tables.jsonl", "others/", "digests.json"
-_UPLOADED = {"submissions": Submission, "reports": Report}  # tables whose rows have a file
+_UPLOADED = {table.__tablename__: table for table in FILED}  # tables whose rows have a file
+_PAIR = ("first_id", "second_id")
+_ABOUT = {  # tables whose rows are about uploads of another one, and the columns with their numbers
+    "entries": ("submissions", _PAIR),
+    "pairs": ("submissions", _PAIR),
+    "likenesses": ("submissions", ("submission", "other")),
+    "agent_matches": ("agents", _PAIR),
+}
 _TEXT = re.compile(r"[a-z]+\.yaml")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _PLAYED = re.compile(rf"{TOURNAMENT}(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # no path leads elsewhere
+_GAME = re.compile(rf"{FOLDER}/([a-z][a-z0-9-]*)\.tar")
+_LEAGUE = re.compile(rf"{LEAGUES}/[a-z][a-z0-9-]*/({re.escape(LEAGUE)}|extreme\.sqlite)")
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
@@ -151,6 +162,12 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
             archive.add(f"{_OTHERS}{other.name}", _content_of(other))
         for name in _texts(storage.data):
             archive.add_file(name, storage.data / name)
+        for league in sorted((storage.data / LEAGUES).glob(f"*/{LEAGUE}")):
+            archive.add_file(f"{LEAGUES}/{league.parent.name}/{LEAGUE}", league)
+            if (bots := League(league.parent).database).is_file():
+                archive.add(f"{LEAGUES}/{league.parent.name}/{bots.name}", _content_of(bots))
+        for game in games_in(storage.data):
+            _add_game(archive, storage.data, game, file)
         digest = archive.close()
     count = sum(table == "submissions" for table, _ in complete)
     return Copy(count, digest, tuple(_told(database, lost)))
@@ -181,6 +198,17 @@ def _texts(data: Path) -> list[str]:
     return texts + played
 
 
+def _add_game(archive: _Archive, data: Path, game: str, file: Path) -> None:
+    """Add a copy of a further game, which is a file of the same form, made beside `file`."""
+    directory, copy = directory_of(data, game), file.with_name(f"{file.name}.{game}")
+    with closing(Database.of(directory, None, game)) as database:
+        try:
+            write_backup(database, Storage(directory), copy)
+            archive.add_file(f"{FOLDER}/{game}.tar", copy)
+        finally:
+            copy.unlink(missing_ok=True)
+
+
 def _others(database: Database, storage: Storage) -> list[Path]:
     """The databases of other parts."""
     own = {DEFAULT, *(file.name for file in database.files())}
@@ -201,9 +229,9 @@ def _content_of(file: Path) -> bytes:
 
 
 def _uploads_of(table: str, row: dict[str, Any]) -> set[tuple[str, int]]:
-    """The submissions and reports that a row is about, with their tables."""
-    names = {"submissions": ("id",), "entries": ("first_id", "second_id"), "reports": ("id",)}.get(table, ())
-    return {("submissions" if table == "entries" else table, row[name]) for name in names}
+    """The uploads that a row is about: their tables and numbers."""
+    of, names = _ABOUT.get(table, (table, ("id",)))
+    return {(of, row[name]) for name in names if of in _UPLOADED}
 
 
 def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy:
@@ -270,10 +298,12 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
                 _check_database(aside / named[1])
-            elif (_TEXT.fullmatch(name) and name != SETTINGS) or _PLAYED.fullmatch(name):
+            elif (_TEXT.fullmatch(name) and name != SETTINGS) or _PLAYED.fullmatch(name) or _LEAGUE.fullmatch(name):
                 (aside / name).parent.mkdir(parents=True, exist_ok=True)
                 with _content(archive, member) as source, open(aside / name, "xb") as target:
                     shutil.copyfileobj(source, target)
+            elif of_game := _GAME.fullmatch(name):
+                _restore_game(archive, member, of_game[1], aside)
         database = Database.of(aside, settings.database_url, settings.game)
         try:
             _insert(database, rows)
@@ -324,6 +354,16 @@ def _content_rows(rows: Iterable[Any]) -> list[Any]:
 
 def _default(column: Column[Any]) -> Any:
     return column.default.arg if isinstance(column.default, ColumnDefault) and column.default.is_scalar else None
+
+
+def _restore_game(archive: tarfile.TarFile, member: tarfile.TarInfo, game: str, aside: Path) -> None:
+    directory = directory_of(aside, game)
+    directory.parent.mkdir(exist_ok=True)
+    copy = directory.with_name(f"{game}.tar")
+    with _content(archive, member) as source, open(copy, "xb") as target:
+        shutil.copyfileobj(source, target)
+    read_backup(copy, directory)
+    copy.unlink()
 
 
 def _check_end(file: Path, archive: tarfile.TarFile) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course import teams
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.games.directory import directory_of, make_game
 from pttt_ooc.course.handout import Handout, find_handout
 from pttt_ooc.course.kinds.strategies.value import GameValue, stored_value
 from pttt_ooc.course.limits import Limits, Quota, check_limits, quota
@@ -24,6 +26,7 @@ from pttt_ooc.course.submissions import accept
 from pttt_ooc.course.term.assignments import check_open, settle_assignments
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.uploads_in_flight import InFlight
+from pttt_ooc.disk.rights import private
 from pttt_ooc.products.zipped_array import other_player
 from pttt_ooc.web.parts import state_of
 
@@ -47,6 +50,8 @@ class Grader:
     cache: Cache = field(default_factory=Cache)
     taking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
     in_flight: InFlight = field(init=False)
+    _further: dict[str, Grader] = field(default_factory=dict)
+    _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.in_flight = InFlight(self.storage)
@@ -65,6 +70,15 @@ class Grader:
         teams.add_baseline(database)
         settle_assignments(database, data)
         return cls(settings, storage, database, storage.secret())
+
+    def of_game(self, game: str) -> Grader:
+        """The grader of a further game, with its own directory; raises what :meth:`open` raises."""
+        with self._opening:
+            if game not in self._further:
+                with private():
+                    make_game(self.database, self.storage.data, game)
+                    self._further[game] = Grader.open(directory_of(self.storage.data, game))
+            return self._further[game]
 
     def game_value(self) -> GameValue | None:
         """The value of the game, once it is known."""

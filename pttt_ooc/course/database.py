@@ -40,6 +40,8 @@ class Database:
         An SQLAlchemy URL.
     game
         Missing tables are made, for this game; tables of an older format are upgraded.
+    prepared
+        Whether another process has made or upgraded the tables; then nothing is looked at.
 
     Raises
     ------
@@ -47,10 +49,12 @@ class Database:
         If it cannot be opened, or is of another game or another version.
     """
 
-    def __init__(self, url: str, game: str) -> None:
+    def __init__(self, url: str, game: str, prepared: bool = False) -> None:
         self.engine = _engine(url)
         self._writing = self.engine.execution_options(writes=True)
         self._url = repr(self.engine.url)  # without its password
+        if prepared:
+            return
         try:
             # One process at a time: web server and worker may start at the same moment.
             with self.writing() as session:
@@ -111,9 +115,9 @@ class Database:
         return kept
 
     @classmethod
-    def of(cls, data: Path, url: str | None, game: str) -> Database:
+    def of(cls, data: Path, url: str | None, game: str, prepared: bool = False) -> Database:
         """The database that the settings name."""
-        return cls(url or f"sqlite:///{data.resolve() / DEFAULT}", game)
+        return cls(url or f"sqlite:///{data.resolve() / DEFAULT}", game, prepared)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

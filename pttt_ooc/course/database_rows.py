@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import func, inspect, select, text
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, BrowserSession, CourseTables
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.models import BASELINE, BrowserSession, CourseTables, Submission
 from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term import tables
 from pttt_ooc.errors import GraderError
@@ -20,11 +21,14 @@ from pttt_ooc.errors import GraderError
 FORMAT, RELEASED = 5, 1
 """This version's format, and the one of version 0.1."""
 
-_READ = (RELEASED, 3, 4, FORMAT)  # 3: before there were assignments, people and grades; 4: before rulings
+_READ = (RELEASED, 3, 4, FORMAT)  # 3: before there were assignments, people and grades; 4: before rulings and agents
 
 NUMBERS = "numbers"
 TableRow = tuple[str, dict[str, Any]]
-_NUMBERED = ("teams", "submissions", *(t.__tablename__ for t in tables.NUMBERED))
+_NUMBERED = ("teams", "submissions", "agents", *(t.__tablename__ for t in tables.NUMBERED))
+
+FILED = (Submission, tables.Report, Agent)
+"""The tables whose rows have a file in the directory of uploads."""
 
 
 def read_rows(session: Session) -> list[TableRow]:
@@ -71,7 +75,7 @@ def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
     """Rows of format `form` as rows of :data:`FORMAT`."""
     if form == FORMAT:
         return rows
-    # Nothing of format 1 is open to play: the column's default says so.  The tables of a term are still empty.
+    # Nothing of format 1 is open to play: the column's default says so.  What came later is still empty.
     keyed = _with_keys(rows) if form == RELEASED else rows
     return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in keyed]
 

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -40,10 +41,20 @@ class Judge:
     ----------
     stopping
         When it is set, judging is interrupted.
+    course
+        Database and directory of the course that has the grades; None: the same.
     """
 
-    def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
+    def __init__(
+        self,
+        database: Database,
+        storage: Storage,
+        assessor: Assessor,
+        stopping: threading.Event,
+        course: tuple[Database, Path] | None = None,
+    ) -> None:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
+        self._course = course or (database, storage.data)
         self._queue = Queue(database, Submission, _given_up)
         self._likenesses = Likenesses(database, storage, assessor.engine.index)
         self._complete = ""  # the revision at which the matrix was complete
@@ -232,10 +243,12 @@ class Judge:
 
     def settle(self, because: str) -> None:
         """Write down the grades that have changed; what fails is tried again at the next verdict or start."""
+        database, data = self._course
+        what = "" if database is self.database else f" in {self.storage.data.name}"
         try:
-            with self.database.writing() as session:
+            with database.writing() as session:
                 if is_graded(session):
-                    settle(session, self.storage.data, because)
+                    settle(session, data, f"{because}{what}")
         except (PtttError, SQLAlchemyError):
             log.exception("grades could not be settled", extra={"because": because})
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED = "Queued", "Validating", "Evaluating", "Accepted", "Rejected"
 CHECKING = "Checking"
 STATUSES = (QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED)
-"""Statuses of strategies; a bot is being checked where a strategy is validated and evaluated."""
+"""Statuses of strategies; a bot or agent is being checked where a strategy is validated and evaluated."""
 
 UNFINISHED = (QUEUED, VALIDATING, EVALUATING, CHECKING)
 BASELINE = "Uniform"

@@ -7,6 +7,7 @@ import datetime
 from pydantic import BaseModel, Field
 
 from pttt_ooc.course.certificates import PairCertificate
+from pttt_ooc.course.kinds.agents.standings import Row
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.standings import TIE, Matrix, Place, Standing, shown
 from pttt_ooc.web.schemas import moment
@@ -166,3 +167,18 @@ class CertificateOut(BaseModel):
             infosets=found.infosets,
             bytes=found.size,
         )
+
+
+class AgentStanding(BaseModel):
+    """A team in the standings of agents."""
+
+    rank: int
+    team: str
+    score: float
+    league: float | None = Field(description="Share of the points in the head-to-head, from 0 to 1.")
+    met: int = Field(description="Teams that it has met.")
+
+    @classmethod
+    def of(cls, row: Row) -> AgentStanding:
+        """Of a row of the standings."""
+        return cls(rank=row.rank, team=row.team.name, score=row.agent.score or 0.0, league=row.league, met=row.met)

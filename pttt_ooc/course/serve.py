@@ -7,12 +7,15 @@ from functools import partial
 from pathlib import Path
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.games import processes as games
+from pttt_ooc.course.kinds.agents import processes as agents
 from pttt_ooc.course.kinds.bots import processes as bots
 from pttt_ooc.course.kinds.strategies import processes as strategies
 from pttt_ooc.course.kinds.strategies.orders import check_orders
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.settings import CourseSettings, make_settings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.openid_settings import check_openid
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
 from pttt_ooc.errors import GraderError
@@ -47,15 +50,26 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
         with private():
             storage = Storage(data)
             database = Database.of(data, settings.database_url, settings.game)
+            own_workers = [
+                *agents.workers(data, database),
+                *games.workers(data, database),
+                *bots.further_workers(data, database),
+            ]
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)
+        check_openid(settings, data)
         check_orders(data, settings)
-        _serve_alone(data, settings, host, port, pages)
+        _serve_alone(data, settings, host, port, pages, own_workers)
 
 
 def _serve_alone(
-    data: Path, settings: CourseSettings, host: str, port: int, pages: Callable[[Path], Sequence[Pages]]
+    data: Path,
+    settings: CourseSettings,
+    host: str,
+    port: int,
+    pages: Callable[[Path], Sequence[Pages]],
+    workers: Sequence[tuple[str, ...]],
 ) -> None:
     with (
         listen(host, port) as listening,
@@ -66,7 +80,8 @@ def _serve_alone(
         command = ["-m", WEBSERVER, str(data), str(descriptor), own_parts, other_parts]
         web = Child("web", command, (descriptor,))
         worker = Child("worker", ["-m", "pttt_ooc.course.worker", str(data)])
-        children = [web, worker, *own, *others]
+        more = [Child(name, ["-m", *command]) for name, *command in workers]
+        children = [web, worker, *more, *own, *others]
         serve_until_stopped("serve", f"The grader for {settings.game}", listening, host, children)
 
 

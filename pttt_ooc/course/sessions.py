@@ -31,7 +31,7 @@ def begin(database: Database, who: Team | Person, seconds: float) -> str:
     with database.writing() as session:
         session.execute(delete(BrowserSession).where(BrowserSession.expires_at <= now))
         current = session.get(Team, who.id) if isinstance(who, Team) else session.get(Person, who.id)
-        if current is None or current.token_hash is None or current.token_hash != who.token_hash:
+        if current is None or not _is_as_it_was(current, who):
             return value
         column = BrowserSession.team_id if isinstance(who, Team) else BrowserSession.person_id
         own = select(BrowserSession).where(column == who.id)
@@ -41,8 +41,16 @@ def begin(database: Database, who: Team | Person, seconds: float) -> str:
     return value
 
 
+def _is_as_it_was(current: Team | Person, who: Team | Person) -> bool:
+    """Whether a team or person may sign in as when it was read: not removed, and with the same secrets."""
+    if isinstance(current, Person) and isinstance(who, Person):
+        same = current.token_hash == who.token_hash and current.password_hash == who.password_hash
+        return current.removed_at is None and same and current.role == who.role
+    return current.token_hash is not None and current.token_hash == who.token_hash
+
+
 def person_of(session: Session, value: str) -> Person | None:
-    """The person with rights who is signed in with a cookie's value, which may be any text."""
+    """The person who is signed in with a cookie's value, which may be any text."""
     query = select(Person).join(BrowserSession, BrowserSession.person_id == Person.id)
     valid = BrowserSession.digest == _digest(value), BrowserSession.expires_at > time.time()
     return session.scalar(query.where(*valid))

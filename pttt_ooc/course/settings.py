@@ -85,6 +85,14 @@ def _file(value: object) -> object:
     raise ValueError("the name of a file, or null")
 
 
+def _issuer(value: object) -> object:
+    if value is None or (
+        isinstance(value, str) and re.fullmatch(r"https://[^\s?#]+|http://(127\.0\.0\.1|localhost)(:\d+)?", value)
+    ):
+        return value
+    raise ValueError("an address that begins with https://, or null")
+
+
 class CourseSettings(BaseModel):
     """The keys of ``settings.yaml``."""
 
@@ -147,6 +155,16 @@ class CourseSettings(BaseModel):
         default=None, description="Address from which e-mails are sent; needed with smtp."
     )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
+    openid_issuer: Annotated[str | None, BeforeValidator(_issuer)] = Field(
+        default=None,
+        description="Address of the university's OpenID Connect, such as https://login.university.example; null: none. "
+        "The address that it must lead back to is SERVER/account/openid/callback.",
+    )
+    openid_client: str = Field(default="", max_length=500, description="Name of this server there (client_id).")
+    openid_secret: Annotated[str | None, BeforeValidator(_file)] = Field(
+        default=None, description="File with the secret of this name (client_secret), in this directory; null: none."
+    )
+    openid_label: str = Field(default="the university's account", max_length=100, description="What it is called.")
 
     @model_validator(mode="after")
     def _has_sender(self) -> CourseSettings:

@@ -20,12 +20,13 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course import sessions
 from pttt_ooc.course.aliases import take_alias
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FILED
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import check_name, name_key, shown
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.audit import CONSOLE, note
-from pttt_ooc.course.term.tables import Assignment, GradeRow, Report
+from pttt_ooc.course.term.tables import Assignment, GradeRow
 from pttt_ooc.errors import GraderError
 
 
@@ -120,7 +121,7 @@ def _new_token(team: Team) -> str:
 def rotate_token(database: Database, name: str) -> str:
     """A new token for a team; the old one and all sessions end.  GraderError if there is no such team."""
     with database.writing() as session:
-        team = _named(session, name)
+        team = named_team(session, name)
         sessions.end_all(session, team)
         note(session, CONSOLE, "rotate token", team=team.name)
         return _new_token(team)
@@ -135,10 +136,9 @@ def remove_team(database: Database, name: str) -> list[str]:
         If there is no such team.
     """
     with database.writing() as session:
-        team = _named(session, name)
+        team = named_team(session, name)
         files = [
-            *session.scalars(select(Submission.file).where(Submission.team_id == team.id)),
-            *session.scalars(select(Report.file).where(Report.team_id == team.id)),
+            file for table in FILED for file in session.scalars(select(table.file).where(table.team_id == team.id))
         ]
         note(session, CONSOLE, "remove team", team=team.name, files=len(files), points=_points(session, team))
         session.delete(team)
@@ -154,7 +154,8 @@ def _points(session: Session, team: Team) -> dict[str, float | None]:
     }
 
 
-def _named(session: Session, name: str) -> Team:
+def named_team(session: Session, name: str) -> Team:
+    """A team, which is not the baseline, by its name; GraderError if there is none."""
     team = find_team(session, name)
     if team is None:
         raise GraderError(f"There is no team {shown(name)}; `pttt grader list-teams` lists them.")

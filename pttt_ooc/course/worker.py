@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import select
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FILED
+from pttt_ooc.course.games.directory import course_database, course_of, mirror_teams
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import open_assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
@@ -18,12 +21,11 @@ from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
 from pttt_ooc.course.messenger import Messenger
-from pttt_ooc.course.models import BASELINE, Submission
+from pttt_ooc.course.models import BASELINE
 from pttt_ooc.course.pairs import PairValues
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.rehearsals import Rehearsals
-from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
@@ -57,6 +59,7 @@ def run(data: Path, stopping: threading.Event) -> None:
     with (
         hold(data / "worker.lock", lambda _: busy, error=GraderError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
+        _course_of(data, database) as course,
         pulse.beating(),
         lines_logged(log),
     ):
@@ -71,14 +74,14 @@ def run(data: Path, stopping: threading.Event) -> None:
             submit_baseline(database, storage, assessor)
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
-            judge = Judge(database, storage, assessor, stopping)
+            judge = Judge(database, storage, assessor, stopping, course)
             pairs = PairValues(database, storage, assessor, stopping)
             rehearsals = Rehearsals(database, storage, assessor, stopping)
             judge.forget()
             judge.sweep()
             judge.settle("start of the worker")  # one that was killed may have left a verdict without its grades
             with database.reading() as session:
-                storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
+                storage.sweep([file for table in FILED for file in session.scalars(select(table.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
             messenger = Messenger(database, settings, stopping)
@@ -90,6 +93,18 @@ def run(data: Path, stopping: threading.Event) -> None:
                     return judge.judge_next() or pairs.step() or rehearsals.step()
 
                 Work(pulse, stopping, _FAILURE_SECONDS).repeat(step)
+
+
+@contextmanager
+def _course_of(data: Path, own: Database) -> Iterator[tuple[Database, Path] | None]:
+    """The course's database and directory, if `data` has a further game of it; the game gets the course's teams."""
+    directory, database = course_of(data), course_database(data)
+    if directory is None or database is None:
+        yield None
+        return
+    with closing(database):
+        mirror_teams(database, own)
+        yield database, directory
 
 
 if __name__ == "__main__":

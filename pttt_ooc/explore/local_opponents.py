@@ -13,7 +13,7 @@ from pttt_ooc.explore.json_values import beliefs_record, numbers_record
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.library.plan_reader import read_plan_pair
 from pttt_ooc.library.strategies import Strategy
-from pttt_ooc.library.strategy_names import game_of, named_strategy, player_of
+from pttt_ooc.library.strategy_names import further_of, named_strategy, player_of
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
 from pttt_ooc.library.supports import kept_support
 from pttt_ooc.library.values import best_response
@@ -48,7 +48,7 @@ class Pair:
     def __init__(self, names: tuple[str, str], game: str | None) -> None:
         named = [named_strategy(name, player) for player, name in enumerate(names)]
         self.names, self._named = names, named
-        self.game: Game = game_of(named, game)
+        self.game: Game = further_of(named, game)
         first, second = (Strategy.of_named(one, self.game) for one in named)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
@@ -143,7 +143,7 @@ def pair_of(name: str, game: str | None) -> tuple[AnyPair, list[int]]:
         See :class:`Pair`.
     """
     if Path(name).is_dir() and (plan := named_strategy(name, 0, plans=True)).kind == "plan":
-        game_of([plan], game)
+        further_of([plan], game)
         return NamedPlans((name, name), read_plan_pair(plan)), [0, 1]
     try:
         both = player_of([name], game)

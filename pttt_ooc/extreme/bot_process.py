@@ -7,7 +7,7 @@ Between questions the process is frozen.  It is asked once for each move; time t
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,12 @@ class BotProcess:
     stopping
         Once it is set, nobody waits for the bot any more, and the methods raise a
         :class:`~pttt_ooc.extreme.clock.StoppedError`.
+    runner
+        The file that runs the program, and further files that it needs.
+    more
+        What else the first message says to it.
+    moves
+        Maximum questions.
 
     Raises
     ------
@@ -118,6 +124,9 @@ class BotProcess:
         interpreter: Interpreter,
         conditions: Conditions,
         stopping: threading.Event | None = None,
+        runner: Sequence[Path] = (RUNNER,),
+        more: Mapping[str, Any] | None = None,
+        moves: int = MOVES,
     ) -> None:
         self._program, self._conditions, self._stopping = program, conditions, stopping
         self._asked, self._charged = 0, 0.0
@@ -132,10 +141,11 @@ class BotProcess:
             "shown": program.shown_for(interpreter.version),
             "converted": converted,
             "paths": paths,
+            **(more or {}),
         }
-        most = limits(conditions.memory_mb, conditions.load_limit + MOVES * conditions.time_limit)
+        most = limits(conditions.memory_mb, conditions.load_limit + moves * conditions.time_limit)
         self.enclosed = Enclosed(
-            [RUNNER, SEMANTICS] if converted else [RUNNER],
+            [*runner, SEMANTICS] if converted else runner,
             interpreter,
             most,
             conditions.walls,

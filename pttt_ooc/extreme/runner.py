@@ -131,6 +131,12 @@ class BigBoard(object):
 
 def load(program):
     """Run the program's file and make its player."""
+    module = run_file(program)
+    return player_class(module, program["file"].rsplit(".", 1)[0])()
+
+
+def run_file(program):
+    """Run the program's file; returns it as a module."""
     name = program["file"]
     stem = name.rsplit(".", 1)[0]
     module = types.ModuleType(str(stem))
@@ -149,7 +155,7 @@ def load(program):
     else:
         code = compile(source, name, "exec", 0, True)
     exec(code, module.__dict__)
-    return player_class(module, stem)()
+    return module
 
 
 def encoded(source):
@@ -259,7 +265,7 @@ def flush():
         pass
 
 
-HIDDEN = ("main", "load", "play", "player_class")  # functions of this file that are no part of a bot's error
+HIDDEN = ("main", "load", "run_file", "play", "player_class")  # functions of ours that are no part of a bot's error
 
 
 def failure():
@@ -285,12 +291,11 @@ def is_hidden(file, function):
     """Return whether a part of a traceback is not the bot's doing."""
     if os.path.basename(file).startswith("python2_semantics."):
         return True
-    return file == main.__code__.co_filename and function in HIDDEN
+    return file in OURS and function in HIDDEN
 
 
-def main():
-    """Serve the referee until it closes the stream."""
-    incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
+def begin(incoming, outgoing):
+    """Return the program, once the kernel refuses system calls."""
     program = receive(incoming)
     if program["converted"]:
         import python2_semantics  # noqa: F401  (it is in the same directory, which the bot does not import from)
@@ -301,6 +306,17 @@ def main():
     if listener is not None:
         receive(incoming)  # the referee has it now
         os.close(listener)
+    return program
+
+
+OURS = [begin.__code__.co_filename]
+"""The files whose functions in :data:`HIDDEN` are hidden."""
+
+
+def main():
+    """Serve the referee until it closes the stream."""
+    incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
+    program = begin(incoming, outgoing)
     board = BigBoard()
     try:
         player = load(program)

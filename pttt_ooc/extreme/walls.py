@@ -20,6 +20,8 @@ from pttt_ooc.errors import PtttError
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
+FUNCTION_RUNNER = Path(__file__).with_name("function_runner.py")
+"""What runs the file of a function; it needs the runner beside it."""
 SEMANTICS = Path(__file__).with_name("python2_semantics.py")
 """What runs beside the runner for programs that were converted from Python 2."""
 OUTPUT = 1 << 24

@@ -14,7 +14,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
 from pttt_ooc.library import openspiel
 from pttt_ooc.library.policies import Policy, PolicyTensor
-from pttt_ooc.library.strategy_names import NamedStrategy, game_of, games_of_shape, named_strategy
+from pttt_ooc.library.strategy_names import NamedStrategy, further_of, games_of_shape, named_strategy
 from pttt_ooc.library.strategy_reader import load_strategy, rows_of
 from pttt_ooc.library.structures import (
     checked_game,
@@ -191,7 +191,7 @@ class Strategy(core.Strategy):
         if game is not None and not is_named(checked_game(game)):
             rules = game
         else:
-            rules = game_of([named], None if game is None else game.name)
+            rules = further_of([named], None if game is None else game.name)
         return cls.of_named(named, rules)
 
     @classmethod

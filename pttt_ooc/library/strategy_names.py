@@ -194,7 +194,7 @@ def _refuse_plan(path: Path, game: str) -> None:
 # The game that strategies are for
 
 
-def game_of(strategies: Sequence[NamedStrategy], game_name: str | None) -> Game:
+def further_of(strategies: Sequence[NamedStrategy], game_name: str | None) -> Game:
     """The game named `game_name`; default: the game in the strategies' headers.
 
     A solution and a bundle name their game; the shape of a tensor tells which games it fits.

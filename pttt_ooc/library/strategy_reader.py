@@ -17,7 +17,7 @@ import numpy as np
 from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
-from pttt_ooc.library.strategy_names import NamedStrategy, game_of, named_strategy
+from pttt_ooc.library.strategy_names import NamedStrategy, further_of, named_strategy
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
 from pttt_ooc.products.solution import read_player
@@ -126,9 +126,9 @@ def load_strategy(
 
 
 def read_opponent(name: str, player: int, target: Index, data: Path) -> Strategy:
-    """A player's strategy by its name, on the index `target`; for errors see :func:`load_strategy` and `game_of`."""
+    """A player's strategy by its name, on the index `target`; for errors see :func:`load_strategy` and `further_of`."""
     named = named_strategy(name, player)
-    game_of([named], target.game.name)
+    further_of([named], target.game.name)
     return load_strategy(named, target, data)
 
 

@@ -36,7 +36,7 @@ def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Acc
     if account is None:
         if not token:
             raise missing_token()
-        _count_wrong_token(request, shell)
+        count_wrong_secret(request, shell)
         raise missing_token("The token is not known here")
     return account
 
@@ -55,8 +55,8 @@ def known_bearer(request: Request, shell: UsedShell) -> Account | None:
     return bearer(request, shell, HTTPAuthorizationCredentials(scheme=scheme, credentials=token))
 
 
-def _count_wrong_token(request: Request, shell: Shell) -> None:
-    """Count an unknown token; 429 if its address has sent too many."""
+def count_wrong_secret(request: Request, shell: Shell) -> None:
+    """Count an unknown token, or another wrong secret; 429 if its address has sent too many."""
     address = request.client.host if request.client else None
     wait = shell.wrong_tokens.spend(address)
     if wait > 0:
@@ -103,7 +103,7 @@ async def sign_in(request: Request, shell: UsedShell) -> Response:
     to = _own_page(fields.get("to", ""))
     account = await run_in_threadpool(accounts.of_token, fields.get("token", "").strip())
     if account is None:
-        _count_wrong_token(request, shell)
+        count_wrong_secret(request, shell)
         context = {"accounts": accounts, "wrong": True, "to": to}
         page = await run_in_threadpool(partial(render, request, "web/sign_in.html", None, **context))
         page.status_code = 401

@@ -38,12 +38,15 @@ class Accounts(Protocol):
     ----------
     token_label, token_help
         The label of the form's field, and the sentences below the form.
+    other_ways
+        Further ways to sign in.
     home
         The page after signing in.
     """
 
     token_label: str
     token_help: str
+    other_ways: Sequence[Link]
     home: str
 
     def of_token(self, token: str) -> Account | None:

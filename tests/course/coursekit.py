@@ -37,6 +37,19 @@ class Team7:
         raise ValueError("<script>alert('4711')</script>")
 """
 
+LEAGUE_PAGES = {
+    "/leagues/{league}/hand-in": "everybody",
+    "/leagues/{league}/standings": "everybody",
+    "/leagues/{league}/parts/bots": "everybody",
+    "/leagues/{league}/bots/{number}": "own",
+    "/leagues/{league}/parts/bots/{number}": "own",
+    "/leagues/{league}/bots/{number}/file": "own",
+    "/leagues/{league}/bots": "post",
+    "/api/leagues/{league}/bots": "teams",
+    "/api/leagues/{league}/bots/{number}": "own",
+}
+"""Who may use each address: everybody; teams; the bot's own team; for others it is as if there were no such bot."""
+
 
 def walls():
     """Whether strangers' bots can be shut in here."""

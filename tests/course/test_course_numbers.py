@@ -12,7 +12,7 @@ from pttt_ooc.course.models import Fact, Submission, Team
 from pttt_ooc.course.names import name_key
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
-from tests.course.older_databases import make_format_1
+from tests.course.older_databases import check_format_4, make_format_1, make_format_4
 from tests.course.test_course_judging import entries, gradient_of, row, truth
 
 
@@ -95,6 +95,16 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
     lab.close()
     Lab(data).close()
     assert not capfd.readouterr().err  # once
+
+
+def test_a_course_of_format_4_is_upgraded(tmp_path, capfd):
+    data = tmp_path / "grader"
+    make_settings(data)
+    make_format_4(f"sqlite:///{data / 'grader.sqlite'}")
+    lab = Lab(data)
+    assert "is upgraded from format 4 to 5" in capfd.readouterr().err
+    check_format_4(lab)
+    lab.close()
 
 
 def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):

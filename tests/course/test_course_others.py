@@ -21,6 +21,7 @@ from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.matches import Matches, MatchRow
 from pttt_ooc.smbc.pages.part import part_of as smbc_part
 from pttt_ooc.web import accounts
+from tests.course.coursekit import LEAGUE_PAGES
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
 
 GAME, MATCH, CODE = "game-of-team-a", "match-of-team-a", b"class Team1: secret = 'mulberry'\n"
@@ -206,6 +207,9 @@ def addresses(app):
 
 def test_every_address_is_in_a_table(course):
     listed = {*OWN, *OPEN, *NEW, *(f"{method} {path}" for method, path in RIGHTS)}  # RIGHTS: see test_term_pages
+    methods = {"post": ["POST"], "teams": ["GET", "POST"]}
+    # See test_course_leagues.
+    listed |= {f"{method} {path}" for path, rule in LEAGUE_PAGES.items() for method in methods.get(rule, ["GET"])}
     assert sorted(addresses(course.app) ^ listed) == []
 
 

@@ -19,7 +19,7 @@ from pttt_ooc.course.models import Fact, Submission, Team
 from pttt_ooc.course.term.tables import LogLine
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
-from tests.course.older_databases import make_format_1
+from tests.course.older_databases import check_format_4, make_format_1, make_format_4
 from tests.course.term_kit import change
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -186,6 +186,16 @@ def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
     assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 4
     assert lite.tokens["Team C"].startswith("5.")
     lite.close()
+
+
+@pytest.mark.slow
+def test_a_course_of_format_4_is_upgraded(cluster, tmp_path, capfd):
+    url = empty_database(cluster, "format_4")
+    make_format_4(url)
+    lab = Lab(tmp_path / "grader", database_url=url)
+    assert "is upgraded from format 4 to 5" in capfd.readouterr().err
+    check_format_4(lab)
+    lab.close()
 
 
 @pytest.mark.slow

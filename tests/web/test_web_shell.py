@@ -232,6 +232,7 @@ class Gardeners:
     """Accounts of one gardener, in memory."""
 
     token_label, token_help, home = "Your spade’s number", "It is on the handle.", "/garden"
+    other_ways = ()
 
     def __init__(self):
         self.sessions = set()

@@ -114,3 +114,12 @@
   }
   if (document.querySelector("[data-until]")) setInterval(count, 1000);
 })();
+
+// The code of a link is behind the # of the address, which is sent to nobody; the form gets it, and the address forgets it.
+(function () {
+  "use strict";
+  var form = document.querySelector("form[data-code-from-address]");
+  if (!form || location.hash.length < 2) return;
+  form.elements.code.value = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+})();

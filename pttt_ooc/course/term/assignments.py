@@ -39,11 +39,14 @@ class Term:
         Late days without a reduction that each team has in all.
     aliases
         Whether public pages show aliases of teams.
+    team_size
+        Students of a team that students make themselves; 0: instructors make the teams.
     """
 
     timezone: str = "UTC"
     late_days: int = 0
     aliases: bool = False
+    team_size: int = 0
 
     @property
     def zone(self) -> ZoneInfo:
@@ -124,17 +127,42 @@ def dates_for(session: Session, assignment: Assignment, team: Team) -> Dates:
     return assignment.dates.extended(latest.until if latest else None, term_of(session).zone)
 
 
-def check_open(session: Session, kind: str, team: Team, at: float, name: str | None = None) -> None:
+def further_of(assignment: Assignment) -> str | None:
+    """The further game of an assignment of strategies, or the further league of one of bots; None: the course's own."""
+    key = {STRATEGIES: "game", BOTS: "league"}.get(assignment.kind)
+    return str(assignment.settings[key]) if key and assignment.settings else None
+
+
+def further_games(session: Session) -> list[str]:
+    """The further games that assignments of strategies name, each once."""
+    return _further(session, STRATEGIES)
+
+
+def further_leagues(session: Session) -> list[str]:
+    """The further leagues that assignments of bots name, each once."""
+    return _further(session, BOTS)
+
+
+def _further(session: Session, kind: str) -> list[str]:
+    found = (further_of(one) for one in all_assignments(session, kind))
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def check_open(
+    session: Session, kind: str, team: Team, at: float, name: str | None = None, further: str | None = None
+) -> None:
     """Raise a SubmissionError unless an assignment of this kind takes what the team began to upload at `at`.
 
     Parameters
     ----------
     name
         Only this assignment; None: any of the kind.
+    further
+        The further game or league; None: the course's own.
     """
     if team.name == BASELINE:
         return
-    there = [one for one in all_assignments(session, kind) if name in (None, one.name)]
+    there = [one for one in all_assignments(session, kind) if name in (None, one.name) and further_of(one) == further]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
     zone = term_of(session).zone
@@ -148,16 +176,24 @@ def check_open(session: Session, kind: str, team: Team, at: float, name: str | N
     raise SubmissionError(f"Uploads of {kind} had to begin until {shown(ended, zone)}; this one is too late.", 409)
 
 
-def veil(session: Session, at: float | None = None) -> float | None:
+def veil(session: Session, at: float | None = None, game: str | None = None) -> float | None:
     """Since when the public standings of strategies are frozen; None if they are not.
 
     What teams have begun to upload since then is shown to themselves only.
+
+    Parameters
+    ----------
+    at
+        None: now.
+    game
+        A further game; None: the course's.
     """
-    return frozen_since(session, STRATEGIES, at)
+    return frozen_since(session, STRATEGIES, at, game)
 
 
-def frozen_since(session: Session, kind: str, at: float | None = None) -> float | None:
-    """Since when the public results of a kind are frozen; None if they are not."""
+def frozen_since(session: Session, kind: str, at: float | None = None, further: str | None = None) -> float | None:
+    """Since when the public results of a kind are frozen, or of a `further` game or league; None if they are not."""
     now = time.time() if at is None else at
-    frozen = [one.frozen_at for one in all_assignments(session, kind) if one.dates.is_frozen(now)]
+    there = [one for one in all_assignments(session, kind) if further_of(one) == further]
+    frozen = [one.frozen_at for one in there if one.dates.is_frozen(now)]
     return min((one for one in frozen if one is not None), default=None)

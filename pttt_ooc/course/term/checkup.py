@@ -12,16 +12,21 @@ from pathlib import Path
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.database import Database
+from pttt_ooc.course.database import DEFAULT, Database
+from pttt_ooc.course.database_rows import FILED
+from pttt_ooc.course.games.directory import directory_of
+from pttt_ooc.course.kinds.agents.settings import ALIVE
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.kinds.bots.league import League, is_there
 from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.models import OF_STUDENTS, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.course.storage import RESERVE, Storage, upload_hash
 from pttt_ooc.course.term import deliveries
-from pttt_ooc.course.term.assignments import all_assignments
+from pttt_ooc.course.term.assignments import all_assignments, further_games
 from pttt_ooc.course.term.dates import CLOSED
 from pttt_ooc.course.term.gradebook import compute, current, is_graded
+from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import candidates
 from pttt_ooc.disk.resources import available_bytes
@@ -46,18 +51,32 @@ def problems(database: Database, storage: Storage) -> list[str]:
     elif sign.waits_for:
         found.append(f"The worker does not judge yet: it waits for {sign.waits_for}.")
     with database.reading() as session:
+        if all_assignments(session, AGENTS) and not read_sign(storage.data / ALIVE).alive:
+            found.append("No worker judges agents; start `pttt serve` again.")
         found += [*_clock(session), *_queue(session), *_league(storage), *_files(session, storage)]
         found += [*_judgements(session), *deliveries.problems(session)]
         found += [*_late_starters(session, storage.data), *_marks(session)]
-    return found
+        games = further_games(session)
+    return found + [problem for game in games for problem in _of_game(directory_of(storage.data, game), game)]
+
+
+def _of_game(directory: Path, game: str) -> list[str]:
+    """The problems of a further game."""
+    if not (directory / DEFAULT).is_file() or not read_sign(Storage(directory).alive).alive:
+        return [f"No worker judges {game}; start `pttt serve` again."]
+    storage = Storage(directory)
+    with closing(Database.of(directory, None, game, prepared=True)) as database, database.reading() as session:
+        found = [*_queue(session), *_files(session, storage), *_judgements(session)]
+    return [f"{game}: {problem}" for problem in found]
 
 
 def damaged_files(database: Database, storage: Storage) -> list[str]:
     """A sentence for each file whose content is not what was received; reads all of them."""
     with database.reading() as session:
-        rows = [*session.scalars(select(Submission)), *session.scalars(select(Report))]
+        rows: list[Submission | Report | Agent] = [*session.scalars(select(Submission))]
+        rows += [*session.scalars(select(Report)), *session.scalars(select(Agent))]
     return [
-        f"The file of {'report' if isinstance(row, Report) else 'submission'} {row.id} has changed since it was "
+        f"The file of {row.__tablename__.removesuffix('s')} {row.id} has changed since it was "
         "received; restore it from a backup."
         for row in rows
         if _has_changed(storage, row)
@@ -82,7 +101,7 @@ def unsettled_grades(database: Database, storage: Storage) -> list[str]:
     ]
 
 
-def _has_changed(storage: Storage, row: Submission | Report) -> bool:
+def _has_changed(storage: Storage, row: Submission | Report | Agent) -> bool:
     try:
         with open(storage.upload(row.file), "rb") as file:
             return hashlib.file_digest(file, upload_hash).hexdigest() != row.digest
@@ -107,7 +126,7 @@ def _memory() -> list[str]:
 
 
 def _clock(session: Session) -> list[str]:
-    latest = max(session.scalar(select(func.max(table.received_at))) or 0.0 for table in (Submission, Report))
+    latest = max(session.scalar(select(func.max(table.received_at))) or 0.0 for table in FILED)
     ahead = latest - time.time()
     if ahead <= _CLOCK:
         return []
@@ -118,25 +137,29 @@ def _clock(session: Session) -> list[str]:
 
 
 def _queue(session: Session) -> list[str]:
-    waiting, oldest = session.execute(
-        select(func.count(), func.min(Submission.received_at)).where(Submission.status.in_(UNFINISHED))
-    ).one()
-    if not waiting:
-        return []
     told = []
-    age = time.time() - oldest
-    if age > LONG:
-        told.append(f"{waiting} submissions wait for a verdict, the oldest one for {age / 60:.0f} min.")
+    for table in (Submission, Agent):
+        waiting, oldest = session.execute(
+            select(func.count(), func.min(table.received_at)).where(table.status.in_(UNFINISHED))
+        ).one()
+        if not waiting:
+            continue
+        age = time.time() - oldest
+        if age > LONG:
+            told.append(f"{waiting} {table.__tablename__} wait for a verdict, the oldest one for {age / 60:.0f} min.")
+        if table is Submission and (needed := waiting * _seconds_of_a_verdict(session)) > LONG:
+            told.append(f"The queue of {waiting} submissions takes about {needed / 60:.0f} min more.")
+    return told
+
+
+def _seconds_of_a_verdict(session: Session) -> float:
     spent = session.scalars(
         select(Submission.evaluation_seconds)
         .where(Submission.evaluation_seconds.is_not(None))
         .order_by(Submission.finished_at.desc())
         .limit(_LATEST)
     ).all()
-    needed = waiting * sum(seconds or 0.0 for seconds in spent) / max(1, len(spent))
-    if needed > LONG:
-        told.append(f"The queue of {waiting} submissions takes about {needed / 60:.0f} min more.")
-    return told
+    return sum(seconds or 0.0 for seconds in spent) / max(1, len(spent))
 
 
 def _league(storage: Storage) -> list[str]:
@@ -171,15 +194,22 @@ def _late_starters(session: Session, data: Path) -> list[str]:
 
 def _files(session: Session, storage: Storage) -> list[str]:
     there = {file.name for file in storage.uploads.iterdir()}
-    lost = [row.id for row in session.scalars(select(Submission)) if row.file not in there]
-    reports = [row.id for row in session.scalars(select(Report)) if row.file not in there]
-    told = [f"The file of submission {number} is lost; restore it from a backup." for number in lost]
-    return [*told, *(f"The file of report {number} is lost; restore it from a backup." for number in reports)]
+    lost = [
+        (table.__tablename__.removesuffix("s"), number)
+        for table in FILED
+        for number, file in session.execute(select(table.id, table.file))
+        if file not in there
+    ]
+    return [f"The file of {what} {number} is lost; restore it from a backup." for what, number in lost]
 
 
 def _judgements(session: Session) -> list[str]:
     failed = session.scalars(select(Submission.id).where(Submission.status == REJECTED, Submission.note == GAVE_UP))
-    return [
+    agents = session.scalars(select(Agent.id).where(Agent.status == REJECTED, Agent.message == GAVE_UP))
+    told = [
+        f"The server could not judge agent {number}; see the log, and let its team send it again." for number in agents
+    ]
+    return told + [
         f"The server could not judge submission {number}; see the log, then `pttt course rejudge {number}`."
         for number in failed
     ]

@@ -31,6 +31,8 @@ TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="The team's na
 AssignmentArgument = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")]
 ByOption = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides, for the log.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+HoursOption = Annotated[float, typer.Option(min=0.1, max=8760, metavar="HOURS", help="How long it can be used.")]
+ServerOption = Annotated[str, typer.Option(metavar="URL", help="The server's address, to be printed before the link.")]
 ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the team sees it.")]
 
 
@@ -451,6 +453,54 @@ def announce(
     print("It is on the page Assignments.")
 
 
+@course.command(epilog="Example: pttt course invite --team 'Team A' --data grader")
+def invite(
+    team: Annotated[
+        str | None, typer.Option(metavar="TEAM", help="The team; without it, into the course only.")
+    ] = None,
+    hours: HoursOption = 72.0,
+    server: ServerOption = "",
+    revoke: Annotated[int | None, typer.Option(metavar="NUMBER", help="Make an open link unusable.")] = None,
+    by: ByOption = "console",
+    data: DataOption = GRADER,
+) -> None:
+    """Print a link with which one person becomes a student of the course, and of a team.  It can be used once."""
+    with opened(data) as database:
+        from pttt_ooc.course.teams import named_team
+        from pttt_ooc.course.term import invitations
+
+        with database.writing() as session:
+            if revoke is not None:
+                invitations.revoke(session, by, revoke)
+                return
+            code = invitations.invite(session, by, None if team is None else named_team(session, team), hours)
+    print(f"{server.rstrip('/')}{invitations.PAGE}#{code}")
+
+
+@course.command(epilog="Example: pttt course link ada@example.org --data grader")
+def link(
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="A student, or somebody with rights.")],
+    hours: HoursOption = 72.0,
+    server: ServerOption = "",
+    forget_password: Annotated[
+        bool, typer.Option("--forget-password", help="Take the password, which is lost or known to others.")
+    ] = False,
+    by: ByOption = "console",
+    data: DataOption = GRADER,
+) -> None:
+    """Print a link with which a person signs in, once; earlier ones of the person can no longer be used."""
+    with opened(data) as database:
+        from pttt_ooc.course.term import invitations, passwords
+        from pttt_ooc.course.term.people import find_person
+
+        with database.writing() as session:
+            person = find_person(session, email)
+            if forget_password:
+                passwords.forget_password(session, person)
+            code = invitations.link_to_sign_in(session, by, person, hours)
+    print(f"{server.rstrip('/')}{invitations.PAGE}#{code}")
+
+
 @course.command(epilog="Example: pttt course publish public --data grader")
 def publish(
     directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
@@ -463,7 +513,7 @@ def publish(
         from pttt_ooc.course.term.publication import publish as published
 
         with database.reading() as session:
-            files = published(session, read_settings(data), directory)
+            files = published(session, read_settings(data), data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}
     tell(told, as_json, [f"{directory}: {len(files)} files; open index.html."])
 

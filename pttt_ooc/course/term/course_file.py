@@ -18,15 +18,21 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.config import check_section, number
+from pttt_ooc.config import Name, check_section, number
 from pttt_ooc.course.aliases import set_aliases
+from pttt_ooc.course.games.directory import directory_of
+from pttt_ooc.course.kinds.agents.settings import AgentSettings, check_playable
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
+from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.models import OF_STUDENTS, Submission, Team
-from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
+from pttt_ooc.course.settings import CourseSettings, read_settings
+from pttt_ooc.course.term.assignments import LEAGUE, Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import BEST, LAST
 from pttt_ooc.course.term.dates import Dates, instant, written, zone_of
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES, Points, Rule, check_rule
+from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES, Points, Rule, check_rule
 from pttt_ooc.course.term.tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.errors import GraderError
 
@@ -86,7 +92,7 @@ class AssignmentSection(_Section):
 
     name: Annotated[str, BeforeValidator(_name)] = Field(description="In addresses and files.")
     title: str | None = Field(default=None, min_length=1, max_length=120)
-    kind: Literal["strategies", "bots", "report"]
+    kind: Literal["strategies", "bots", "agents", "report"]
     opens: Time = None
     due: Time = None
     closes: Time = None
@@ -99,6 +105,7 @@ class AssignmentSection(_Section):
     largest_mb: Annotated[float, Field(gt=0, le=2000), BeforeValidator(number)] | None = Field(
         default=None, description="Of a report; null: 50."
     )
+    settings: dict[str, Any] | None = Field(default=None, description="What only this kind has.")
 
     def columns(self, position: int, timezone: str) -> dict[str, Any]:
         """The columns of its row; GraderError if something does not fit together."""
@@ -113,7 +120,9 @@ class AssignmentSection(_Section):
         if problem := Dates(**at).problem():
             raise GraderError(f"{problem}.")
         if self.frozen is not None and self.kind == REPORT:
-            raise GraderError(f"only standings of strategies and practice of bots can be frozen, not a {self.kind}.")
+            raise GraderError(
+                "only standings of strategies and agents, and practice of bots, can be frozen, not a report."
+            )
         if self.kind == BOTS and self.choice not in (None, LAST):
             raise GraderError("each team's last accepted bot plays the tournament; choice can only be last.")
         if self.kind == REPORT and self.choice == BEST:
@@ -131,11 +140,40 @@ class AssignmentSection(_Section):
             **{f"{name}_at": value for name, value in at.items()},
             "late_percent": self.late.percent,
             "late_days": self.late.days,
-            "choice": self.choice or (BEST if self.kind == STRATEGIES else LAST),
+            "choice": self.choice or (BEST if self.kind in (STRATEGIES, AGENTS) else LAST),
             "rule": None if self.rule is None else self.rule.model_dump(mode="json", exclude_none=True),
             "rubric": [{"name": one.name, "points": one.points} for one in self.rubric],
             "largest_mb": self.largest_mb,
+            "settings": self._settings(),
         }
+
+    def _settings(self) -> dict[str, Any] | None:
+        """The settings of its kind, all keys; GraderError if they are refused."""
+        if self.kind == STRATEGIES and self.settings is not None:
+            return check_section(GameSettings, self.settings, f"the settings of {self.name}").model_dump(mode="json")
+        if self.kind == BOTS and self.settings is not None:
+            return check_section(LeagueName, self.settings, f"the settings of {self.name}").model_dump(mode="json")
+        if self.kind != AGENTS:
+            if self.settings is not None:
+                raise GraderError(f"{self.kind} have no settings of their own.")
+            return None
+        found = check_section(AgentSettings, self.settings or {}, f"the settings of {self.name}")
+        check_playable(found)
+        return found.model_dump(mode="json")
+
+
+class GameSettings(_Section):
+    """The settings of an assignment of strategies."""
+
+    game: Name = Field(description="A further game, which is not the course's own; its name as in `pttt info`.")
+
+
+class LeagueName(_Section):
+    """The settings of an assignment of bots."""
+
+    league: Annotated[str, BeforeValidator(_name)] = Field(
+        description="A further league, which is not the course's own."
+    )
 
 
 class CourseFile(_Section):
@@ -144,6 +182,9 @@ class CourseFile(_Section):
     timezone: str = Field(default="UTC", description="The time zone of all dates, such as Europe/Rome.")
     late_days: Days = Field(default=0, description="Late days without a reduction that each team has in all.")
     aliases: bool = Field(default=False, description="Whether public pages show aliases of teams, not their names.")
+    team_size: Annotated[int, Field(ge=0, le=100), BeforeValidator(number)] = Field(
+        default=0, description="Students of a team that students make themselves; 0: instructors make the teams."
+    )
     assignments: tuple[AssignmentSection, ...] = ()
 
 
@@ -191,6 +232,7 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
     GraderError
         If an assignment would go, or change its kind, although something was handed in or decided for it.
     """
+    _check_games(wanted, data)
     changes = _term_changes(session, wanted)
     there = {one.name: one for one in all_assignments(session)}
     for position, section in enumerate(wanted.assignments):
@@ -202,6 +244,8 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
             continue
         if found.kind != section.kind:
             _check_unused(session, found, "change its kind")
+        elif found.kind in (STRATEGIES, BOTS) and found.settings != columns["settings"]:
+            _check_unused(session, found, f"change its {'game' if found.kind == STRATEGIES else 'league'}")
         for column, value in columns.items():
             before = getattr(found, column)
             if before != value:
@@ -211,7 +255,8 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
                 setattr(found, column, value)
     for gone in there.values():
         _check_unused(session, gone, "be removed")
-        if gone.kind == STRATEGIES and not any(one.kind == STRATEGIES for one in wanted.assignments):
+        left = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is None]
+        if gone.kind == STRATEGIES and gone.settings is None and not left:
             _check_no_strategies(session, gone)
         changes.append(Change(f"assignment {gone.name}", gone.kind, None))
         session.delete(gone)
@@ -223,11 +268,11 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
 
 def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
-    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.aliases)
+    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.aliases, wanted.team_size)
     set_term(session, after)
     if before.aliases != after.aliases:
         set_aliases(session, after.aliases)
-    names = ("timezone", "late_days", "aliases")
+    names = ("timezone", "late_days", "aliases", "team_size")
     pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
@@ -236,6 +281,23 @@ def _shown(value: Any, column: str, wanted: CourseFile) -> str:
     if value is not None and column.endswith("_at"):
         return written(value, zone_of(wanted.timezone))
     return json.dumps(value, ensure_ascii=False)
+
+
+def _check_games(wanted: CourseFile, data: Path) -> None:
+    """Raise a GraderError if a further game is the course's own, or cannot be judged, or a league is not there."""
+    for one in wanted.assignments:
+        if one.kind == BOTS and one.settings is not None:
+            name = str(one.settings["league"])
+            if not (league_directory(data, name) / LEAGUE).is_file():
+                open_it = f"`pttt extreme open --league {name} --data {data}` makes it"
+                raise GraderError(f"Assignment {one.name}: there is no league {name}; {open_it}.")
+    further = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is not None]
+    for one in further:
+        game = (one.settings or {})["game"]
+        if game == read_settings(data).game:
+            raise GraderError(f"Assignment {one.name}: {game} is the course's own game; leave out settings.")
+        directory = directory_of(data, game)
+        check_value_is_known(read_settings(directory) if directory.is_dir() else CourseSettings(game=game))
 
 
 def _check_no_strategies(session: Session, assignment: Assignment) -> None:
@@ -247,7 +309,7 @@ def _check_no_strategies(session: Session, assignment: Assignment) -> None:
 
 
 def _check_unused(session: Session, assignment: Assignment, what: str) -> None:
-    tables = (Report, Extension, Pick, Mark, Adjustment, GradeRow)
+    tables = (Report, Agent, Extension, Pick, Mark, Adjustment, GradeRow)
     for table in tables:
         found = session.scalar(select(table.id).where(table.assignment_id == assignment.id).limit(1))
         if found is not None:
@@ -266,6 +328,7 @@ def course_file(session: Session) -> CourseFile:
         content |= {name: written(value, term.zone) for name, value in at.items() if value is not None}
         content |= {"late": {"percent": one.late_percent, "days": one.late_days}}
         content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
+        content |= {"settings": one.settings}
         sections.append(content)
     told = {**asdict(term), "assignments": sections}
     return check_section(CourseFile, told, "the course")

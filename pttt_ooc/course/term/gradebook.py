@@ -23,7 +23,6 @@ from pttt_ooc.course.term.choice import PICK, Option, options
 from pttt_ooc.course.term.dates import late_cost
 from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.rules import (
-    BOTS,
     FIGURES,
     HIGHER_IS_BETTER,
     Rule,
@@ -34,7 +33,7 @@ from pttt_ooc.course.term.rules import (
     points_of,
 )
 from pttt_ooc.course.term.tables import Adjustment, Assignment, Disqualification, GradeRow, Mark, Pick
-from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, marks_of_tournament
+from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, team_figures
 from pttt_ooc.errors import GraderError
 
 TIE = 1e-7
@@ -120,17 +119,18 @@ def compute(session: Session, data: Path) -> Grades:
     """All grades, as the database says now."""
     teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.of_students]
     given = _Given.of(session)
-    least, left = baseline(session), {team.id: term_of(session).late_days for team in teams}
+    left = {team.id: term_of(session).late_days for team in teams}
     found: Grades = {}
     for assignment in in_order(all_assignments(session)):
-        marks = marks_of_tournament(data) if assignment.kind == BOTS else {}
         handed_in = candidates(session, assignment, data)
         choices = {
             team.id: options(handed_in.get(team.id, []), assignment.choice, given.picks(team.id, assignment))
             for team in teams
             if (team.id, assignment.id) not in given.out
         }
-        for number, grade in _Grading(assignment, given, least, marks).grades(choices, left).items():
+        of_teams = team_figures(session, assignment, data, choices)
+        least = baseline(session, assignment, data)
+        for number, grade in _Grading(assignment, given, least, of_teams).grades(choices, left).items():
             found[number, assignment.id] = grade
             left[number] -= grade.spent
         for team in teams:
@@ -173,7 +173,7 @@ class _Grading:
     assignment: Assignment
     given: _Given
     baseline: Mapping[str, float]
-    marks: Mapping[int, float]
+    of_teams: Mapping[int, float]
 
     def grades(self, choices: Mapping[int, list[Option]], left: Mapping[int, int]) -> dict[int, Grade]:
         rule = rule_of(self.assignment)
@@ -189,7 +189,7 @@ class _Grading:
         }
 
     def _figures(self, team: int, option: Option) -> dict[str, float]:
-        return figures(self.assignment.kind, option, self.marks, team)
+        return figures(self.assignment.kind, option, self.of_teams, team)
 
     def _best_figure(self, team: int, found: list[Option], name: str) -> float | None:
         values = [v for option in found if (v := self._figures(team, option).get(name)) is not None]

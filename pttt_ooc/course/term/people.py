@@ -114,10 +114,11 @@ def _roster_row(line: int, cells: dict[str, str]) -> RosterRow:
     team = check_name(team)
     if name_key(team) == name_key(BASELINE):
         raise GraderError(f"{BASELINE} is the baseline; choose another name.")
-    return RosterRow(line, team, _person_name(name), check_email(email), cells.get("number", "")[:_LONGEST_NUMBER])
+    return RosterRow(line, team, person_name(name), check_email(email), cells.get("number", "")[:_LONGEST_NUMBER])
 
 
-def _person_name(name: str) -> str:
+def person_name(name: str) -> str:
+    """A person's name; GraderError if it cannot be one."""
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise GraderError(f"{name!r} cannot be a person's name: it has 1 to {_LONGEST_NAME} visible characters.")
     return name
@@ -162,10 +163,15 @@ def apply_roster(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
         session.flush()
         team, current = find_team(session, row.team), team_of(session, person)
         if team is not None and (current is None or current.id != team.id):
-            leave(session, person, now)
-            session.add(Membership(person_id=person.id, team_id=team.id, joined_at=now))
-            session.flush()
+            join(session, person, team, now)
     return RosterChange(change.teams, change.joins, change.leaves, change.renamed, tokens)
+
+
+def join(session: Session, person: Person, team: Team, at: float) -> None:
+    """Begin a student's membership; an earlier one ends."""
+    leave(session, person, at)
+    session.add(Membership(person_id=person.id, team_id=team.id, joined_at=at))
+    session.flush()
 
 
 def team_of(session: Session, person: Person) -> Team | None:
@@ -191,6 +197,14 @@ def members(session: Session) -> dict[int, list[Person]]:
     return found
 
 
+def find_person(session: Session, email: str) -> Person:
+    """A student or somebody with rights by the e-mail address; GraderError if there is none."""
+    found = session.scalar(select(Person).where(Person.key == email.casefold(), Person.removed_at.is_(None)))
+    if found is None:
+        raise GraderError(f"Nobody here has the address {email!r}.")
+    return found
+
+
 def find_student(session: Session, email: str) -> Person:
     """A student by the e-mail address; GraderError if there is none."""
     found = session.scalar(select(Person).where(Person.key == email.casefold(), Person.role == STUDENT))
@@ -213,7 +227,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
     """
     if role not in ROLES or role == STUDENT:
         raise GraderError(f"There is no role {role!r} with rights; choose instructor or assistant.")
-    email, name = check_email(email), _person_name(" ".join(name.split()))
+    email, name = check_email(email), person_name(" ".join(name.split()))
     person = session.scalar(select(Person).where(Person.key == email.casefold()))
     if person is not None and person.role == STUDENT and team_of(session, person) is not None:
         raise GraderError(f"{email} is a student of a team, and cannot have rights too.")
@@ -223,7 +237,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
         session.flush()
     secret = secrets.token_urlsafe(32)
     person.name, person.role, person.removed_at, person.token_hash = name, role, None, secret_hash(secret)
-    _end_sessions(session, person)
+    end_sessions(session, person)
     return f"p{person.id}.{secret}"
 
 
@@ -233,7 +247,7 @@ def remove_staff(session: Session, email: str) -> Person:
     if person is None or person.removed_at is not None:
         raise GraderError(f"Nobody with rights has the address {email!r}; `pttt course staff` lists them.")
     person.token_hash, person.removed_at = None, time.time()
-    _end_sessions(session, person)
+    end_sessions(session, person)
     return person
 
 
@@ -251,5 +265,6 @@ def authenticate_staff(session: Session, token: str) -> Person | None:
     return person if hmac.compare_digest(secret_hash(secret), expected) else None
 
 
-def _end_sessions(session: Session, person: Person) -> None:
+def end_sessions(session: Session, person: Person) -> None:
+    """End all sessions of a person."""
     session.execute(delete(BrowserSession).where(BrowserSession.person_id == person.id))

@@ -14,13 +14,17 @@ import jinja2
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import figures, standings
+from pttt_ooc.course.games.directory import strategies_of
+from pttt_ooc.course.kinds.agents.standings import Row
+from pttt_ooc.course.kinds.agents.standings import standings as agent_standings
 from pttt_ooc.course.models import BASELINE
-from pttt_ooc.course.schemas import MatrixOut, StandingOut
+from pttt_ooc.course.schemas import AgentStanding, MatrixOut, StandingOut
 from pttt_ooc.course.settings import CourseSettings
-from pttt_ooc.course.term.assignments import all_assignments, term_of, veil
+from pttt_ooc.course.term.assignments import all_assignments, further_games, further_of, term_of, veil
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.gradebook import most_of, rule_of
 from pttt_ooc.course.term.overview import announcements, described
+from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
 
@@ -30,7 +34,7 @@ MARK = "publication.json"
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
-def publish(session: Session, settings: CourseSettings, directory: Path) -> list[Path]:
+def publish(session: Session, settings: CourseSettings, data: Path, directory: Path) -> list[Path]:
     """Write the pages into a directory; returns the files.
 
     Raises
@@ -38,7 +42,9 @@ def publish(session: Session, settings: CourseSettings, directory: Path) -> list
     GraderError
         If the directory holds something else, or the standings are still frozen.
     """
-    if veil(session) is not None:
+    now, tables = time.time(), all_assignments(session, AGENTS)
+    frozen = [veil(session, game=game) for game in (None, *further_games(session))]
+    if any(one is not None for one in frozen) or any(one.dates.is_frozen(now) for one in tables):
         raise GraderError("The standings are frozen; publish the course after they are unveiled.")
     if directory.exists() and (
         not directory.is_dir() or (any(directory.iterdir()) and not (directory / MARK).is_file())
@@ -46,7 +52,16 @@ def publish(session: Session, settings: CourseSettings, directory: Path) -> list
         raise GraderError(f"{directory} holds something that is no publication; name an empty directory.")
     directory.mkdir(parents=True, exist_ok=True)
     rows, found = standings.leaderboard(session), standings.matrix(session)
-    texts = {"index.html": _page(session, settings, rows, found)}
+    agents = {one.name: agent_standings(session, data, one, None, True) for one in tables}
+    games = {one: _leaderboard_of(session, data, one) for one in further_games(session)}
+    texts = {"index.html": _page(session, settings, rows, found, agents, games)}
+    texts |= {
+        f"leaderboard-{game}.json": _json([StandingOut.of(row).model_dump(mode="json") for row in games[game]])
+        for game in games
+    }
+    texts |= {
+        f"agents-{name}.json": _json([AgentStanding.of(row).model_dump() for row in agents[name]]) for name in agents
+    }
     texts["leaderboard.json"] = _json([StandingOut.of(row).model_dump(mode="json") for row in rows])
     texts["matrix.json"] = _json(MatrixOut.of(found).model_dump(mode="json"))
     texts[MARK] = _json({"title": settings.title, "game": settings.game, "published_at": time.time()})
@@ -55,11 +70,25 @@ def publish(session: Session, settings: CourseSettings, directory: Path) -> list
     return [directory / name for name in texts]
 
 
+def _leaderboard_of(session: Session, data: Path, game: str) -> list[standings.Standing]:
+    """The leaderboard of a further game; empty before its first strategy."""
+    one = next(one for one in all_assignments(session, STRATEGIES) if further_of(one) == game)
+    with strategies_of(session, one, data) as source:
+        return [] if source is None else standings.leaderboard(source)
+
+
 def _json(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _page(session: Session, settings: CourseSettings, rows: list[standings.Standing], found: standings.Matrix) -> str:
+def _page(
+    session: Session,
+    settings: CourseSettings,
+    rows: list[standings.Standing],
+    found: standings.Matrix,
+    agents: dict[str, list[Row]],
+    games: dict[str, list[standings.Standing]],
+) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -75,6 +104,8 @@ def _page(session: Session, settings: CourseSettings, rows: list[standings.Stand
         game=settings.game,
         rows=rows,
         matrix=found,
+        agents=agents,
+        games=games,
         assignments=assignments,
         announcements=announcements(session),
         local=lambda at: shown(at, zone),

@@ -7,15 +7,17 @@ from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 
-from pttt_ooc.course.accounts import Staff
+from pttt_ooc.course.accounts import Staff, Student
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.term.tables import ASSISTANT, INSTRUCTOR
+from pttt_ooc.course.term.tables import ASSISTANT, INSTRUCTOR, STUDENT
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.shell import Account, UsedShell
 
 NOBODY, TEAM = "nobody", "team"
-EVERYBODY = frozenset({NOBODY, TEAM, ASSISTANT, INSTRUCTOR})
 STAFF = frozenset({ASSISTANT, INSTRUCTOR})
+SIGNED_IN = frozenset({TEAM, STUDENT, *STAFF})
+EVERYBODY = frozenset({NOBODY, *SIGNED_IN})
+"""A team is also a student who is in it; a student is in none."""
 
 RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("GET", "/course"): EVERYBODY,
@@ -48,6 +50,38 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("POST", "/course/desk/rejudge"): frozenset({INSTRUCTOR}),
     ("POST", "/course/desk/rule"): frozenset({INSTRUCTOR}),
     ("POST", "/course/desk/disqualify"): frozenset({INSTRUCTOR}),
+    ("GET", "/account"): SIGNED_IN,
+    ("GET", "/account/sign-in"): EVERYBODY,
+    ("POST", "/account/sign-in"): EVERYBODY,
+    ("GET", "/account/join"): EVERYBODY,
+    ("POST", "/account/join"): EVERYBODY,
+    ("GET", "/account/openid"): EVERYBODY,
+    ("GET", "/account/openid/callback"): EVERYBODY,
+    ("POST", "/account/password"): SIGNED_IN,
+    ("POST", "/account/team"): frozenset({STUDENT}),
+    ("POST", "/account/leave"): frozenset({TEAM}),
+    ("POST", "/account/invite"): frozenset({TEAM}),
+    ("POST", "/account/revoke"): frozenset({TEAM}),
+    ("GET", "/agents/{name}"): EVERYBODY,
+    ("POST", "/agents/{name}"): frozenset({TEAM}),
+    ("GET", "/agents/{name}/{number}"): frozenset({TEAM, *STAFF}),
+    ("GET", "/agents/{name}/{number}/part"): frozenset({TEAM, *STAFF}),
+    ("GET", "/agents/{name}/{number}/file"): frozenset({TEAM, *STAFF}),
+    ("GET", "/api/agents/{name}"): frozenset({TEAM}),
+    ("POST", "/api/agents/{name}"): frozenset({TEAM}),
+    ("GET", "/api/agents/{name}/settings"): EVERYBODY,
+    ("GET", "/api/agents/{name}/standings"): EVERYBODY,
+    ("GET", "/api/agents/{name}/{number}"): frozenset({TEAM, *STAFF}),
+    ("GET", "/games/{game}"): EVERYBODY,
+    ("POST", "/games/{game}"): frozenset({TEAM}),
+    ("GET", "/games/{game}/starter-kit.zip"): EVERYBODY,
+    ("GET", "/games/{game}/submissions/{number}"): frozenset({TEAM, *STAFF}),
+    ("GET", "/games/{game}/submissions/{number}/part"): frozenset({TEAM, *STAFF}),
+    ("GET", "/games/{game}/submissions/{number}/file"): frozenset({TEAM, *STAFF}),
+    ("POST", "/api/games/{game}/submissions"): frozenset({TEAM}),
+    ("GET", "/api/games/{game}/submissions/{number}"): frozenset({TEAM, *STAFF}),
+    ("GET", "/api/games/{game}/leaderboard"): EVERYBODY,
+    ("GET", "/api/games/{game}/matrix"): EVERYBODY,
     ("GET", "/api/course"): EVERYBODY,
     ("GET", "/api/course/grades"): frozenset({TEAM}),
     ("POST", "/api/course/reports/{name}"): frozenset({TEAM}),
@@ -55,10 +89,15 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
 """For each method and address, who may use it.  A team sees its own grades and reports only."""
 
 
+_PLURALS = {TEAM: "teams", STUDENT: "students without a team", ASSISTANT: "assistants", INSTRUCTOR: "instructors"}
+
+
 def role_of(account: Account | None) -> str:
     """What somebody is in the table."""
     if isinstance(account, Staff):
         return account.role
+    if isinstance(account, Student):
+        return STUDENT
     return TEAM if isinstance(account, Team) else NOBODY
 
 
@@ -72,7 +111,7 @@ async def _allowed(request: Request, shell: UsedShell) -> Account | None:
         return account
     if account is None:
         raise HTTPException(401, "Sign in first: this page is not for everybody.")
-    raise HTTPException(403, f"This is for {' and '.join(sorted(f'{role}s' for role in allowed))} only.")
+    raise HTTPException(403, f"This is for {' and '.join(sorted(_PLURALS[role] for role in allowed))} only.")
 
 
 Allowed = Annotated[Account | None, Depends(_allowed)]

@@ -1,7 +1,8 @@
 """Rules that turn what was measured into points: thresholds, ranks, percent of the baseline, a formula.
 
 A rule names a *figure*: of strategies ``player0``, ``player1`` (exploitabilities) and ``sum``, of bots ``marks`` (of
-the tournament).  Exploitabilities are the better the lower, marks the better the higher.
+the tournament), of agents ``score`` and ``league`` (shares of the points against the assignment's opponents, and in the
+head-to-head).  Exploitabilities are the better the lower, the others the better the higher.
 """
 
 from __future__ import annotations
@@ -15,11 +16,16 @@ from pttt_ooc.config import number
 from pttt_ooc.course.term.expressions import Formula
 from pttt_ooc.errors import GraderError
 
-STRATEGIES, BOTS, REPORT = "strategies", "bots", "report"
-FIGURES: Mapping[str, tuple[str, ...]] = {STRATEGIES: ("sum", "player0", "player1"), BOTS: ("marks",), REPORT: ()}
+STRATEGIES, BOTS, AGENTS, REPORT = "strategies", "bots", "agents", "report"
+FIGURES: Mapping[str, tuple[str, ...]] = {
+    STRATEGIES: ("sum", "player0", "player1"),
+    BOTS: ("marks",),
+    AGENTS: ("score", "league"),
+    REPORT: (),
+}
 """The figures of each kind of assignment; the first one makes the ranks."""
 
-HIGHER_IS_BETTER = ("marks",)
+HIGHER_IS_BETTER = ("marks", "score", "league")
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), BeforeValidator(number)]
 Figures = Mapping[str, float]
 

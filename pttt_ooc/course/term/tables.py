@@ -34,6 +34,8 @@ class Assignment(CourseTables):
         See :mod:`pttt_ooc.course.term.choice`.
     rule, rubric
         See :mod:`pttt_ooc.course.term.rules`; a list of criteria that people mark, each with a name and points.
+    settings
+        What only its kind has; None: the defaults.
     released
         Whether teams see their points.
     """
@@ -55,6 +57,7 @@ class Assignment(CourseTables):
     rule: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     rubric: Mapped[Any] = mapped_column(JSON)
     largest_mb: Mapped[float | None]
+    settings: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     released: Mapped[bool] = mapped_column(default=False)
 
     __table_args__ = (_NEVER_AGAIN,)
@@ -75,7 +78,11 @@ class Person(CourseTables):
     number
         The university's number of a student, for exports.
     token_hash
-        Of people with rights; students sign in with their team's token.
+        Of people with rights; a program of a student uses the team's token.
+    password_hash
+        See :mod:`pttt_ooc.course.term.passwords`; None: no password.
+    subject
+        Who a person is for the university's OpenID Connect: the issuer and its identifier.
     removed_at
         When somebody lost the rights, or left the course.
     """
@@ -88,6 +95,8 @@ class Person(CourseTables):
     number: Mapped[str] = mapped_column(String(60), default="")
     role: Mapped[str] = mapped_column(String(12))
     token_hash: Mapped[str | None] = mapped_column(String(64))
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    subject: Mapped[str | None] = mapped_column(String(500), unique=True)
     created_at: Mapped[float]
     removed_at: Mapped[float | None]
 
@@ -103,6 +112,35 @@ class Membership(CourseTables):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     joined_at: Mapped[float]
     left_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Invitation(CourseTables):
+    """A link that can be used once: into a team, into the course, or for signing in.
+
+    Attributes
+    ----------
+    digest
+        SHA-256 of its code, in hex: a reader of the table cannot use it.
+    team_id
+        Whom it leads into this team.
+    person_id
+        Who signs in by it; None: whoever opens it, as a student.
+    by
+        Who made it.
+    """
+
+    __tablename__ = "invitations"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    by: Mapped[str] = mapped_column(String(120))
+    created_at: Mapped[float]
+    expires_at: Mapped[float]
+    used_at: Mapped[float | None]
+    revoked_at: Mapped[float | None]
 
     __table_args__ = (_NEVER_AGAIN,)
 
@@ -372,6 +410,7 @@ NUMBERED: tuple[type[CourseTables], ...] = (
     Assignment,
     Person,
     Membership,
+    Invitation,
     Report,
     Extension,
     Pick,

@@ -12,15 +12,24 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.games.directory import strategies_of
+from pttt_ooc.course.kinds.agents.head_to_head import league_shares
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.models import ACCEPTED, BASELINE, WITHDRAWN, Judged, Submission, Team
-from pttt_ooc.course.term.assignments import extensions, term_of
+from pttt_ooc.course.term.assignments import extensions, further_of, term_of
 from pttt_ooc.course.term.choice import Candidate, Option
 from pttt_ooc.course.term.dates import Dates, days_late, zone_of
-from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES
+from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.term.tables import Assignment, Report
 from pttt_ooc.errors import GraderError
 
-PARTS: Mapping[str, tuple[str, ...]] = {STRATEGIES: ("player 0", "player 1"), BOTS: ("bot",), REPORT: ("report",)}
+PARTS: Mapping[str, tuple[str, ...]] = {
+    STRATEGIES: ("player 0", "player 1"),
+    BOTS: ("bot",),
+    AGENTS: ("agent",),
+    REPORT: ("report",),
+}
 """The slots of each kind, for people."""
 
 Candidates = dict[int, list[Candidate]]
@@ -61,7 +70,9 @@ def candidates(session: Session, assignment: Assignment, data: Path) -> Candidat
     team_dates = TeamDates.of(session, assignment)
     found: Candidates = defaultdict(list)
     zone, known = term_of(session).zone, cache(team_dates.dates)
-    for row, slot, figure in _accepted(session, assignment, data):
+    with strategies_of(session, assignment, data) as source:
+        rows = [] if source is None else _accepted(source, assignment, data)
+    for row, slot, figure in rows:
         dates = known(row.team_id)
         if dates.takes(row.counts_from):
             days = days_late(row.counts_from, dates.due, zone)
@@ -78,7 +89,10 @@ def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tupl
         reports = select(Report).where(Report.status == ACCEPTED, Report.assignment_id == assignment.id)
         reports = reports.where(Report.ruling != WITHDRAWN)
         return [(row, 0, None) for row in session.scalars(reports)]
-    return [(row, 0, None) for row in _bots(data)]
+    if assignment.kind == AGENTS:
+        agents = select(Agent).where(Agent.status == ACCEPTED, Agent.assignment_id == assignment.id)
+        return [(row, 0, None if row.score is None else -row.score) for row in session.scalars(agents)]
+    return [(row, 0, None) for row in _bots(league_directory(data, further_of(assignment)))]
 
 
 def _bots(data: Path) -> list[Judged]:
@@ -94,8 +108,26 @@ def _bots(data: Path) -> list[Judged]:
         bots.close()
 
 
+def team_figures(
+    session: Session, assignment: Assignment, data: Path, choices: Mapping[int, list[Option]]
+) -> dict[int, float]:
+    """What is measured of teams, not of what they have handed in: marks of a tournament, shares of a head-to-head.
+
+    Parameters
+    ----------
+    choices
+        The options of each team; the last one plays the head-to-head.
+    """
+    if assignment.kind == BOTS:
+        return marks_of_tournament(league_directory(data, further_of(assignment)))
+    if assignment.kind == AGENTS:
+        playing = {team: found[-1].chosen[0].number for team, found in choices.items() if found}
+        return league_shares(session, playing)
+    return {}
+
+
 def marks_of_tournament(data: Path) -> dict[int, float]:
-    """The marks of each team in the tournament of bots, by the team's number; empty before it is over."""
+    """The marks of each team in the tournament of the league in `data`, by its number; empty before it is over."""
     from pttt_ooc.course.kinds.bots.league import League, is_there
     from pttt_ooc.extreme.tournament_record import FACTS, Record
 
@@ -119,10 +151,20 @@ def team_of_key(key: str) -> int:
     return int(key[1:])
 
 
-def figures(kind: str, option: Option, marks: Mapping[int, float], team: int) -> dict[str, float]:
-    """What is measured of an option; names are missing of what is not there."""
+def figures(kind: str, option: Option, of_teams: Mapping[int, float], team: int) -> dict[str, float]:
+    """What is measured of an option; names are missing of what is not there.
+
+    Parameters
+    ----------
+    of_teams
+        See :func:`team_figures`.
+    """
     if kind == BOTS:
-        return {"marks": marks[team]} if team in marks else {}
+        return {"marks": of_teams[team]} if team in of_teams else {}
+    if kind == AGENTS:
+        score = option.chosen[0].figure
+        own = {} if score is None else {"score": -score}
+        return {**own, **({"league": of_teams[team]} if team in of_teams else {})}
     found: dict[str, float] = {}
     for slot, one in option.chosen.items():
         if kind == STRATEGIES and one.figure is not None:
@@ -132,12 +174,12 @@ def figures(kind: str, option: Option, marks: Mapping[int, float], team: int) ->
     return found
 
 
-def baseline(session: Session) -> dict[str, float]:
-    """The figures of Uniform, as far as they are known."""
+def baseline(session: Session, assignment: Assignment, data: Path) -> dict[str, float]:
+    """The figures of Uniform in the game of an assignment, as far as they are known; other kinds have none."""
+    if assignment.kind != STRATEGIES:
+        return {}
     query = select(Submission).join(Team, Team.id == Submission.team_id).where(Team.name == BASELINE)
-    found = {
-        f"player{row.player}": row.exploitability
-        for row in session.scalars(query.where(Submission.status == ACCEPTED))
-        if row.exploitability is not None
-    }
+    with strategies_of(session, assignment, data) as source:
+        rows = [] if source is None else list(source.scalars(query.where(Submission.status == ACCEPTED)))
+    found = {f"player{row.player}": row.exploitability for row in rows if row.exploitability is not None}
     return {**found, **({"sum": sum(found.values())} if len(found) == 2 else {})}

@@ -23,6 +23,9 @@ def open_league(
     time_limit: TimeOption = 24,
     python: PythonOption = "guess",
     library: LibraryOption = None,
+    league: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A further league, beside the course's own; for assignments.")
+    ] = None,
     game: Annotated[
         str | None, typer.Option(metavar="NAME", help="Game of a new grader.  [default: pttt-abrupt]")
     ] = None,
@@ -33,11 +36,16 @@ def open_league(
     the tournament begins.  Where there is no grader yet, it is made.
     """
     with extra("grader", "`pttt extreme open`"):
-        from pttt_ooc.course.kinds.bots.league import LeagueSettings
+        from pttt_ooc.course.kinds.bots.league import LeagueSettings, further_directory
         from pttt_ooc.course.kinds.bots.league import open_league as opened
         from pttt_ooc.course.settings import make_settings
         from pttt_ooc.disk.rights import private
     terms = {"python": checked_version(python), "libraries": checked_libraries(library)}
     with private():
         make_settings(data, game)
-        print(opened(data, LeagueSettings.model_validate({"seed": seed, "time_limit": time_limit, **terms})))
+        print(
+            opened(
+                further_directory(data, league),
+                LeagueSettings.model_validate({"seed": seed, "time_limit": time_limit, **terms}),
+            )
+        )

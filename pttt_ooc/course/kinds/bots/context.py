@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fastapi import HTTPException
 
 from pttt_ooc.course.context import Grader
-from pttt_ooc.course.kinds.bots.league import League
+from pttt_ooc.course.kinds.bots.league import League, league_directory
 from pttt_ooc.course.kinds.bots.submissions import Bot, Bots
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.storage import Incoming
@@ -22,18 +22,24 @@ _NAME = re.compile(r"[A-Za-z]\w{0,59}\.py", re.ASCII)
 
 @dataclass
 class OpenLeague:
-    """The web server's side of a league."""
+    """The web server's side of a league; `name` None: the course's own, else a further one."""
 
     grader: Grader
     files: League
     bots: Bots
+    name: str | None = None
 
     @classmethod
-    def of(cls, grader: Grader) -> OpenLeague:
-        """The league beside a grader, which must be there."""
-        files = League(grader.storage.data)
+    def of(cls, grader: Grader, name: str | None = None) -> OpenLeague:
+        """The league beside a grader, or a further one; it must be there."""
+        files = League(league_directory(grader.storage.data, name))
         settle_assignments(grader.database, grader.storage.data)
-        return cls(grader, files, Bots(files))
+        return cls(grader, files, Bots(files), name)
+
+    @property
+    def base(self) -> str:
+        """The beginning of its addresses."""
+        return "/extreme" if self.name is None else f"/leagues/{self.name}"
 
     @property
     def intake(self) -> Intake[Bot]:
@@ -47,7 +53,7 @@ class OpenLeague:
 
     def _check_open(self, team: Team, begun_at: float) -> None:
         with self.grader.database.reading() as session:
-            check_open(session, BOTS, team, begun_at)
+            check_open(session, BOTS, team, begun_at, further=self.name)
 
     def take(self, team: Team, fields: Fields, incoming: Incoming) -> tuple[Bot, bool]:
         """Keep a bot's file in the database; 400 if its name cannot be one of a bot."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,9 @@ from pttt_ooc.course.settings import settings_text
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.extreme.bot_terms import Terms
 from pttt_ooc.extreme.walls import ExtremeError
+
+FOLDER = "leagues"
+"""The directory in a course's directory that has those of its further leagues."""
 
 FILE = "extreme.yaml"
 """The file in a grader's directory that gives it a league."""
@@ -92,8 +96,28 @@ class LeagueSettings(Terms):
         return self.begins is not None and time.time() >= self.begins.timestamp()
 
 
+def league_directory(data: Path, name: str | None) -> Path:
+    """The directory of a further league of the course in `data`, or, without a name, of the course's own."""
+    return data if name is None else data / FOLDER / name
+
+
+def further_directory(data: Path, name: str | None) -> Path:
+    """As :func:`league_directory`, made if it is missing; ExtremeError if the name cannot be one."""
+    if name is not None and not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name):
+        raise ExtremeError(f"{name!r} cannot be a league's name: it has 1 to 40 small letters, digits and hyphens.")
+    directory = league_directory(data, name)
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def course_of(directory: Path) -> Path:
+    """The course's directory, of which this is the directory of a league."""
+    above = directory.resolve().parent
+    return above.parent if above.name == FOLDER else directory
+
+
 class League:
-    """The files of a league in a grader's directory.
+    """The files of a league in a grader's directory, or of a further one, which has no practice and no games of people.
 
     Parameters
     ----------
@@ -109,6 +133,8 @@ class League:
     def __init__(self, data: Path) -> None:
         self.data = data
         self.settings = read_settings(data)
+        if course_of(data) != data:
+            self.settings = self.settings.model_copy(update={"practice": False, "games": 0})
 
     @property
     def database(self) -> Path:

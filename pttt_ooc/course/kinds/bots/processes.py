@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pttt_ooc.course.kinds.bots.league import League, is_there
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.bots.league import League, is_there, league_directory
+from pttt_ooc.course.term.assignments import further_leagues
 from pttt_ooc.extreme.wing import ANALYST
 from pttt_ooc.play.database_file import kept_file
 from pttt_ooc.service.wing import Pages
+
+WORKER = "pttt_ooc.course.kinds.bots.worker"
+
+
+def further_workers(data: Path, database: Database) -> list[tuple[str, ...]]:
+    """Name, module and arguments of a worker for each further league that is open.
+
+    Raises
+    ------
+    PtttError
+        If its settings are refused, or its database cannot be used.
+    """
+    with database.reading() as session:
+        names = [name for name in further_leagues(session) if is_there(league_directory(data, name))]
+    for name in names:
+        kept_file(League(league_directory(data, name)).database, "Bots")
+    return [(f"league {name}", WORKER, str(league_directory(data, name))) for name in names]
 
 
 def pages(data: Path) -> list[Pages]:
@@ -23,7 +42,7 @@ def pages(data: Path) -> list[Pages]:
     league = League(data)
     kept_file(league.database, "Bots")
     workers = [
-        ("league", "pttt_ooc.course.kinds.bots.worker", str(data)),
+        ("league", WORKER, str(data)),
         ("analyst", ANALYST, str(league.tournament), str(league.practice)),
     ]
     found = [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=workers)]

@@ -2,55 +2,152 @@
 
 from __future__ import annotations
 
+import re
+import threading
+from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path as Folder
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
+from pttt_ooc.course.context import Grader
 from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed
 from pttt_ooc.course.kinds.bots.context import OpenLeague
+from pttt_ooc.course.kinds.bots.league import is_there, league_directory
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.term.assignments import further_leagues
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
+from pttt_ooc.extreme.pages.tournament_reader import TournamentReader
 from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.parts import Link, Part, state_of
+from pttt_ooc.web.parts import Link, Part
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import UsedShell
 
-router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/extreme")
-programs = APIRouter(prefix="/api/extreme")
-UsedLeague = Annotated[OpenLeague, state_of("league")]
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+programs = APIRouter()
+Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+
+
+@dataclass
+class FurtherLeagues:
+    """The further leagues of a course, opened when they are asked for first."""
+
+    grader: Grader
+    opened: dict[str, OpenLeague] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def league(self, name: str) -> OpenLeague:
+        """A further league; 404 if no assignment names it, or it is not there."""
+        with self.grader.database.reading() as session:
+            known = further_leagues(session)
+        if name not in known or not is_there(league_directory(self.grader.storage.data, name)):
+            raise HTTPException(404, f"There is no league {name} here.")
+        with self.lock:
+            if name not in self.opened:
+                self.opened[name] = OpenLeague.of(self.grader, name)
+            return self.opened[name]
+
+
+def _league(request: Request) -> OpenLeague:
+    """The course's own league, or the further one that the address names."""
+    name = request.path_params.get("league")
+    if name is None:
+        own: OpenLeague = request.app.state.league
+        return own
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name):
+        raise HTTPException(404, "There is no such league.")
+    further: FurtherLeagues = request.app.state.leagues
+    return further.league(name)
+
+
+UsedLeague = Annotated[OpenLeague, Depends(_league)]
 
 
 def part_of(league: OpenLeague) -> Part:
     """The part of the application for handing in."""
     return Part(
         name="league",
-        directory=Path(__file__).parent,
-        routers=(router, programs),
+        directory=Folder(__file__).parent,
+        routers=(_below("/extreme", router), _below("/api/extreme", programs)),
         links=(Link("/extreme/hand-in", "Hand in a bot", "Extreme"),),
         state=league,
-        names={"settings": league.files.settings},
+        names={"own": "league", "css": "extreme/extreme.css"},
         largest_body=league.files.settings.largest_bytes,
     )
+
+
+def further_part_of(grader: Grader) -> Part:
+    """The part of the application for further leagues."""
+    below = "/leagues/{league}"
+    return Part(
+        name="leagues",
+        directory=Folder(__file__).parent,
+        routers=(_below(below, router, standings), _below(f"/api{below}", programs)),
+        links=(),
+        state=FurtherLeagues(grader),
+        names={"own": "leagues", "css": "grader/grader.css"},
+        largest_body=1_024_000,  # extreme.yaml allows no more
+    )
+
+
+def _below(prefix: str, *routers: APIRouter) -> APIRouter:
+    """The addresses of routers below a prefix; the same ones can be below several."""
+    made = APIRouter(prefix=prefix)
+    for route in (route for one in routers for route in one.routes):
+        assert isinstance(route, APIRoute)
+        made.add_api_route(
+            route.path,
+            route.endpoint,
+            methods=sorted(route.methods or ()),
+            response_model=route.response_model,
+            response_class=route.response_class,
+            status_code=route.status_code,
+            summary=route.summary,
+            include_in_schema=route.include_in_schema,
+            openapi_extra=route.openapi_extra,
+        )
+    return made
+
+
+def _part(league: OpenLeague) -> str:
+    """The name of the part whose templates it has."""
+    return "league" if league.name is None else "leagues"
+
+
+standings = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+@standings.get("/standings")
+def standings_page(request: Request, league: UsedLeague, account: Signed) -> Response:
+    """The pools of a further league's tournament, and its matches."""
+    seen = TournamentReader(league.files.tournament).seen()
+    stages = (
+        [] if seen is None else [(s, [t for t in seen.state.tables if t.stage == s.name]) for s in seen.record.stages]
+    )
+    context = {"base": league.base, "seen": seen, "stages": stages, "sign": read_sign(league.files.alive)}
+    return render(request, "leagues/standings.html", reader(request, account), team=account, **context)
 
 
 @router.get("/hand-in")
 def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
     """The form, and the team's bots."""
-    return render(request, "league/hand_in.html", reader(request, account), team=account, **_listed(league, account))
+    return render(
+        request, f"{_part(league)}/hand_in.html", reader(request, account), team=account, **_listed(league, account)
+    )
 
 
 @router.get("/parts/bots")
 def bots_part(request: Request, league: UsedLeague, account: Signed, seen: str = "") -> Response:
     """The list of the team's bots, if it has changed."""
-    return renewed(request, "league/parts/bots.html", account, _listed(league, account), seen)
+    return renewed(request, f"{_part(league)}/parts/bots.html", account, _listed(league, account), seen)
 
 
 def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
@@ -58,6 +155,8 @@ def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
     stamp = f"{len(bots)}-{sum(bot.changed_at for bot in bots):.3f}"
     settings = league.files.settings
     return {
+        "base": league.base,
+        "settings": settings,
         "bots": bots,
         "stamp": stamp,
         "entered": league.bots.entered(team.id) if team else None,
@@ -71,22 +170,26 @@ async def hand_in(request: Request, league: UsedLeague, shell: UsedShell, accoun
     """Take in a bot from the form."""
     bot, _ = await from_browser(request, shell, league.grader, league.intake, account)
     if wants_part(request):
-        return Response(status_code=204, headers={"HX-Redirect": f"/extreme/bots/{bot.id}"})
-    return RedirectResponse(f"/extreme/bots/{bot.id}", 303)
+        return Response(status_code=204, headers={"HX-Redirect": f"{league.base}/bots/{bot.id}"})
+    return RedirectResponse(f"{league.base}/bots/{bot.id}", 303)
 
 
 @router.get("/bots/{number}")
 def one_bot(request: Request, league: UsedLeague, account: Signed, number: Number) -> Response:
     """The verdict on one of the team's own bots."""
     return render(
-        request, "league/bot.html", reader(request, account), team=account, **_verdict(league, account, number)
+        request,
+        f"{_part(league)}/bot.html",
+        reader(request, account),
+        team=account,
+        **_verdict(league, account, number),
     )
 
 
 @router.get("/parts/bots/{number}")
 def bot_part(request: Request, league: UsedLeague, account: Signed, number: Number, seen: str = "") -> Response:
     """The verdict, if it has changed."""
-    return renewed(request, "league/parts/bot.html", account, _verdict(league, account, number), seen)
+    return renewed(request, f"{_part(league)}/parts/bot.html", account, _verdict(league, account, number), seen)
 
 
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
@@ -97,6 +200,8 @@ def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, An
     with league.grader.database.reading() as session:
         ruling = ruling_of(session, BOTS, bot.id)
     return {
+        "base": league.base,
+        "settings": league.files.settings,
         "bot": bot,
         "ruling": ruling,
         "place": place,

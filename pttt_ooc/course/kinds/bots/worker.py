@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.kinds.bots.league import League
+from pttt_ooc.course.kinds.bots.league import League, course_of
 from pttt_ooc.course.kinds.bots.practice import PracticeWork, names_of
 from pttt_ooc.course.kinds.bots.seats import Seats
 from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
@@ -202,12 +202,13 @@ def run(data: Path, stopping: threading.Event) -> None:
         If another worker is at work, or the league or the grader cannot be opened.
     """
     handle_signals(stopping)
-    league, settings = League(data), read_settings(data)
+    league, course = League(data), course_of(data)
+    settings = read_settings(course)
     pulse = Pulse(league.alive)
     busy = f"Another worker of the league is at work in {data}; stop it first."
     with (
         hold(data / "worker.extreme.lock", lambda _: busy, error=ExtremeError),
-        closing(Database.of(data, settings.database_url, settings.game)) as database,
+        closing(Database.of(course, settings.database_url, settings.game)) as database,
         closing(Bots(league)) as bots,
         pulse.beating(),
     ):

@@ -1,0 +1,202 @@
+"""The pages and addresses of further games: the standings are for everybody, a submission for its team and staff."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from sqlalchemy import select
+
+from pttt_ooc.course import standings
+from pttt_ooc.course.accounts import Staff
+from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.games.intake import game_grader, intake_of
+from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.models import Submission, Team
+from pttt_ooc.course.queue import waiting
+from pttt_ooc.course.schemas import MatrixOut, StandingOut, SubmissionOut
+from pttt_ooc.course.term.assignments import all_assignments, dates_for, further_of, term_of, veil
+from pttt_ooc.course.term.dates import shown
+from pttt_ooc.course.term.rights import Allowed
+from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.uploads import form_schema, from_browser, from_program
+from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Account, UsedShell
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/games")
+programs = APIRouter(prefix="/api/games")
+Game = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$")]
+_MOST = 200  # submissions of a team that are listed
+
+
+def _until(grader: Grader, game: str, account: Account | None) -> float | None:
+    """Since when the standings are frozen for somebody."""
+    if isinstance(account, Staff):
+        return None
+    with grader.database.reading() as session:
+        return veil(session, game=game)
+
+
+@router.get("/{game}")
+def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game) -> Response:
+    """Leaderboard, matrix, the form, and the team's own submissions."""
+    own, team, until = game_grader(grader, game), _team(account), _until(grader, game, account)
+    with grader.database.reading() as session:
+        there = [one for one in all_assignments(session, STRATEGIES) if further_of(one) == game]
+        takes = team is not None and any(dates_for(session, one, team).takes(time.time()) for one in there)
+        zone = term_of(session).zone
+    with own.database.reading() as session:
+        context: dict[str, Any] = {
+            "rows": standings.leaderboard(session, until=until),
+            "matrix": standings.matrix(session, until=until),
+            "submissions": _of_team(session, team) if team else [],
+        }
+    value = own.game_value()
+    context |= {"game": game, "assignments": there, "takes": takes, "until": until, "value": value}
+    context |= {"limit": own.settings.max_upload_bytes, "handout": own.handout, "sign": read_sign(own.storage.alive)}
+    return render(request, "grader/games/game.html", account, team=team, local=lambda at: shown(at, zone), **context)
+
+
+def _team(account: Account | None) -> Team | None:
+    return account if isinstance(account, Team) else None
+
+
+def _of_team(session: Any, team: Team) -> list[Submission]:
+    query = select(Submission).where(Submission.team_id == team.id).order_by(Submission.id.desc()).limit(_MOST)
+    return list(session.scalars(query))
+
+
+@router.post("/{game}")
+async def submit(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game) -> Response:
+    """Take in a strategy from the form."""
+    assert isinstance(account, Team)
+    own = await run_in_threadpool(game_grader, grader, game)
+    row, _ = await from_browser(request, shell, own, intake_of(grader, own), account)
+    return RedirectResponse(f"/games/{game}/submissions/{row.id}", 303)
+
+
+@router.get("/{game}/starter-kit.zip")
+def starter_kit(grader: UsedGrader, account: Allowed, game: Game) -> Response:
+    """The starter kit of the game."""
+    handout = game_grader(grader, game).handout
+    if handout is None:
+        raise HTTPException(404, "The starter kit is not made yet; it will be there in a minute.")
+    return FileResponse(handout.file, media_type="application/zip", filename=f"{game}.zip")
+
+
+def _own(own: Grader, account: Account | None, number: int) -> Submission:
+    """A submission of the team, or any for people with rights; the same 404 for another team's as for none."""
+    with own.database.reading() as session:
+        found = session.get(Submission, number)
+    allowed = found is not None and (
+        isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+    )
+    if found is None or not allowed:
+        raise HTTPException(404, f"There is no submission {number} of yours in {own.settings.game}.")
+    return found
+
+
+@router.get("/{game}/submissions/{number}")
+def one_submission(request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
+    """The verdict on a submission."""
+    context = _verdict(grader, account, game, number)
+    return render(request, "grader/games/submission.html", account, team=_team(account), **context)
+
+
+@router.get("/{game}/submissions/{number}/part")
+def submission_part(
+    request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number, seen: Seen = ""
+) -> Response:
+    """The verdict, if it has changed."""
+    context = _verdict(grader, account, game, number)
+    if context["stamp"] == seen:
+        return Response(status_code=UNCHANGED)
+    return render(request, "grader/games/part.html", account, **context)
+
+
+def _verdict(grader: Grader, account: Account | None, game: str, number: int) -> dict[str, Any]:
+    own = game_grader(grader, game)
+    found, place = _own(own, account, number), _place(own, number)
+    with grader.database.reading() as session:
+        zone = term_of(session).zone
+    sign = read_sign(own.storage.alive)
+    return {
+        "submission": found,
+        "place": place,
+        "game": game,
+        "value": own.game_value(),
+        "sign": sign,
+        "stamp": f"{found.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}",
+        "local": lambda at: shown(at, zone),
+    }
+
+
+def _place(own: Grader, number: int) -> int | None:
+    with own.database.reading() as session:
+        line = waiting(session)
+    return line.index(number) + 1 if number in line else None
+
+
+@router.get("/{game}/submissions/{number}/file")
+def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
+    """The file of a submission, as it was handed in."""
+    own = game_grader(grader, game)
+    found = _own(own, account, number)
+    file = own.storage.upload(found.file)
+    if not file.is_file():
+        raise HTTPException(404, f"The file of submission {number} is lost; tell the instructors.")
+    return FileResponse(file, media_type="application/zip", filename=f"{game}-{found.player}-{number}.zip")
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+
+
+@programs.post(
+    "/{game}/submissions",
+    summary="Further game: submit a strategy",
+    status_code=201,
+    openapi_extra=form_schema(
+        "A zip with an npy file.", player={"type": "integer", "enum": [0, 1], "description": "0 or 1."}
+    ),
+)
+async def submit_by_program(
+    request: Request, response: Response, grader: UsedGrader, account: Allowed, game: Game
+) -> SubmissionOut:
+    """Submit a strategy; 200 if the team has submitted the very same file before."""
+    assert isinstance(account, Team)
+    own = await run_in_threadpool(game_grader, grader, game)
+    row, _ = await from_program(request, response, own, intake_of(grader, own), account)
+    return await run_in_threadpool(lambda: _told(own, _own(own, account, row.id)))
+
+
+def _told(own: Grader, row: Submission) -> SubmissionOut:
+    found = SubmissionOut.of(row, _place(own, row.id))
+    return found.model_copy(update={"url": f"/games/{own.settings.game}/submissions/{row.id}"})
+
+
+@programs.get("/{game}/submissions/{number}", summary="Further game: one of your submissions")
+def one_by_program(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> SubmissionOut:
+    """A submission, and its verdict."""
+    own = game_grader(grader, game)
+    return _told(own, _own(own, account, number))
+
+
+@programs.get("/{game}/leaderboard", summary="Further game: leaderboard")
+def leaderboard_by_program(grader: UsedGrader, account: Allowed, game: Game) -> list[StandingOut]:
+    """The leaderboard by the sum."""
+    own, until = game_grader(grader, game), _until(grader, game, account)
+    with own.database.reading() as session:
+        return [StandingOut.of(row) for row in standings.leaderboard(session, until=until)]
+
+
+@programs.get("/{game}/matrix", summary="Further game: head-to-head")
+def matrix_by_program(grader: UsedGrader, account: Allowed, game: Game) -> MatrixOut:
+    """Values of all teams' best strategies against each other."""
+    own, until = game_grader(grader, game), _until(grader, game, account)
+    with own.database.reading() as session:
+        return MatrixOut.of(standings.matrix(session, until=until))

@@ -1,0 +1,25 @@
+"""The workers of a course's further games, beside the course's own processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.games.directory import directory_of, make_games
+from pttt_ooc.course.kinds.strategies.value import check_value_is_known
+
+MODULE = "pttt_ooc.course.worker"
+
+
+def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
+    """Name, module and arguments of a worker for each further game, whose directory is made.
+
+    Raises
+    ------
+    PtttError
+        If a directory cannot be made, or the value of a game is not known.
+    """
+    games = make_games(database, data)
+    for settings in games:
+        check_value_is_known(settings)
+    return [(f"worker of {one.game}", MODULE, str(directory_of(data, one.game))) for one in games]

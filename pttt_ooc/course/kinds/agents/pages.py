@@ -1,0 +1,215 @@
+"""The pages and addresses of assignments of agents: the standings are for everybody, a file for its team and staff."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path as Folder
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.accounts import Staff
+from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.kinds.agents.intake import assignment_of, intake_of
+from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
+from pttt_ooc.course.kinds.agents.standings import standings
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.models import UNFINISHED, Team
+from pttt_ooc.course.schemas import AgentStanding
+from pttt_ooc.course.term.assignments import dates_for, term_of
+from pttt_ooc.course.term.dates import shown
+from pttt_ooc.course.term.rights import Allowed
+from pttt_ooc.course.uploads import form_schema, from_browser, from_program
+from pttt_ooc.service.pulse import Sign, read_sign
+from pttt_ooc.web.parts import Part
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Account, UsedShell
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/agents")
+programs = APIRouter(prefix="/api/agents")
+Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+_MB = 1_000_000
+
+
+def part_of() -> Part:
+    """The part of the application for agents."""
+    return Part(
+        name="agents", directory=Folder(__file__).parent, routers=(router, programs), links=(), largest_body=2 * _MB
+    )
+
+
+@router.get("/{name}")
+def assignment_page(request: Request, grader: UsedGrader, account: Allowed, name: Name) -> Response:
+    """The standings, the form, and the team's own agents."""
+    team = account if isinstance(account, Team) else None
+    with grader.database.reading() as session:
+        assignment = assignment_of(session, name)
+        dates = dates_for(session, assignment, team) if team else assignment.dates
+        zone, now = term_of(session).zone, time.time()
+        rows = standings(session, grader.storage.data, assignment, team.id if team else None, _sees_all(account))
+        own = _of_team(session, team, assignment.id) if team else []
+    context = {
+        "assignment": assignment,
+        "settings": settings_of(assignment.settings),
+        "rows": rows,
+        "own": own,
+        "takes": dates.takes(now),
+        "frozen": dates.is_frozen(now),
+        "sign": _sign(grader),
+        "local": lambda at: shown(at, zone),
+    }
+    return render(request, "agents/assignment.html", account, team=team, **context)
+
+
+def _sees_all(account: Account | None) -> bool:
+    return isinstance(account, Staff)
+
+
+def _sign(grader: Grader) -> Sign:
+    return read_sign(grader.storage.data / ALIVE)
+
+
+def _of_team(session: Session, team: Team, assignment: int) -> list[Agent]:
+    query = select(Agent).where(Agent.team_id == team.id, Agent.assignment_id == assignment)
+    return list(session.scalars(query.order_by(Agent.id.desc())))
+
+
+def _own(session: Session, account: Account | None, name: str, number: int) -> Agent:
+    """An agent of the team, or any for people with rights; the same 404 for another team's as for none."""
+    found = session.get(Agent, number)
+    allowed = found is not None and (_sees_all(account) or (account is not None and account.id == found.team_id))
+    if found is None or not allowed or found.assignment_id != assignment_of(session, name).id:
+        raise HTTPException(404, f"There is no agent {number} of yours in {name}.")
+    return found
+
+
+@router.post("/{name}")
+async def hand_in(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, name: Name) -> Response:
+    """Take in an agent from the form."""
+    assert isinstance(account, Team)
+    intake = await run_in_threadpool(intake_of, grader, name)
+    row, _ = await from_browser(request, shell, grader, intake, account)
+    return RedirectResponse(f"/agents/{name}/{row.id}", 303)
+
+
+@router.get("/{name}/{number}")
+def one_agent(request: Request, grader: UsedGrader, account: Allowed, name: Name, number: Number) -> Response:
+    """The verdict on an agent."""
+    team = account if isinstance(account, Team) else None
+    context = _verdict(grader, account, name, number)
+    return render(request, "agents/agent.html", account, team=team, **context)
+
+
+@router.get("/{name}/{number}/part")
+def agent_part(
+    request: Request, grader: UsedGrader, account: Allowed, name: Name, number: Number, seen: Seen = ""
+) -> Response:
+    """The verdict, if it has changed."""
+    context = _verdict(grader, account, name, number)
+    if context["stamp"] == seen:
+        return Response(status_code=UNCHANGED)
+    return render(request, "agents/parts/agent.html", account, **context)
+
+
+def _verdict(grader: Grader, account: Account | None, name: str, number: int) -> dict[str, Any]:
+    with grader.database.reading() as session:
+        agent, assignment = _own(session, account, name, number), assignment_of(session, name)
+        before = select(func.count()).where(Agent.status.in_(UNFINISHED), Agent.id < number)
+        place = session.scalar(before) or 0 if agent.unfinished else 0
+        zone = term_of(session).zone
+    sign = _sign(grader)
+    return {
+        "agent": agent,
+        "assignment": assignment,
+        "place": place,
+        "sign": sign,
+        "stamp": f"{agent.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}",
+        "local": lambda at: shown(at, zone),
+    }
+
+
+@router.get("/{name}/{number}/file")
+def agent_file(grader: UsedGrader, account: Allowed, name: Name, number: Number) -> Response:
+    """The file of an agent, as it was handed in."""
+    with grader.database.reading() as session:
+        found = _own(session, account, name, number)
+    file = grader.storage.upload(found.file)
+    if not file.is_file():
+        raise HTTPException(404, f"The file of agent {number} is lost; tell the instructors.")
+    return FileResponse(file, media_type="application/octet-stream", filename=found.given)
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+
+
+class AgentOut(BaseModel):
+    """One of the team's own agents, and its verdict."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    number: int = Field(validation_alias="id")
+    given: str
+    digest: str
+    size: int
+    received_at: datetime
+    status: str
+    progress: float
+    message: str
+    detail: str
+    printed: str
+    score: float | None = Field(description="Share of the points against the opponents, from 0 to 1.")
+    results: list[dict[str, Any]]
+    load_seconds: float
+    slowest: float
+
+
+@programs.post(
+    "/{name}", summary="Hand in an agent", status_code=201, openapi_extra=form_schema("One file like mine.py.")
+)
+async def hand_in_by_program(
+    request: Request, response: Response, grader: UsedGrader, account: Allowed, name: Name
+) -> AgentOut:
+    """Hand in an agent; 200 if it is the very file that the team handed in last."""
+    assert isinstance(account, Team)
+    intake = await run_in_threadpool(intake_of, grader, name)
+    row, _ = await from_program(request, response, grader, intake, account)
+    return AgentOut.model_validate(row)
+
+
+@programs.get("/{name}", summary="Your agents")
+def list_by_program(grader: UsedGrader, account: Allowed, name: Name) -> list[AgentOut]:
+    """The team's own agents, latest first."""
+    assert isinstance(account, Team)
+    with grader.database.reading() as session:
+        return [AgentOut.model_validate(one) for one in _of_team(session, account, assignment_of(session, name).id)]
+
+
+@programs.get("/{name}/settings", summary="The settings of an assignment of agents")
+def settings_by_program(grader: UsedGrader, account: Allowed, name: Name) -> AgentSettings:
+    """Game, opponents and limits."""
+    with grader.database.reading() as session:
+        return settings_of(assignment_of(session, name).settings)
+
+
+@programs.get("/{name}/standings", summary="The standings of agents")
+def standings_by_program(grader: UsedGrader, account: Allowed, name: Name) -> list[AgentStanding]:
+    """The standings, best score first."""
+    team = account.id if isinstance(account, Team) else None
+    with grader.database.reading() as session:
+        rows = standings(session, grader.storage.data, assignment_of(session, name), team, _sees_all(account))
+    return [AgentStanding.of(row) for row in rows]
+
+
+@programs.get("/{name}/{number}", summary="One of your agents")
+def one_by_program(grader: UsedGrader, account: Allowed, name: Name, number: Number) -> AgentOut:
+    """One of the team's own agents, and its verdict."""
+    with grader.database.reading() as session:
+        return AgentOut.model_validate(_own(session, account, name, number))

@@ -1,0 +1,17 @@
+"""The worker of agents, beside a grader's own processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.term.assignments import all_assignments
+from pttt_ooc.course.term.rules import AGENTS
+
+MODULE = "pttt_ooc.course.kinds.agents.worker"
+
+
+def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
+    """Name, module and arguments of the worker, if there is an assignment of agents."""
+    with database.reading() as session:
+        return [("agents", MODULE, str(data))] if all_assignments(session, AGENTS) else []

@@ -1,0 +1,90 @@
+"""The standings of an assignment of agents: each team's agent, its score, and the head-to-head of all teams."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.kinds.agents.head_to_head import head_to_head, league_shares
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.term.choice import PICK, options
+from pttt_ooc.course.term.tables import Assignment, Pick
+from pttt_ooc.course.term.work import candidates
+
+TIE = 1e-9
+"""Scores that differ by at most this share a rank."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A team in the standings.
+
+    Attributes
+    ----------
+    league
+        Share of the points in the head-to-head, over the games that are played; None: none yet.
+    met
+        Number of teams that it has met.
+    results
+        Points and games against each other team, by its number.
+    """
+
+    rank: int
+    team: Team
+    agent: Agent
+    league: float | None
+    met: int
+    results: Mapping[int, tuple[float, int]]
+
+
+def entered(session: Session, data: Path, assignment: Assignment, until: float | None = None) -> dict[int, int]:
+    """The number of each team's agent that plays: its best, its last or the picked one, as the assignment says.
+
+    Parameters
+    ----------
+    until
+        Only what had begun to be uploaded by then; None: all.
+    """
+    picks: dict[int, dict[int, int]] = {}
+    if assignment.choice == PICK:
+        for pick in session.scalars(select(Pick).where(Pick.assignment_id == assignment.id).order_by(Pick.id)):
+            picks.setdefault(pick.team_id, {})[pick.slot] = pick.submission
+    found = {}
+    for team, handed_in in candidates(session, assignment, data).items():
+        there = [one for one in handed_in if until is None or one.at <= until]
+        if chosen := options(there, assignment.choice, picks.get(team, {})):
+            found[team] = chosen[-1].chosen[0].number
+    return found
+
+
+def standings(session: Session, data: Path, assignment: Assignment, team: int | None, everything: bool) -> list[Row]:
+    """The standings, best score first.
+
+    Parameters
+    ----------
+    team, everything
+        While they are frozen, what was uploaded since counts for the team that looks only, or with `everything`.
+    """
+    frozen = assignment.frozen_at if assignment.dates.is_frozen(time.time()) and not everything else None
+    playing = entered(session, data, assignment, frozen)
+    if frozen is not None and team is not None:
+        own = entered(session, data, assignment).get(team)
+        playing = playing if own is None else {**playing, team: own}
+    met, shares = head_to_head(session, playing.values()), league_shares(session, playing)
+    agents = {one.id: one for one in session.scalars(select(Agent).where(Agent.id.in_(playing.values())))}
+    teams = {one.id: one for one in session.scalars(select(Team).where(Team.id.in_(playing)))}
+    order = sorted(playing, key=lambda one: (-(agents[playing[one]].score or 0.0), playing[one]))
+    rows: list[Row] = []
+    for position, one in enumerate(order, 1):
+        agent = agents[playing[one]]
+        tied = rows and abs((rows[-1].agent.score or 0.0) - (agent.score or 0.0)) <= TIE
+        results = {b: met[agent.id, playing[b]] for b in playing if (agent.id, playing[b]) in met}
+        rank = rows[-1].rank if tied else position
+        rows.append(Row(rank, teams[one], agent, shares.get(one), len(results), results))
+    return rows

@@ -1,0 +1,105 @@
+"""A team's agent in games of the arena: a process behind walls, as bots have it, for each game a new one."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+import numpy as np
+
+from pttt_ooc.arena.games.base import Game, State
+from pttt_ooc.arena.matches import agent_processes
+from pttt_ooc.arena.matches.agent_processes import Answer
+from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.extreme.bot_programs import BotProgram
+from pttt_ooc.extreme.walls import FUNCTION_RUNNER, RUNNER
+
+FUNCTION, FORM = "choose", "choose(legal, state)"
+
+
+class WalledAgent:
+    """An agent as the arena's referee asks it; compare :class:`pttt_ooc.arena.matches.agent_processes.LocalAgent`.
+
+    Parameters
+    ----------
+    program
+        The file.
+    conditions
+        How it is run.
+    stopping
+        Once it is set, the methods raise a :class:`~pttt_ooc.extreme.clock.StoppedError`.
+
+    Attributes
+    ----------
+    load_seconds, slowest
+        Seconds for running the file, and for the slowest move, of all games.
+    forfeit
+        The message and the detail of the latest fault.
+    printed
+        The beginning of what it printed in the latest game.
+    """
+
+    def __init__(
+        self, game: Game, program: BotProgram, conditions: Conditions, stopping: threading.Event | None = None
+    ) -> None:
+        self._game, self._program, self._conditions, self._stopping = game, program, conditions, stopping
+        self._process: BotProcess | None = None
+        self.load_seconds = self.slowest = 0.0
+        self.forfeit: tuple[str, str] | None = None
+        self.printed = ""
+
+    def begin(self, seed: tuple[int, ...]) -> None:
+        """Start a game: run the file in a new process.  What it does wrong in there, the next question tells."""
+        self.close()
+        self.forfeit = None
+        drawn = int(np.random.SeedSequence(seed).generate_state(1)[0])
+        self._process = BotProcess(
+            self._program,
+            self._program.interpreters()[0],
+            self._conditions,
+            self._stopping,
+            runner=(FUNCTION_RUNNER, RUNNER),
+            more={"function": FUNCTION, "form": FORM, "seed": drawn},
+            moves=int(self._game.rules.LENGTH),
+        )
+        try:
+            self.load_seconds = max(self.load_seconds, self._process.load())
+        except ForfeitError as error:
+            self.forfeit = error.message, error.detail
+
+    def choose(self, state: State) -> Answer:
+        """Ask for a move.
+
+        Raises
+        ------
+        ForfeitError
+            Of the arena, if the agent has failed, or is too slow, or answers no whole number.
+        """
+        assert self._process is not None
+        if self.forfeit is not None:
+            raise self._lost()
+        try:
+            answer, spent = self._process.ask({"arguments": [self._game.legal(state), state.tolist()]})
+        except ForfeitError as error:
+            self.forfeit = error.message, error.detail
+            raise self._lost() from None
+        self.slowest = max(self.slowest, spent.seconds)
+        move = answer.get("move")
+        if type(move) is not int or not 0 <= move < self._game.rules.MOVES:
+            shown = str(answer.get("shown", move))[:200]
+            why = self._game.why_not(state, -1)
+            self.forfeit = "INVALID MOVE", f"It answered {shown}, which is no move: {why}."
+            raise self._lost()
+        return Answer(move, spent.seconds, spent.processor, 0, 0)
+
+    def _lost(self) -> agent_processes.ForfeitError:
+        assert self.forfeit is not None
+        message, detail = self.forfeit
+        return agent_processes.ForfeitError(f"{message}: {(detail.strip().splitlines() or [''])[-1]}")
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            process, self._process = self._process, None
+            with suppress(OSError):
+                self.printed = process.end()

@@ -1,0 +1,56 @@
+"""What students do with teams themselves, where the course lets them: make one, and leave it."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.teams import new_team
+from pttt_ooc.course.term.assignments import term_of
+from pttt_ooc.course.term.audit import note
+from pttt_ooc.course.term.invitations import enter
+from pttt_ooc.course.term.people import leave, team_of
+from pttt_ooc.course.term.tables import Person
+from pttt_ooc.errors import GraderError
+
+
+def _check_allowed(session: Session) -> None:
+    if not term_of(session).team_size:
+        raise GraderError("In this course the instructors make the teams; ask them.")
+
+
+def make_team(session: Session, person: Person, name: str) -> tuple[Team, str]:
+    """A new team with a student in it; returns it, and its token.
+
+    Raises
+    ------
+    GraderError
+        If the course does not let students make teams, the student is in one, or the name cannot be one.
+    """
+    _check_allowed(session)
+    current = team_of(session, person)
+    if current is not None:
+        raise GraderError(f"You are in the team {current.name}; leave it first.")
+    team, token = new_team(session, name)
+    note(session, person.email, "team", team=team.name)
+    enter(session, person, team)
+    return team, token
+
+
+def leave_team(session: Session, person: Person) -> Team:
+    """Let a student leave the team, which stays, with what it has handed in; returns it.
+
+    Raises
+    ------
+    GraderError
+        If the course does not let students do so, or the student is in no team.
+    """
+    _check_allowed(session)
+    team = team_of(session, person)
+    if team is None:
+        raise GraderError("You are in no team.")
+    leave(session, person, time.time())
+    note(session, person.email, "leave", team=team.name)
+    return team

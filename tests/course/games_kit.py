@@ -1,0 +1,78 @@
+"""Shared by the tests of further games: a course with a second game, whose strategies are judged in this process."""
+
+import threading
+
+from pttt_ooc.course.games.directory import directory_of
+from pttt_ooc.course.jobs import Judge
+from pttt_ooc.course.kinds.strategies.assessor import Assessor
+from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
+from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
+from pttt_ooc.course.queue import waiting
+from pttt_ooc.course.term.course_file import apply, read_course_file
+from tests.course.grader_kit import bearer, random_tensor, zip_bytes
+from tests.kits.helpers import small_engine
+
+OTHER, OTHER_VALUE = "mini-2x3k3-abrupt", (17 / 72, 17 / 72)
+COURSE = f"""
+assignments:
+- name: strategies
+  kind: strategies
+  rule: {{kind: baseline, figure: player0, points: 100}}
+- name: small
+  title: The small game
+  kind: strategies
+  settings: {{game: {OTHER}}}
+  rule: {{kind: baseline, figure: player0, points: 10}}
+"""
+
+
+def two_games(lab, directory, text=COURSE):
+    """Give a lab's course a second game, and two teams; returns that game's grader."""
+    (directory / "course.yaml").write_text(text)
+    with lab.database.writing() as session:
+        apply(session, read_course_file(directory / "course.yaml"), lab.data, "Ada")
+    for name in ("Team A", "Team B"):
+        lab.team(name)
+    return SecondGame(lab)
+
+
+class SecondGame:
+    """The second game of a lab's course, with a judge that is called by hand."""
+
+    def __init__(self, lab):
+        self.lab, self.grader = lab, lab.grader.of_game(OTHER)
+        self.data = directory_of(lab.data, OTHER)
+        self.assessor = Assessor(small_engine(OTHER), self.grader.storage, OTHER_VALUE, (None, None))
+        course = lab.database, lab.data
+        self.judge = Judge(self.grader.database, self.grader.storage, self.assessor, threading.Event(), course)
+
+    def baseline(self):
+        submit_baseline(self.grader.database, self.grader.storage, self.assessor)
+        self.run()
+
+    def kit(self):
+        ensure_kit(self.grader.storage, self.grader.settings, self.assessor)
+
+    def post(self, team, player, seed, sharpness=1.0, game=OTHER):
+        content = zip_bytes(random_tensor(player, seed, sharpness, game), f"pttt_pl{player}.npy")
+        files = {"player": (None, str(player)), "file": ("x.zip", content)}
+        return self.lab.client.post(
+            f"/api/games/{OTHER}/submissions", headers=bearer(self.lab.tokens[team]), files=files
+        )
+
+    def run(self):
+        with self.grader.database.reading() as session:
+            line = waiting(session)
+        for number in line:
+            self.judge.judge(number)
+
+    def verdict(self, team, player, seed, sharpness=1.0, game=OTHER):
+        answer = self.post(team, player, seed, sharpness, game)
+        assert answer.status_code == 201, answer.text
+        self.run()
+        return self.lab.client.get(
+            f"/api/games/{OTHER}/submissions/{answer.json()['id']}", headers=bearer(self.lab.tokens[team])
+        ).json()
+
+    def close(self):
+        self.grader.database.close()

@@ -1,0 +1,199 @@
+"""A course with a further league of bots: its own bots, dates, tournament and marks; with and without the first one."""
+
+import threading
+
+import pytest
+import yaml
+from fastapi.testclient import TestClient
+
+from pttt_ooc.course.app import create_app
+from pttt_ooc.course.kinds.bots import processes
+from pttt_ooc.course.kinds.bots import submission_pages as bots
+from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, course_of, league_directory, open_league
+from pttt_ooc.course.kinds.bots.submissions import Bots
+from pttt_ooc.course.kinds.bots.worker import Worker
+from pttt_ooc.course.term.course_file import apply, read_course_file
+from pttt_ooc.course.term.exports import lines
+from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.invitations import link_to_sign_in
+from pttt_ooc.course.term.people import add_staff, find_person
+from pttt_ooc.course.term.tables import Person
+from pttt_ooc.errors import PtttError
+from pttt_ooc.service.pulse import Pulse
+from tests.course.coursekit import GOOD, LEAGUE_PAGES, SANDBOX, Course, now
+from tests.course.grader_kit import Lab, bearer, form_token, pttt
+from tests.course.term_kit import HOUR, change, soon
+
+COURSE = """
+assignments:
+- {name: strategies, kind: strategies}
+- {name: bots, kind: bots}
+- {name: cup, title: The cup, kind: bots, settings: {league: cup}, rule: {kind: formula, formula: marks, points: 50}}
+"""
+
+
+class Further:
+    """The further league `cup` of a course, whose worker is called by hand."""
+
+    def __init__(self, lab, directory, **changes):
+        self.lab = lab
+        settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX, **changes}
+        self.directory = league_directory(lab.data, "cup")
+        self.directory.mkdir(parents=True)
+        open_league(self.directory, LeagueSettings(**settings))
+        (directory / "course.yaml").write_text(COURSE)
+        with lab.database.writing() as session:
+            apply(session, read_course_file(directory / "course.yaml"), lab.data, "Ada")
+        self.restarted()
+
+    def restarted(self):
+        self.league = League(self.directory)
+        self.bots = Bots(self.league)
+        self.app = create_app(self.lab.grader)
+        pulse = Pulse(self.league.alive)
+        self.worker = Worker(self.league, self.bots, self.lab.database, pulse, threading.Event())
+
+    def client(self, name=None):
+        client = TestClient(self.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+        if name:
+            form = {"form_token": form_token(client.get("/sign-in").text), "token": self.lab.tokens[name]}
+            assert client.post("/sign-in", data=form).status_code == 303
+        return client
+
+    def post(self, name, content):
+        files = {"file": ("team7.py", content)}
+        return self.client().post("/api/leagues/cup/bots", headers=bearer(self.lab.tokens[name]), files=files)
+
+    def hand_in(self, name, content):
+        number = self.post(name, content).json()["number"]
+        while self.worker.check_next():
+            pass
+        return self.client().get(f"/api/leagues/cup/bots/{number}", headers=bearer(self.lab.tokens[name])).json()
+
+
+@pytest.fixture
+def cup(lab, tmp_path):
+    """A further league beside none: the course has no league of its own."""
+    for name in ("Team A", "Team B"):
+        lab.team(name)
+    made = Further(lab, tmp_path, waiting_per_team=9)
+    yield made
+    made.bots.close()
+
+
+@pytest.mark.slow
+def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
+    told = cup.hand_in("Team A", GOOD)
+    assert told["status"] == "Accepted"
+    assert cup.hand_in("Team B", GOOD.replace(b"[0]", b"[-1]"))["status"] == "Accepted"
+    page = cup.client("Team A").get(f"/leagues/cup/bots/{told['number']}").text
+    assert "It plays." in page and "secret 4711" in page and "/extreme" not in page
+    page = cup.client("Team A").get("/leagues/cup/hand-in").text
+    assert 'action="/leagues/cup/bots"' in page and "plays for you" in page and 'href="/extreme' not in page
+    assert cup.client("Team B").get(f"/leagues/cup/bots/{told['number']}").status_code == 404
+    assert "has not begun" in cup.client().get("/leagues/cup/standings").text
+
+    path = cup.directory / "extreme.yaml"
+    content = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**content, "begins": now(-1).isoformat()}))
+    cup.bots.close()
+    cup.restarted()
+    assert cup.post("Team A", GOOD + b"#").status_code == 409
+    cup.worker.play()
+    page = cup.client("Team A").get("/leagues/cup/standings").text
+    assert "2 matches have been played." in page and "Team B" in page
+    with lab.database.writing() as session:
+        settle(session, lab.data, "test")
+        found = {(one.team.name, one.assignment.name): one.points for one in lines(session)}
+    assert max(found["Team A", "cup"], found["Team B", "cup"]) == 10
+    assert found["Team A", "bots"] is None and found["Team A", "strategies"] is None
+
+
+@pytest.mark.slow
+def test_two_leagues_side_by_side_have_dates_of_their_own(tmp_path):
+    course = Course(tmp_path / "grader")
+    cup = Further(course.lab, tmp_path)
+    try:
+        change(course.lab, "cup", due_at=soon(-HOUR))
+        assert "too late" in cup.post("Team A", GOOD).json()["error"]
+        assert course.post("Team A", GOOD).status_code == 201
+        change(course.lab, "bots", due_at=soon(-HOUR))
+        change(course.lab, "cup", due_at=soon(HOUR))
+        assert course.post("Team A", GOOD + b"#").status_code == 409
+        assert cup.post("Team A", GOOD).status_code == 201
+        assert len(course.bots.of_team(2)) == len(cup.bots.of_team(2)) == 1
+    finally:
+        cup.bots.close()
+        course.close()
+
+
+def test_a_league_that_is_not_there_is_not_found(cup, lab, tmp_path):
+    for path in ("/leagues/other/hand-in", "/api/leagues/other/bots", "/leagues/..%2f/hand-in", "/extreme/hand-in"):
+        assert cup.client().get(path, headers=bearer(lab.tokens["Team A"])).status_code == 404
+    file = tmp_path / "other.yaml"
+    file.write_text(COURSE.replace("league: cup", "league: other"))
+    with pytest.raises(PtttError, match="pttt extreme open --league other"), lab.database.writing() as session:
+        apply(session, read_course_file(file), lab.data, "Ada")
+
+
+@pytest.mark.slow
+def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
+    done = pttt("extreme", "open", "--league", "spring", "--data", lab.data)
+    assert done.returncode == 0 and (lab.data / "leagues" / "spring" / "extreme.yaml").is_file()
+    assert "small letters" in pttt("extreme", "open", "--league", "../x", "--data", lab.data).stderr
+    assert not (lab.data / "extreme.yaml").exists()
+    (worker,) = processes.further_workers(lab.data, lab.database)  # no assignment names the other one
+    assert worker == ("league cup", "pttt_ooc.course.kinds.bots.worker", str(cup.directory))
+    assert course_of(cup.directory) == lab.data.resolve() and course_of(lab.data) == lab.data
+    assert not cup.league.settings.practice and not cup.league.settings.games
+
+
+@pytest.mark.slow
+def test_a_copy_has_the_further_league(cup, lab, tmp_path):
+    cup.post("Team A", GOOD)
+    assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    done = pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "restored")
+    assert done.returncode == 0, done
+    copy = Lab(tmp_path / "restored")
+    bots = Bots(League(league_directory(copy.data, "cup")))
+    assert [bot.file for bot in bots.of_team(2)] == ["team7.py"]
+    bots.close()
+    copy.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ["nobody", "student", "Team A", "Team B", "instructor"])
+def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
+    pages = {"/leagues/{league}" + r.path for router in (bots.router, bots.standings) for r in router.routes}
+    assert pages | {"/api/leagues/{league}" + r.path for r in bots.programs.routes} == set(LEAGUE_PAGES)
+    number = cup.post("Team A", GOOD).json()["number"]
+    with lab.database.writing() as session:
+        lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
+        session.add(Person(key="s@x.org", email="s@x.org", name="Sue", role="student", created_at=0.0))
+        session.flush()
+        code = link_to_sign_in(session, "Ada", find_person(session, "s@x.org"))
+    client = cup.client(who if who in lab.tokens else None)
+    if who == "student":
+        form = {"form_token": form_token(client.get("/account/join").text), "code": code}
+        assert client.post("/account/join", data=form).status_code == 303
+    token = form_token(client.get("/account/join").text)
+    headers = bearer(lab.tokens[who]) if who in lab.tokens else {}
+    is_team = who.startswith("Team")
+    for address, rule in LEAGUE_PAGES.items():
+        path = address.replace("{league}", "cup").replace("{number}", str(number))
+        program = path.startswith("/api/")
+        files = {"form_token": (None, token), "file": ("team7.py", GOOD + path.encode())}
+        if rule in ("post", "teams"):
+            code = client.post(path, files=files, headers=headers if program else {}).status_code
+            refused = 403 if program and who == "instructor" else 401
+            assert code == ((201 if program else 303) if is_team else refused), (who, "POST", path)
+        if rule == "post":
+            continue
+        code = client.get(path, headers=headers if program else {}).status_code
+        if rule == "everybody":
+            expected = 200
+        elif program and not is_team:
+            expected = 403 if who == "instructor" else 401
+        else:
+            expected = 200 if who == "Team A" or rule == "teams" else 404
+        assert code == expected, (who, "GET", path)
