@@ -35,7 +35,8 @@ class TreeSearch(Bounded):
     room
         The most nodes of the tree.
     path
-        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes; it replaces the games played out.
+        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or ``shipped``;
+        it replaces the games played out.
     """
 
     explore: float = 0.7

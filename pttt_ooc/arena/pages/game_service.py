@@ -62,6 +62,8 @@ class GameService:
         return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
+        if "path=shipped" in offer.text:
+            return game_text == "ultimate"  # the rules for which these weights were learnt
         _, needs, file = offer.text.partition("{directory}/")
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
