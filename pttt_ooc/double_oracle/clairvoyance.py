@@ -122,7 +122,7 @@ def _move(keys: Any, ages: Any, content: Any, begin: int, end: int, length: int)
 
 
 @piece
-def _mix(word: Any) -> Any:
+def mix(word: Any) -> Any:
     """A 64-bit permutation without visible structure (the finaliser of SplitMix64)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -143,19 +143,19 @@ def digest_plan(rules: Any, plan: Any, words: Any, digests: Any) -> None:
     for infoset in range(plan.counts[0] - 1, -1, -1):
         known = np.uint64(plan.marks[infoset]) | (np.uint64(plan.fails[infoset]) << np.uint64(16))
         known |= np.uint64(plan.stabilisers[infoset]) << np.uint64(32)
-        one, two = _mix(known + np.uint64(1)), _mix(known ^ np.uint64(0x9E3779B97F4A7C15))
+        one, two = mix(known + np.uint64(1)), mix(known ^ np.uint64(0x9E3779B97F4A7C15))
         for square in range(rules.squares):
             sequence = plan.actions[infoset, square]
             if sequence < 0 or words[sequence] == 0:
                 continue
-            one = _mix(one ^ words[sequence]) + np.uint64(square)
-            two = _mix(two + words[sequence]) ^ np.uint64(square)
+            one = mix(one ^ words[sequence]) + np.uint64(square)
+            two = mix(two + words[sequence]) ^ np.uint64(square)
             for placed in range(2):
                 after = plan.children[infoset, 2 * square + placed]
                 if after >= 0 and plan.choices[after]:
-                    one, two = _mix(one ^ digests[after, 0]), _mix(two + digests[after, 1])
+                    one, two = mix(one ^ digests[after, 0]), mix(two + digests[after, 1])
                 else:
-                    one, two = _mix(one), _mix(two)
+                    one, two = mix(one), mix(two)
         digests[infoset, 0], digests[infoset, 1] = one, two
 
 
@@ -181,7 +181,7 @@ def key_of(rules: Any, digests: Any, at: Any, own: int) -> Any:
 @piece
 def entry_of(keys: Any, ages: Any, now: Any, one: Any, two: Any) -> Any:
     """The entry of a key; if there is none, -1 minus the entry that it may take, an empty or the oldest one."""
-    mixed = _mix(one ^ (two * np.uint64(0x9E3779B97F4A7C15)))
+    mixed = mix(one ^ (two * np.uint64(0x9E3779B97F4A7C15)))
     first, last = np.int64(mixed & np.uint64(len(keys) - 1)), len(keys) - 1
     oldest = first
     for k in range(_TRIED):

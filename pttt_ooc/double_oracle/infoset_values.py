@@ -16,6 +16,7 @@ from pttt_ooc.double_oracle.lazy_response import attempt, bound_attempts, follow
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
+from pttt_ooc.double_oracle.transpositions import new_transpositions
 from pttt_ooc.jit import bare_kernel
 
 _OWN, _BEST = 0, 1
@@ -59,7 +60,7 @@ class InfosetValues:
         self._own, opponent = _played(plans[player]), _played(plans[1 - player])
         digests = np.zeros((int(opponent.counts[0]), 2), np.uint64)
         digest_plan(rules, opponent, opponent.chances.view(np.uint64), digests)
-        self._opponent = (1 - player, opponent, digests, new_bounds(rules.squares, memo_mb), True)
+        self._opponent = (1 - player, opponent, digests, new_bounds(rules.squares, memo_mb), True, new_transpositions())
         self._give_room(_ROOM)
 
     def fitting(self, attempts: Attempts) -> Fitting:

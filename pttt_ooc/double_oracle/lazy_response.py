@@ -3,8 +3,9 @@
 A depth-first search through the responder's own sequences.  At each infoset there is the list of the opponent's
 positions that fit and have reach.  Each attempt has an upper bound, see :mod:`pttt_ooc.double_oracle.clairvoyance`;
 attempts are searched in the order of their bounds, and those that cannot beat the best so far are dropped
-(Bosansky et al. 2014, section 4.3).  A symmetric opponent has a symmetric best response, so that of attempts that are
-mirror images of each other only one is searched.
+(Bosansky et al. 2014, section 4.3).  So are infosets that another order of attempts led to, see
+:mod:`pttt_ooc.double_oracle.transpositions`.  A symmetric opponent has a symmetric best response, so that of attempts
+that are mirror images of each other only one is searched.
 
 A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
 responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from pttt_ooc.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds, resize, row_of
 from pttt_ooc.double_oracle.rule_tables import RuleTables
 from pttt_ooc.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
+from pttt_ooc.double_oracle.transpositions import new_transpositions, note, proven, transposition_key
 from pttt_ooc.jit import bare_kernel, piece
 
 LEAST = 4e-15
@@ -138,7 +140,7 @@ class Responder:
 
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
         self._rules, self._player = rules, player
-        self._bounds = new_bounds(rules.squares, memo_mb)
+        self._bounds, self._known = new_bounds(rules.squares, memo_mb), new_transpositions()
         self._room = 1 << 16
 
     def limit(self, memo_mb: float) -> None:
@@ -166,7 +168,7 @@ class Responder:
         self._give_room(self._room)
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
-        self._own, self._opponent = own, (1 - self._player, plan, digests, self._bounds, bounded)
+        self._own, self._opponent = own, (1 - self._player, plan, digests, self._bounds, bounded, self._known)
         start = follow(self._rules, self._opponent, self._positions, np.zeros((0, 2), np.int64))
         self.payoff = float(start[-1])
 
@@ -175,6 +177,7 @@ class Responder:
         path = np.array(subtree.path, np.int64).reshape(-1, 2)
         _, _, infoset, squares, need = subtree
         while True:
+            self._known.now[0] += 1
             steps = self._steps
             value = search_subtree(
                 self._rules, self._opponent, self._own, self._positions, steps, path, infoset, squares, need
@@ -422,7 +425,7 @@ def bound_attempts(
     row: Any,
 ) -> float:
     """Set the bounds of all attempts at an infoset; returns the highest."""
-    player, plan, digests, bounds, bounded = opponent
+    player, plan, digests, bounds, bounded = opponent[:5]
     for square in range(rules.squares):
         possible = not (own | tried) >> square & 1 and rules.least[stabiliser, square] == square
         row[square] = 0.0 if possible else NEVER
@@ -483,8 +486,14 @@ def respond(
         A value that is not above this may be too high, and its actions need not be the best.
     """
     own, tried, stabiliser, parent, result, depth, infoset = node
-    base, best, dropped = steps.counts[0], need, NEVER
     steps.counts[1] += 1
+    one, two = np.uint64(0), np.uint64(0)
+    if infoset < 0:  # what the own plan attempts has to be searched anyway
+        one, two = transposition_key(opponent[2], positions, span, own, tried, stabiliser)
+        bound = proven(opponent[5], one, two, -NEVER)
+        if bound <= need:
+            return bound
+    base, best, dropped = steps.counts[0], need, NEVER
     bounds, after_bounds = steps.bounds[depth, result], steps.bounds[depth + 1]
     planned = infoset >= 0
     while True:
@@ -543,7 +552,10 @@ def respond(
         else:
             dropped = max(dropped, total)
             steps.counts[0] = mark
-    return best if best > need else min(dropped, need)
+    bound = best if best > need else min(dropped, need)
+    if infoset < 0:
+        note(opponent[5], one, two, bound)
+    return bound
 
 
 @piece

@@ -12,6 +12,7 @@ from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables
+from pttt_ooc.double_oracle.transpositions import new_transpositions
 from pttt_ooc.errors import MemoryBudgetError
 
 _GROWN = 2.5  # an array that grows, and its copy
@@ -40,7 +41,11 @@ class RunMemory:
     def __init__(self, name: str, rules: RuleTables, megabytes: float) -> None:
         self._name, self._megabytes = name, megabytes
         tables = [*rules.winning_sets, *(part for part in rules if isinstance(part, np.ndarray))]
-        self._fixed: dict[str, float] = {**process_needs(), "tables of the rules": sum(one.nbytes for one in tables)}
+        self._fixed: dict[str, float] = {
+            **process_needs(),
+            "tables of the rules": sum(one.nbytes for one in tables),
+            "transpositions": 2 * sum(one.nbytes for one in new_transpositions()),
+        }
 
     def for_bounds(self, plans: Plans, histories: int, exact: bool) -> float:
         """The megabytes that are left for tables of bounds.

@@ -52,6 +52,7 @@ def run(directory: Path) -> None:
             "size": size_sentence(named_game(name)),
             "rows": told_rows(rows),
             "count": len(rows),
+            "parts": [sum(row[part] for row in rows) for part in ("restricted_seconds", "response_seconds")],
             "pictures": [inline_svg(*shown) for shown in zip(panels(rows), ("interval", "width"), labels, strict=True)],
         }
         atomic_write_text(directory / PAGE, rendered("frontier_report.html.j2", "frontier", **context))

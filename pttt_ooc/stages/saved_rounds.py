@@ -86,6 +86,8 @@ def _row(last: Round, seconds: float) -> Facts:
     return {
         "iteration": last.number,
         "seconds": seconds,
+        "restricted_seconds": last.program_seconds,
+        "response_seconds": last.response_seconds,
         "nashconv": last.nashconv,
         "value_lower": low,
         "value_upper": high,

@@ -31,7 +31,7 @@ def rows_of(directory):
 
 
 def without_times(rows):
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+    return [{key: value for key, value in row.items() if "seconds" not in key} for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,8 @@ def test_a_run_ends_with_the_value_and_both_plans(solved):
     assert first.counts[1] == made["result"]["sequences"][0]
     widths = [row["value_upper"] - row["value_lower"] for row in rows_of(solved)]
     assert widths == sorted(widths, reverse=True) and len(widths) == made["result"]["iteration"]
+    parts = sum(row["restricted_seconds"] + row["response_seconds"] for row in rows_of(solved))
+    assert 0 < parts <= rows_of(solved)[-1]["seconds"]
 
 
 @pytest.mark.slow
@@ -105,6 +107,7 @@ def test_a_damaged_state_is_named(tmp_path):
 def test_the_page(solved):
     report.run(solved)
     page = (solved / "report.html").read_text()
+    assert "Restricted games took" in page
     assert "0.81818181818182" in page and "exact to rounding" in page and page.count("<svg") == 2
     assert all(
         f'aria-label="The {what} of {GAME} over seconds' in page
