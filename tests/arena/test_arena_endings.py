@@ -56,7 +56,7 @@ def late_positions(count, largest):
 @pytest.mark.parametrize("table_bits", [1, 16])
 def test_values_are_those_of_a_brute_force(table_bits):
     """Also with a table of two places, where nearly every entry is overwritten."""
-    solver, seen = endings.Solver(table_bits), set()
+    solver, seen = endings.EndingSolver(table_bits), set()
     for moves, position in late_positions(60, 7):
         state = ULTIMATE.after(moves)
         assert endings.open_squares(state) == squares(position)
@@ -76,7 +76,7 @@ def test_committed_endings_are_games_by_lot_and_their_values_hold():
     again = [endings.by_lot(0, number, player) for number in range(40)]
     first = [one.moves for one in there[:12]]
     assert [moves for moves in again if moves in first] == first[: sum(moves in first for moves in again)] != []
-    solver = endings.Solver(12)
+    solver = endings.EndingSolver(12)
     for one in there[::100]:
         state = ULTIMATE.after(one.moves)
         assert endings.open_squares(state) == one.open <= endings.MOST
@@ -110,7 +110,7 @@ def test_an_agent_without_errors_and_one_with_nothing_else(tmp_path):
 
 
 def pick(legal, state, which):
-    values = endings.Solver(12).values(np.array(state, dtype=np.int64))
+    values = endings.EndingSolver(12).values(np.array(state, dtype=np.int64))
     return which(legal, key=lambda move: values[move])
 
 
@@ -150,4 +150,4 @@ def test_the_commands(tmp_path, capsys):
     with pytest.raises(ArenaError, match="no file of endings, or damaged"):
         endings.read(file)
     with pytest.raises(ArenaError, match="for the game ultimate only"):
-        endings.Solver(4).values(game("ultimate:open").start())
+        endings.EndingSolver(4).values(game("ultimate:open").start())

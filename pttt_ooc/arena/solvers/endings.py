@@ -62,7 +62,7 @@ class Ending:
         return ["".join(f"{move:02}" for move in self.moves), self.open, list(self.values.values())]
 
 
-class Solver:
+class EndingSolver:
     """Exact values of endings.
 
     Parameters
@@ -148,7 +148,7 @@ def collect(count: int, seed: int, tell: Callable[[int], None] | None = None) ->
     """
     from pttt_ooc.arena.agents.catalogue import agent
 
-    player, solver = agent(PLAYER), Solver()
+    player, solver = agent(PLAYER), EndingSolver()
     player.seat(Ultimate())
     found: list[Ending] = []
     games = equal = 0
