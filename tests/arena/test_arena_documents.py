@@ -87,7 +87,10 @@ def test_records_are_complete_and_compact():
         ("ultimate", "expectimax-minimax", "match"),
         ("ultimate", "memory-plain-nodes", "match"),
         ("ultimate", "heur4-heur3", "match"),
+        ("ultimate", "memory-fifo-nodes", "match"),
+        ("ultimate", "nodes-depth-2", "800"),
         ("round-robin", "tuned-nodes", "match"),
+        ("round-robin", "mcts-uct", "match"),
         ("round-robin", "tuned-depth-2", "match"),
     ],
 )
