@@ -24,7 +24,7 @@ PROFILE := profiles/default
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve web serve test test-all check docs bench certificates mutate format lock clean
+.PHONY: help env solve web serve test test-all check docs bench certificates mutate format lock paper clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
@@ -79,6 +79,10 @@ lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest 
 	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-slurm.txt --output-file envs/requirements-dev.txt
 	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
 	$(COMPILE) pyproject.toml --group build --extra openspiel --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
+
+paper: ## build the paper as build/paper.pdf (needs pandoc and xelatex)
+	mkdir -p build
+	cd paper && pandoc paper.md --citeproc --pdf-engine=xelatex --variable geometry:margin=2.5cm --variable author="The pttt-ooc developers" --output ../build/paper.pdf
 
 clean: ## remove .venv, caches and everything built, docs included; data/ and .snakemake/ stay
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

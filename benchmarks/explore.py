@@ -27,7 +27,7 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.play import start
 
 _COMMAND = "from pttt_ooc.cli.commands import main; main()"
-_LINK = re.compile(r'<a href="(/explore[^"]*)"')
+_LINK = re.compile(r'<a href="(/explore[^"]*)"(?! download)')
 
 
 class Served:

@@ -58,6 +58,7 @@ CONTENTS = {
         "commands",
         "library",
         "score",
+        "ladder",
         "eas",
         "exact",
         "frontier",

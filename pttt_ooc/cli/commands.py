@@ -18,6 +18,7 @@ from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
 from pttt_ooc.course.term import commands as term
+from pttt_ooc.course.term import desk_commands as desk
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (
@@ -34,6 +35,7 @@ GROUPS = (
     play,
     course,
     term,
+    desk,
     *_WINGS,
     league,
 )

@@ -13,9 +13,14 @@ from pttt_ooc.rules.catalogue import named_game
 
 if TYPE_CHECKING:
     from pttt_ooc.rules.game import Game
+    from pttt_ooc.scoring.answers import Manner
+    from pttt_ooc.scoring.games import GamesScore
     from pttt_ooc.scoring.scores import Score
 
-_AGENT = "FILE.py:NAME, MODULE:NAME, a .onnx, or a strategy: a .zip, .npy or .h5, the directory of a solution, uniform."
+_AGENT = (
+    "FILE.py:NAME, MODULE:NAME, a file .onnx, .cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy "
+    "or .h5, the directory of a solution, uniform."
+)
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -31,6 +36,17 @@ def score(
     ] = "probabilities",
     greedy: Annotated[bool, typer.Option("--greedy", help="Always attempt the most probable square.")] = False,
     block: Annotated[int, typer.Option(min=1, metavar="N", help="Infosets that the agent is asked at a time.")] = 65536,
+    games: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Play N games against an equilibrium instead, and estimate what is lost."),
+    ] = None,
+    equilibrium: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STRATEGY", help="With --games, the opponent; default: the best solution of the game in --data."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="With --games, of the opponent's draws.")] = 0,
     game_value: GameValueOption = None,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
@@ -41,21 +57,61 @@ def score(
 
     The agent is asked for its strategy at all infosets of the game; then both best responses are computed.
     Exploitability is half of NashConv.
+
+    An agent that can only be played, such as a bot, is played by --games against an equilibrium.  What it loses is
+    estimated by AIVAT, with an interval; its exploitability is at least that.
     """
     check_game(game)
     from pttt_ooc import configure
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.strategy_reader import parse_interval
-    from pttt_ooc.scoring import scores
+    from pttt_ooc.scoring import answers, checkpoints, scores
 
     if outputs not in ("probabilities", "logits"):
         raise ConfigError(f"--outputs is {outputs!r}, but must be probabilities or logits.")
     interval = parse_interval(game_value) if game_value is not None else None
     configure(data=data, threads=threads)
     rules, agents = _agents((agent, other or agent), game)
-    kind: scores.Outputs = "logits" if outputs == "logits" else "probabilities"
+    kind: checkpoints.Outputs = "logits" if outputs == "logits" else "probabilities"
+    if games is not None:
+        _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed, as_json)
+        return
     found = scores.score(rules, agents, kind, greedy, block, _report, interval)
     print(json.dumps(found.as_record()) if as_json else _line(found))
+
+
+def _by_games(
+    rules: Game, agents: dict[int, Any], equilibrium: str | None, games: int, manner: Manner, seed: int, as_json: bool
+) -> None:
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.strategy_names import named_strategy
+    from pttt_ooc.library.strategy_reader import best_solution
+    from pttt_ooc.library.structures import data_directory
+    from pttt_ooc.scoring.games import score_by_games
+
+    name = equilibrium or str(best_solution(rules, data_directory()))
+    first, second = (Strategy.of_named(named_strategy(name, player), rules) for player in (0, 1))
+    found = score_by_games((first, second), agents, games, manner, seed)
+    print(json.dumps({"equilibrium": name, **found.as_record()}) if as_json else _games_text(found, name))
+
+
+def _games_text(found: GamesScore, name: str) -> str:
+    from pttt_ooc.scoring.games import FEW_LOSSES
+
+    loss, plain = found.loss, found.plain_loss
+    lines = [
+        f"{found.game}, {found.games:,} games against {name}: loses {loss.mean:.6f} a game, 95% interval "
+        f"{loss.low:.6f} to {loss.high:.6f}; payoff {found.payoff_0.mean:+.6f} as player 0 and "
+        f"{found.payoff_1.mean:+.6f} as player 1; a best response gets {found.best_0:+.6f} and {found.best_1:+.6f}.",
+        f"By plain averaging: loses {plain.mean:.6f}, 95% interval {plain.low:.6f} to {plain.high:.6f}"
+        + (f"; as narrow an interval would need {found.plain_games:,} games." if found.plain_games else "."),
+    ]
+    if found.lossy_games < FEW_LOSSES:
+        lines.append(
+            f"Only {found.lossy_games} of the games had a loss: the interval is not to be trusted, for rare losses may "
+            "not have come up.  Play more games."
+        )
+    return "\n".join(lines)
 
 
 def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, Any]]:

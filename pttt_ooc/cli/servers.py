@@ -35,7 +35,7 @@ def add_commands(app: typer.Typer) -> None:
 def web(
     game: Annotated[
         str | None,
-        typer.Option("--game", metavar="NAME", help="The solved game to explore and play.  [default: pttt-abrupt]"),
+        typer.Option("--game", metavar="NAME", help="The solved game that comes first.  [default: pttt-abrupt]"),
     ] = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
@@ -107,9 +107,9 @@ def explore(
 
 def solved_in(data: Path, game: str | None) -> None:
     """Raise a StrategyFileError if there is no solution in a directory."""
-    from pttt_ooc.cli.site import chosen, found_solutions
+    from pttt_ooc.cli.site import found_solutions, games_of
 
-    if not chosen(found_solutions(data)[0], game, data):
+    if not games_of(found_solutions(data)[0], game, data):
         raise StrategyFileError(f"There is no solution in {data}; name a strategy, such as uniform, or run make solve.")
 
 

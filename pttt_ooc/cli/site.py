@@ -58,8 +58,13 @@ def found_solutions(data: Path) -> tuple[list[Solution], list[str]]:
     return found, damaged
 
 
-def chosen(solutions: Sequence[Solution], game: str | None, data: Path) -> list[Solution]:
-    """The solutions of the game that is explored, the one with the smallest gap first; none if nothing is solved.
+def games_of(solutions: Sequence[Solution], game: str | None, data: Path) -> list[list[Solution]]:
+    """The solutions of each game, the one with the smallest gap first.
+
+    Parameters
+    ----------
+    game
+        The game that comes first; None: :data:`FIRST`, or else as in the catalogue.
 
     Raises
     ------
@@ -69,9 +74,10 @@ def chosen(solutions: Sequence[Solution], game: str | None, data: Path) -> list[
     names = list(dict.fromkeys(one.game for one in solutions))
     if game is not None and game not in names:
         raise StrategyFileError(f"There is no solution of {game} in {data}; name another game, or run make solve.")
-    listed = sorted(names, key=lambda name: (name != FIRST, name not in GAMES, name))
-    name = game or next(iter(listed), None)
-    return sorted((one for one in solutions if one.game == name), key=lambda one: one.gap)
+    catalogue = list(GAMES)
+    places = {name: catalogue.index(name) if name in GAMES else len(catalogue) for name in names}
+    listed = sorted(names, key=lambda name: (name != (game or FIRST), places[name], name))
+    return [sorted((one for one in solutions if one.game == name), key=lambda one: one.gap) for name in listed]
 
 
 def site_pages(data: Path, game: str | None = None) -> list[Pages]:
@@ -83,10 +89,9 @@ def site_pages(data: Path, game: str | None = None) -> list[Pages]:
         If the named game is not solved.
     """
     solutions, damaged = found_solutions(data)
-    shown = chosen(solutions, game, data)
     pages: list[Pages] = []
     cards = [
-        _phantom(pages, solutions, shown, damaged, data),
+        _phantom(pages, games_of(solutions, game, data), damaged, data),
         _secret_goals(pages, data),
         _arena(pages, data),
         _extreme(pages, data),
@@ -96,7 +101,6 @@ def site_pages(data: Path, game: str | None = None) -> list[Pages]:
         name="web",
         what=f"All of {data}",
         title="Tic-tac-toe, computed",
-        subtitle=shown[0].game if shown else "",
         parts=("pttt_ooc.web.home:parts", told),
     )
     return [home, *pages]
@@ -106,32 +110,39 @@ def site_pages(data: Path, game: str | None = None) -> list[Pages]:
 # Cards
 
 
-def _phantom(
-    pages: list[Pages], solutions: Sequence[Solution], shown: Sequence[Solution], damaged: Sequence[str], data: Path
-) -> Card:
+def _phantom(pages: list[Pages], games: Sequence[Sequence[Solution]], damaged: Sequence[str], data: Path) -> Card:
     from pttt_ooc.explore.local_sources import local_pages
+    from pttt_ooc.explore.wing import several
 
-    notes = list(damaged)
-    if shown:
+    notes, found, open_games = list(damaged), [], set()
+    for solutions in games:
+        game = solutions[0].game
         try:
-            pages.append(local_pages([str(one.directory) for one in shown], shown[0].game, data)[0])
+            found.append(local_pages([str(one.directory) for one in solutions], game, data)[0])
+            open_games.add(game)
         except PtttError as error:
             notes.append(str(error))
-    rows = [
-        (f"{described(named_game(one.game))}: {one.directory.relative_to(data)}", decimals(one.value), gap(one.gap))
-        for one in solutions
-    ]
-    if others := sorted({one.game for one in solutions} - {one.game for one in shown}):
-        notes.append(f"These pages are on {shown[0].game}; for {', '.join(others)}, start pttt web --game NAME.")
+    if found:
+        pages.append(several(found) if len(found) > 1 else found[0])
+    listed = [one for solutions in games for one in solutions]
     return Card(
         "Phantom tic-tac-toe",
         "Neither player sees the other’s marks. Play against an exact solution, and see what it does and believes.",
         ("Solution", "Value", "Exact gap"),
-        tuple(rows),
-        (("/play", "Play"), ("/explore", "Explore")) if pages else (),
+        tuple((_name_of(one, data), decimals(one.value), gap(one.gap)) for one in listed),
+        (("/play", "Play"), ("/explore", "Explore")) if found else (),
         tuple(notes),
-        "" if solutions else "make solve",
+        "" if listed else "make solve",
+        tuple(f"/explore?game={one.game}" if one.game in open_games else "" for one in listed) if found else (),
     )
+
+
+def _name_of(solution: Solution, data: Path) -> str:
+    """A solution's name for people."""
+    from pttt_ooc.explore.local_sources import label_of
+
+    label = label_of(solution.directory)
+    return described(named_game(solution.game)) + (f" ({label})" if label != "Solution" else "")
 
 
 def _secret_goals(pages: list[Pages], data: Path) -> Card:

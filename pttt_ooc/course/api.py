@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course import standings, submissions, teams
+from pttt_ooc.course import queue, standings, submissions, teams
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import UsedGrader
 from pttt_ooc.course.handlers import Bearer, Number, check_shown, shown_to
@@ -55,6 +55,7 @@ def grader_facts(grader: UsedGrader) -> GraderOut:
         game_value=value.interval if value else None,
         max_upload_bytes=settings.max_upload_bytes,
         submissions_per_hour=settings.submissions_per_hour,
+        submissions_per_day=settings.submissions_per_day,
         waiting_per_team=settings.waiting_per_team,
     )
 
@@ -109,7 +110,7 @@ def list_submissions(
     with grader.database.reading() as session:
         shown_if = shown_to(session, account)
         listed = submissions.listed(session, page, size, _team(session, team), status, shown_if)
-        places = submissions.positions(session)
+        places = queue.positions(session)
     rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
     return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)
 
@@ -124,7 +125,8 @@ def _one(grader: UsedGrader, account: Account | None, number: int) -> Submission
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
-        return SubmissionOut.of(found, submissions.positions(session).get(found.id))
+        place = standings.place_of(session, found, veil(session))
+        return SubmissionOut.of(found, queue.positions(session).get(found.id), place)
 
 
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
@@ -170,7 +172,7 @@ def submission_of(submission: Submission | None, number: int) -> Submission:
 def _team(session: Session, name: str | None) -> int | None:
     if name is None:
         return None
-    row = teams.find_team(session, name)
+    row = teams.public_team(session, name)
     if row is None:
         raise HTTPException(404, f"There is no team {name}.")
     return row.id

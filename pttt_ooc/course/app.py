@@ -13,11 +13,12 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
-from pttt_ooc.course.limits import SubmissionError
+from pttt_ooc.course.limits import SubmissionError, in_words
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
+from pttt_ooc.course.term import desk_pages, team_pages
 from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
@@ -74,6 +75,9 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             health.router,
             course_pages.router,
             course_pages.programs,
+            desk_pages.router,
+            team_pages.router,
+            team_pages.programs,
         ),
         links=LINKS,
         state=grader,
@@ -91,6 +95,7 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             "TIE": TIE,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
+            "in_words": in_words,
             "looks": looks,
         },
         caught=(OSError, DBAPIError),

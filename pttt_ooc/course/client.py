@@ -8,11 +8,11 @@ import secrets
 import ssl
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pttt_ooc.errors import GraderError, StrategyError
 from pttt_ooc.show.numbers import exploitability
@@ -63,31 +63,117 @@ class _Server:
             raise GraderError(f"{self.url} answers, but is no grader (status {response.status}).") from None
 
 
-def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> bool:
-    """Upload a file and, if asked, wait for the verdict; returns whether it was accepted.
+def _server(url: str, token: str | None) -> _Server:
+    if not token:
+        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
+    if not token.isascii() or not token.isprintable():
+        raise GraderError("The token has characters that no token has; copy it again.")
+    return _Server(url, token.strip())
+
+
+def pick(assignment: str, number: str, url: str, token: str | None, as_json: bool) -> None:
+    """Pick what counts for an assignment, and print what counts now.
+
+    Raises
+    ------
+    GraderError
+        If there is no token, or the server refuses it or cannot be reached.
+    """
+    if number != "none" and not (number.isascii() and number.isdecimal()):
+        raise GraderError(f"{number!r} is no number of a submission, nor none.")
+    server = _server(url, token)
+    body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    with _reached(server):
+        status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)
+    if status != 200:
+        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+    found = next(one for one in answer["assignments"] if one["name"] == assignment)
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        counts = ", ".join(f"{part}: {number}" for part, number in found["grade"]["submissions"].items())
+        print(f"What counts now: {counts or 'nothing'}.")
+
+
+def submit(
+    files: list[Path], player: int | None, url: str, token: str | None, wait: bool, as_json: bool = False
+) -> bool:
+    """Upload one file, or one for each player, and wait for the verdicts, if asked; whether all were accepted.
+
+    Parameters
+    ----------
+    files
+        One file, or player 0's and player 1's.
+    player
+        Of a single file.
 
     Raises
     ------
     GraderError
         If there is no token or file, or the server refuses it or cannot be reached.
     StrategyFileError, StrategyError
-        If the file is no strategy of the player in the grader's game, by its header; nothing is sent then.
+        If a file is no strategy of the player in the grader's game, by its header; nothing is sent then.
     """
-    if not token:
-        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
-    if not token.isascii() or not token.isprintable():
-        raise GraderError("The token has characters that no token has; copy it again.")
-    if not file.is_file():
-        raise GraderError(f"{file}: There is no such file.")
-    if not file.stat().st_size:
-        raise GraderError(f"{file}: The file is empty.")
-    server = _Server(url, token.strip())
-    _check_fits(file, player, server)
-    answer = _upload(server, file, player)
-    submission = answer["submission"]
-    page = f"{url.rstrip('/')}{submission['url']}"
-    print(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
-    return _verdict(server, submission) if wait else True
+    server = _server(url, token)
+    if len(files) > 2 or (len(files) == 2) == (player is not None):
+        raise GraderError("Give one file and its --player, or player 0's file and player 1's without --player.")
+    players = (0, 1) if player is None else (player,)
+    for file, of in zip(files, players, strict=True):
+        if not file.is_file():
+            raise GraderError(f"{file}: There is no such file.")
+        if not file.stat().st_size:
+            raise GraderError(f"{file}: The file is empty.")
+        _check_fits(file, of, server)
+    tell = _silent if as_json else _said
+    found = []
+    for file, of in zip(files, players, strict=True):
+        answer = _upload(server, file, of)
+        found.append(answer["submission"])
+        page = f"{url.rstrip('/')}{answer['submission']['url']}"
+        tell(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
+    pair = _pair(server, found, tell, url) if len(found) == 2 else None
+    if wait:
+        found = [_verdict(server, submission, tell) for submission in found]
+        pair = _pair_verdict(server, pair, tell) if pair else None
+    if as_json:
+        print(json.dumps({"submissions": found, "pair": pair}, ensure_ascii=False, indent=2))
+    return not wait or all(submission["status"] == "Accepted" for submission in found)
+
+
+def _said(text: str) -> None:
+    print(text, flush=True)
+
+
+def _silent(text: str) -> None:
+    """Tell nothing: the answer is JSON."""
+
+
+def _pair(server: _Server, found: list[dict[str, Any]], tell: Callable[[str], None], url: str) -> dict[str, Any] | None:
+    """Both submissions together; None if the grader is of an older version."""
+    body = json.dumps({"first": found[0]["id"], "second": found[1]["id"]}).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    with _reached(server):
+        status, answer = server.ask("POST", "/api/course/pairs", iter([body]), headers)
+    if status != 200:
+        return None
+    tell(f"Both together: {url.rstrip('/')}{answer['url']}")
+    return dict(answer)
+
+
+def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Wait until a pair's value is known, or never will be."""
+    silent = 0
+    while not pair["over"] and silent <= _MOST_UNANSWERED:
+        time.sleep(_ASK_SECONDS)
+        try:
+            status, answer = server.ask("GET", f"/api/course/pairs/{pair['id']}")
+            pair, silent = (answer, 0) if status == 200 else (pair, silent + 1)
+        except (OSError, http.client.HTTPException):
+            silent += 1
+    if pair["nashconv"] is not None and pair["value"] is not None:
+        tell(f"Both together: NashConv {exploitability(pair['nashconv'], 7)}, own value {pair['value']:.7f}")
+    return pair
 
 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
@@ -157,15 +243,15 @@ def _pieces(file: Path, size: int, head: bytes, tail: bytes) -> Iterator[bytes]:
     yield tail
 
 
-def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
+def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
     last, silent = "", 0
     while True:
         state = _state(submission)
         if state != last:
-            print(state, flush=True)
+            tell(state)
             last = state
         if submission["status"] in ("Accepted", "Rejected"):
-            return bool(submission["status"] == "Accepted")
+            return submission
         time.sleep(_ASK_SECONDS)
         try:
             status, answer = server.ask("GET", f"/api/submissions/{submission['id']}")
@@ -184,7 +270,18 @@ def _state(submission: dict[str, Any]) -> str:
         return f"Queued, number {submission['position']}"
     if status == "Accepted":
         best = ", your team's best" if submission["best"] else ""
-        return f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}"
+        return f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_ranked(submission)}"
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status
+
+
+def _ranked(submission: dict[str, Any]) -> str:
+    """The rank, and the change since the team's best before; empty if it is not the best, or of an older grader."""
+    rank, before, former = (submission.get(name) for name in ("rank", "before", "rank_before"))
+    if rank is None:
+        return ""
+    if before is None or former is None:
+        return f", rank {rank}"
+    better = exploitability(before - submission["exploitability"], 7)
+    return f", rank {rank}{f' (before: {former})' if former != rank else ''}, better by {better}"

@@ -16,7 +16,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import GRADER, DataOption, ForceOption, group
+from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.course.database import Database
@@ -32,27 +32,48 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://grader.example")(
         submit
     )
+    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://grader.example")(pick)
     app.add_typer(grader, name="grader")
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip with one .npy file.")],
-    player: Annotated[int, typer.Option(min=0, max=1, help="Player of the strategy: 0 or 1.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE [FILE]", help="A zip with one .npy file; or player 0's and player 1's."),
+    ],
     server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
     token: Annotated[
         str | None,
         typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
     ] = None,
+    player: Annotated[int | None, typer.Option(min=0, max=1, help="Player of a single file: 0 or 1.")] = None,
     wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
+    as_json: JsonOption = False,
 ) -> None:
-    """Submit a strategy to a grader.
+    """Submit a strategy to a grader, or one for each player, which a page then shows together.
 
     The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
     """
     from pttt_ooc.course.client import submit as submitted
 
-    if not submitted(file, player, server, token, wait):
+    if not submitted(files, player, server, token, wait, as_json):
         raise typer.Exit(1)
+
+
+def pick(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
+    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Pick which of your submissions counts, where teams choose; until the assignment closes."""
+    from pttt_ooc.course.client import pick as picked
+
+    picked(assignment, number, server, token, as_json)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -79,7 +79,8 @@ class Grader:
     def limits(self) -> Limits:
         """How many strategies a team may submit; a file of the other player does not count."""
         counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
-        return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team, counted)
+        s = self.settings
+        return Limits("submissions", s.submissions_per_hour, s.waiting_per_team, counted, s.submissions_per_day)
 
     def check_limits(self, team: Team, in_flight: int) -> None:
         """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies, which an assignment must take now."""

@@ -17,10 +17,10 @@ from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term import tables
 from pttt_ooc.errors import GraderError
 
-FORMAT, RELEASED = 4, 1
+FORMAT, RELEASED = 5, 1
 """This version's format, and the one of version 0.1."""
 
-_READ = (RELEASED, 3, FORMAT)  # 3: before there were assignments, people and grades
+_READ = (RELEASED, 3, 4, FORMAT)  # 3: before there were assignments, people and grades; 4: before rulings
 
 NUMBERS = "numbers"
 TableRow = tuple[str, dict[str, Any]]

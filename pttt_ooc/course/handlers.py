@@ -35,7 +35,7 @@ Signed = Annotated[Team | None, Depends(_team_signed_in)]
 """The team that is signed in; None also for people with rights."""
 
 Number = Annotated[int, Path(ge=1, lt=1 << 31)]
-Seen = Annotated[str, Query(max_length=40)]
+Seen = Annotated[str, Query(max_length=80)]
 """The stamp of what the page shows."""
 
 UNCHANGED = 204
@@ -55,9 +55,11 @@ def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
 
 
 def check_shown(session: Session, found: Judged, account: Account | None) -> None:
-    """404 if a submission is hidden from somebody until the standings are unveiled."""
+    """404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
     until = veil(session)
     own = isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+    if found.ruling and not own:
+        raise HTTPException(404, f"There is no submission {found.id}.")
     if until is not None and found.counts_from > until and not own:
         raise HTTPException(404, f"Submission {found.id} is shown to its own team only until standings are unveiled.")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -19,7 +19,8 @@ from pttt_ooc.course import models, queue, standings
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.validation import Refusal
-from pttt_ooc.course.models import Submission
+from pttt_ooc.course.likenesses import Likenesses
+from pttt_ooc.course.models import Entry, Submission
 from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.gradebook import is_graded, settle
@@ -43,14 +44,61 @@ class Judge:
     def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
         self._queue = Queue(database, Submission, _given_up)
+        self._likenesses = Likenesses(database, storage, assessor.engine.index)
+        self._complete = ""  # the revision at which the matrix was complete
 
     def judge_next(self) -> bool:
         """Judge the next submission without a verdict; returns whether there was one."""
         with self.database.reading() as session:
             number = queue.next_up(session)
         if number is None:
-            return False
+            return self.complete_matrix()
         self.judge(number)
+        return True
+
+    def complete_matrix(self) -> bool:
+        """Compute the values of a best submission that are missing, as after a ruling; returns whether there were any.
+
+        Raises
+        ------
+        Stopped
+            If `stopping` is set.
+        """
+        with self.database.reading() as session:
+            revision = standings.revision(session)
+            if revision == self._complete:
+                return False
+            first, second = standings.bests(session)
+            known = {(entry.first_id, entry.second_id) for entry in session.scalars(select(Entry))}
+        self._complete = revision
+        for own, others in ((first, second), (second, first)):
+            for submission in own.values():
+                missing = [other for other in others.values() if _pair(submission, other) not in known]
+                if missing:
+                    return self._enter_values(submission, missing)
+        return False
+
+    def _enter_values(self, submission: Submission, others: Sequence[Submission]) -> bool:
+        """Enter values into the matrix; False if the file of a submission cannot be read any more."""
+
+        def tell(share: float) -> None:
+            if self.stopping.is_set():
+                raise Stopped
+
+        path = self.storage.upload(submission.file)
+        try:
+            assessment = self.assessor.assess(self.assessor.read(path, submission.player, tell), tell)
+            self.assessor.keep(submission, assessment.gradient)
+            values = {_pair(submission, other): self.assessor.value(assessment, other) for other in others}
+        except (Refusal, OSError):
+            log.exception("the matrix stays without a submission's values", extra={"submission": submission.id})
+            return False
+        with self.database.writing() as session:
+            there = set(session.scalars(select(Submission.id).where(Submission.best)))
+            for (one, two), value in values.items():
+                if {one, two} <= there:
+                    session.merge(Entry(first_id=one, second_id=two, value=value))
+            standings.touch(session)
         return True
 
     def judge(self, number: int) -> None:
@@ -72,7 +120,7 @@ class Judge:
             outcome = {"status": models.REJECTED, "note": refusal.note[:500], "detail": refusal.detail[:1000]}
             self._finish(number, outcome)
         except Stopped:
-            self._queue.put_back(number, progress=0.0)
+            self._queue.put_back(number, progress=0.0, started_at=None)
             log.info("put back", extra=facts)
             raise
         except Exception:
@@ -110,14 +158,30 @@ class Judge:
         values = self._values(submission, assessment, outcome["exploitability"])
         outcome["evaluation_seconds"] = time.perf_counter() - begun
         self._finish(number, outcome, values)
+        self._compare(submission, assessment)
         return outcome
+
+    def sweep(self) -> None:
+        """Delete what belongs to submissions that are gone."""
+        self._likenesses.sweep()
+
+    def _compare(self, submission: Submission, assessment: Assessment) -> None:
+        """Look for strategies of other teams that play alike; a failure costs nobody the verdict."""
+        try:
+            found = self._likenesses.compare(submission, assessment)
+        except (PtttError, SQLAlchemyError, OSError):
+            log.exception("no comparison with other strategies", extra={"submission": submission.id})
+            return
+        if found:
+            log.info("plays like others", extra={"submission": submission.id, "others": [n for n, _ in found]})
 
     def _values(self, submission: Submission, assessment: Assessment, exploitability: float) -> dict[int, float]:
         """Value for player 0 against all opposing bests, if the submission is its team's new best."""
         with self.database.reading() as session:
             bests = standings.bests(session)
         former = bests[submission.player].get(submission.team_id)
-        if not standings.beats(exploitability, former.exploitability if former else None):
+        beaten = standings.beats(exploitability, former.exploitability if former else None)
+        if submission.ruling == models.WITHDRAWN or not beaten:
             return {}
         self.assessor.keep(submission, assessment.gradient)
         values: dict[int, float] = {}
@@ -179,6 +243,11 @@ class Judge:
         with self.database.reading() as session:
             keep = [submission for best in standings.bests(session) for submission in best.values()]
         self.assessor.forget(keep)
+
+
+def _pair(one: Submission, other: Submission) -> tuple[int, int]:
+    """Both numbers, player 0's first."""
+    return (one.id, other.id) if one.player == 0 else (other.id, one.id)
 
 
 def judge_again(database: Database, number: int) -> None:

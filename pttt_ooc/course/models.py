@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED = "Queued", "Validating", "Evaluating", "Accepted", "Rejected"
@@ -18,6 +18,7 @@ STATUSES = (QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED)
 
 UNFINISHED = (QUEUED, VALIDATING, EVALUATING, CHECKING)
 BASELINE = "Uniform"
+HIDDEN, WITHDRAWN = "hidden", "withdrawn"
 
 
 class CourseTables(DeclarativeBase):
@@ -34,6 +35,10 @@ class Team(CourseTables):
     ----------
     key
         The form of the name for comparing and sorting.
+    roster_name, roster_key
+        Its own name, known to itself and people with rights, if the course shows aliases: then `name` is the alias.
+    house
+        Whether it is the instructors' own, beside the baseline: it plays head to head, without rank and grade.
     """
 
     __tablename__ = "teams"
@@ -42,8 +47,25 @@ class Team(CourseTables):
     key: Mapped[str] = mapped_column(String(200), unique=True)
     token_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[float]
+    house: Mapped[bool] = mapped_column(default=False, server_default=false())
+    roster_name: Mapped[str | None] = mapped_column(String(60))
+    roster_key: Mapped[str | None] = mapped_column(String(200), unique=True)
 
     __table_args__ = (_NEVER_AGAIN,)
+
+    @property
+    def own_name(self) -> str:
+        """The name by which the team itself and people with rights know it; see :attr:`roster_name`."""
+        return self.name if self.roster_name is None else self.roster_name
+
+    @property
+    def of_students(self) -> bool:
+        """Whether it is a team of the course: not the baseline, and not of the house."""
+        return self.name != BASELINE and not self.house
+
+
+OF_STUDENTS = (Team.name != BASELINE, ~Team.house)
+"""The conditions for a team to be one of the course."""
 
 
 class BrowserSession(CourseTables):
@@ -77,6 +99,9 @@ class Judged:
         Number of judgements begun.
     begun_at
         When the upload began, which counts for deadlines; None: as an older version received it.
+    ruling
+        What the instructors have decided of it: :data:`HIDDEN` (from others; it counts), :data:`WITHDRAWN` (hidden,
+        and it does not count); empty: nothing.
     """
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -88,6 +113,7 @@ class Judged:
     status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
     attempts: Mapped[int] = mapped_column(default=0)
     begun_at: Mapped[float | None]
+    ruling: Mapped[str] = mapped_column(String(10), default="", server_default="")
 
     @property
     def counts_from(self) -> float:

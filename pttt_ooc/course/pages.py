@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course import figures, standings, submissions
+from pttt_ooc.course import figures, queue, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
@@ -21,6 +21,8 @@ from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, check_show
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.term.assignments import veil
+from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import from_browser, strategies
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.forms import own_form
@@ -99,7 +101,7 @@ def _standings(grader: Grader, sort: str) -> Shown:
         revision, until = standings.revision(session), veil(session)
         rows = standings.leaderboard(session, sort, until)
         latest = standings.improvements(session, limit=_RECENT + 2, shown_if=standings.is_shown(until, None))
-        recent = [s for s in latest if s.team.name != BASELINE]
+        recent = [s for s in latest if s.team.of_students]
     value, texts = grader.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
@@ -214,7 +216,9 @@ def submissions_part(
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
     """A text that changes whenever a submission or the quota of `team` does."""
     left = grader.quota(session, team) if team else None
-    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (f"-{left.hourly}-{left.places}" if left else "")
+    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (
+        f"-{left.hourly}-{left.daily}-{left.places}" if left else ""
+    )
 
 
 def _listed(grader: Grader, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
@@ -228,7 +232,7 @@ def _listed(grader: Grader, account: Account | None, page: int, of: int | None, 
         stamp = _stamp(session, grader, team)
         left = grader.quota(session, team) if team else None
         found = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
-        places = submissions.positions(session)
+        places = queue.positions(session)
     context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
     return {**context, "stamp": stamp, "quota": left, "value": grader.game_value()}
 
@@ -250,10 +254,14 @@ def _one(grader: Grader, account: Account | None, number: int) -> Shown:
     with grader.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
-        place = submissions.positions(session).get(found.id)
+        place = queue.positions(session).get(found.id)
+        ruling = ruling_of(session, STRATEGIES, found.id)
+        standing = standings.place_of(session, found, veil(session))
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,
+        "ruling": ruling,
+        "standing": standing,
         "place": place,
         "stamp": f"{found.changed_at:.3f}-{place}",
         "charts": figures.charts(history, time.time()),
@@ -310,16 +318,18 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
     """A team, and the history of its best."""
     with grader.database.reading() as session:
         found = session.get(Team, number)
-        if found is None:
+        if found is None or found.house:
             raise HTTPException(404, f"There is no team {number}.")
         until = veil(session)
         standing = next(r for r in standings.leaderboard(session, until=until) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
         history = standings.improvements(session, found.id, shown_if=shown_if)
         mine = [s for s in submissions.opened(session) if s.team_id == found.id]
+        accepted = submissions.accepted(session, found.id)
     charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
     played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played, "until": until}
+    facts["ours"] = [[s for s in accepted if s.player == player] for player in (0, 1)]
     facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}
     return render(request, "team.html", team, shown=found, **facts)
 

@@ -6,11 +6,13 @@ It is a query and nothing else, so it cannot disagree with the database, get los
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import QUEUED, UNFINISHED, Judged, Submission
@@ -97,19 +99,73 @@ def _write(row: Judged, values: Verdict) -> None:
 # Strategies
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """A strategy without a verdict.
+
+    Attributes
+    ----------
+    again
+        Whether it had a verdict before.
+    failed_at
+        When its judgement failed last; None: it has not.
+    """
+
+    number: int
+    team: int
+    under_judgement: bool
+    again: bool
+    failed_at: float | None
+
+
+def line(session: Session) -> list[Waiting]:
+    """The strategies without a verdict in the order of their judgement: the teams take turns.
+
+    Those under judgement come first, then the first one of each team of which none was judged yet, first come first.
+    Then each team's first one, beginning with the team whose last judgement is longest ago, then each team's second
+    one, and so on.  What had a verdict before comes after all that had none.
+    """
+    columns = (Submission.id, Submission.team_id, Submission.status, Submission.attempts, Submission.started_at)
+    query = select(*columns, Submission.changed_at).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
+    found = [
+        Waiting(number, team, status != QUEUED, started is not None and not attempts, changed if attempts else None)
+        for number, team, status, attempts, started, changed in session.execute(query)
+    ]
+    if len({one.team for one in found}) < 2:
+        return sorted(found, key=lambda one: (not one.under_judgement, one.again, one.number))
+    begun = select(Submission.team_id, func.max(Submission.started_at)).where(Submission.started_at.is_not(None))
+    served = {team: at for team, at in session.execute(begun.group_by(Submission.team_id))}
+    turns: Counter[tuple[int, bool]] = Counter()
+    places = {}
+    for one in sorted(found, key=lambda one: (not one.under_judgement, one.number)):
+        turn = turns[one.team, one.again]
+        turns[one.team, one.again] += 1
+        first = turn == 0 and one.team not in served
+        places[one] = (not one.under_judgement, one.again, not first, turn, served.get(one.team, 0.0), one.number)
+    return sorted(found, key=places.__getitem__)
+
+
 def waiting(session: Session) -> list[int]:
-    """Numbers of all strategies without a verdict, first come first."""
-    return list(session.scalars(select(Submission.id).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)))
+    """Numbers of all strategies without a verdict, in the order of their judgement."""
+    return [one.number for one in line(session)]
 
 
 def next_up(session: Session) -> int | None:
     """Number of the strategy to judge now, if there is one."""
     now = time.time()
-    lately = (
-        Submission.changed_at > now - RETRY_SECONDS,
-        Submission.changed_at <= now,
-    )  # the clock may have been put back
-    failed_lately = (Submission.status == QUEUED, Submission.attempts > 0, *lately)
-    is_due = or_(*(~condition for condition in failed_lately))
-    query = select(Submission.id).where(Submission.status.in_(UNFINISHED), is_due)
-    return session.scalar(query.order_by(Submission.id).limit(1))
+
+    def failed_lately(one: Waiting) -> bool:
+        at = one.failed_at  # the clock may have been put back
+        return not one.under_judgement and at is not None and now - RETRY_SECONDS < at <= now
+
+    return next((one.number for one in line(session) if not failed_lately(one)), None)
+
+
+def positions(session: Session) -> dict[int, int]:
+    """Place in the queue of every strategy without a verdict, from 1; 0: it is being judged."""
+    found: dict[int, int] = {}
+    place = 1
+    for one in line(session):
+        found[one.number] = 0 if one.under_judgement else place
+        place += not one.under_judgement
+    return found

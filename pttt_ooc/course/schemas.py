@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from pttt_ooc.course.certificates import PairCertificate
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.standings import TIE, Matrix, Standing, shown
+from pttt_ooc.course.standings import TIE, Matrix, Place, Standing, shown
 from pttt_ooc.web.schemas import moment
 
 
@@ -20,6 +20,7 @@ class GraderOut(BaseModel):
     game_value: tuple[float, float] | None = Field(description="Interval of the game's value; null: not known yet.")
     max_upload_bytes: int
     submissions_per_hour: int
+    submissions_per_day: int | None = Field(description="Within 24 hours; null: as the hours allow.")
     waiting_per_team: int
 
 
@@ -41,13 +42,16 @@ class SubmissionOut(BaseModel):
     exploitability: float | None
     best_response: float | None = Field(description="Value of the opponent's best response, for the opponent.")
     best: bool = Field(description="Whether it is the team's best of this player.")
+    before: float | None = Field(description="Exploitability of the team's best before, if this one is better.")
+    rank: int | None = Field(description="Among the teams' best of this player; null if it is not the team's best.")
+    rank_before: int | None = Field(description="The rank that the team's best before would have now.")
     opening: list[float] | None = Field(description="Probability of each square at the first attempt.")
     evaluation_seconds: float | None
     url: str
 
     @classmethod
-    def of(cls, s: Submission, position: int | None) -> SubmissionOut:
-        """A row of the database."""
+    def of(cls, s: Submission, position: int | None, place: Place | None = None) -> SubmissionOut:
+        """A row of the database, and where it stands, if that is known."""
         received = moment(s.received_at)
         assert received is not None
         same = ("id", "player", "status", "progress", "note", "detail", "size", "digest", "best")
@@ -56,6 +60,9 @@ class SubmissionOut(BaseModel):
             **{name: getattr(s, name) for name in (*same, *more)},
             team=s.team.name,
             exploitability=shown(s.exploitability),
+            before=shown(s.before) if s.improved else None,
+            rank=place.rank if place else None,
+            rank_before=place.before if place else None,
             position=position,
             received_at=received,
             finished_at=moment(s.finished_at),

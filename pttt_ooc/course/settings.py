@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from pttt_ooc.aliases import Interval
 from pttt_ooc.config import Name, Real, Whole, check_section
+from pttt_ooc.course.mail import check_smtp
+from pttt_ooc.course.outgoing import checked_url
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
 from pttt_ooc.rules.catalogue import named_game
@@ -32,6 +35,31 @@ def _ordered(value: object) -> object:
     if value is None:
         return None
     raise ValueError("a list of two numbers from -1 to 1, the lower one first, or null")
+
+
+def _webhooks(value: object) -> object:
+    if not isinstance(value, list | tuple) or not all(isinstance(x, str) for x in value):
+        raise ValueError("a list of addresses such as [https://chat.example.org/hooks/KEY]")
+    try:
+        for url in value:
+            checked_url(url)
+    except GraderError as error:
+        raise ValueError(f"a list of addresses: {error}") from None
+    return tuple(value)
+
+
+def _smtp(value: object) -> object:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValueError("smtp://NAME:PASSWORD@HOST:PORT, or smtps://..., or null")
+    return check_smtp(value)
+
+
+def _mail_from(value: object) -> object:
+    if value is None or (isinstance(value, str) and re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value)):
+        return value
+    raise ValueError("an e-mail address, or null")
 
 
 def _networks(value: object) -> object:
@@ -68,6 +96,9 @@ class CourseSettings(BaseModel):
         default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
     )
     submissions_per_hour: Whole = Field(default=20, ge=1, description="Submissions allowed per team and hour.")
+    submissions_per_day: Whole | None = Field(
+        default=None, ge=1, description="Submissions allowed per team within 24 hours; null: as the hours allow."
+    )
     waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions per team that may wait for a verdict.")
     max_upload_mb: Real | None = Field(
         default=None, gt=0, description="Maximum size of a file; null: the size of the uncompressed tensor in float64."
@@ -104,7 +135,24 @@ class CourseSettings(BaseModel):
         le=5_000_000,
         description="Most infosets that a strategy may reach for a certificate; null: no certificates.",
     )
+    webhooks: Annotated[tuple[str, ...], BeforeValidator(_webhooks)] = Field(
+        default=(), description="Public addresses to which announcements are sent as JSON."
+    )
+    smtp: Annotated[str | None, BeforeValidator(_smtp)] = Field(
+        default=None,
+        description="Server that sends announcements as e-mails, such as smtp://NAME:PASSWORD@mail.example.org:587 "
+        "(encrypted by STARTTLS) or smtps://...; null: none are sent.",
+    )
+    mail_from: Annotated[str | None, BeforeValidator(_mail_from)] = Field(
+        default=None, description="Address from which e-mails are sent; needed with smtp."
+    )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
+
+    @model_validator(mode="after")
+    def _has_sender(self) -> CourseSettings:
+        if self.smtp is not None and self.mail_from is None:
+            raise ValueError("e-mails need a sender; set mail_from, too")
+        return self
 
     @cached_property
     def rules(self) -> Game:

@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import ACCEPTED, BASELINE, Entry, Fact, Submission, Team
+from pttt_ooc.course.models import ACCEPTED, BASELINE, WITHDRAWN, Entry, Fact, Submission, Team
 from pttt_ooc.course.term.assignments import veil
+from pttt_ooc.course.term.disqualified import disqualified_everywhere
 from pttt_ooc.show.numbers import NOISE
 
 TIE = 1e-7
@@ -86,47 +87,63 @@ def revision(session: Session) -> str:
     return changed if until is None else f"{changed}-{until:.0f}"
 
 
-def bests(session: Session, until: float | None = None) -> Bests:
-    """The best submission of each team for each player.
+def bests(session: Session) -> Bests:
+    """The best submission of each team for each player, hidden ones too."""
+    found: Bests = ({}, {})
+    for submission in session.scalars(select(Submission).where(Submission.best)):
+        found[submission.player][submission.team_id] = submission
+    return found
+
+
+def public_bests(session: Session, until: float | None = None) -> Bests:
+    """The best submission of each team for each player that everybody may see.
 
     Parameters
     ----------
     until
         Of those whose upload had begun by then; None: of all.
     """
-    found: Bests = ({}, {})
+    out = disqualified_everywhere(session) | set(session.scalars(select(Team.id).where(Team.house)))
+    found: Bests = ({}, {}) if until is not None else bests(session)
+    accepted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling == "")
     if until is None:
-        for submission in session.scalars(select(Submission).where(Submission.best)):
-            found[submission.player][submission.team_id] = submission
-        return found
-    accepted = select(Submission).where(Submission.status == ACCEPTED, until >= BEGUN)
+        hidden = {s.team_id for best in found for s in best.values() if s.ruling} - out
+        for best in found:
+            for team in hidden:
+                best.pop(team, None)
+        accepted = accepted.where(Submission.team_id.in_(hidden))
+    else:
+        accepted = accepted.where(until >= BEGUN)
     for submission in session.scalars(accepted.order_by(Submission.id)):
         former = found[submission.player].get(submission.team_id)
         if beats(submission.exploitability, former.exploitability if former else None):
             found[submission.player][submission.team_id] = submission
-    return found
+    first, second = ({team: s for team, s in best.items() if team not in out} for best in found)
+    return first, second
 
 
 def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
-    """The condition for a submission to be shown to a team while public standings are frozen.
+    """The condition for a submission to be shown to a team: those of others neither hidden nor begun since a freeze.
 
     Parameters
     ----------
     until
-        Since when they are; None: they are not.
+        Since when public standings are frozen; None: they are not.
     viewer
         Number of the team that looks; None: nobody.
     """
-    return true() if until is None else or_(until >= BEGUN, Submission.team_id == (viewer or 0))
+    public = Submission.ruling == ""
+    public = public if until is None else and_(public, until >= BEGUN)
+    return or_(public, Submission.team_id == (viewer or 0))
 
 
 def leaderboard(session: Session, sort: str = "sum", until: float | None = None) -> list[Standing]:
     """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last.
 
-    For `until` see :func:`bests`.
+    For `until` see :func:`public_bests`.
     """
-    found = bests(session, until)
-    teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
+    found = public_bests(session, until)
+    teams = sorted(session.scalars(select(Team).where(~Team.house)), key=lambda team: team.key)
     rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]
     ranks = {column: _ranks(rows, column) for column in ("0", "1", "sum")}
     ranked = [
@@ -158,12 +175,49 @@ def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
     return ranks
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a team's best strategy stands among those of all teams, and where it stood with the best before.
+
+    Attributes
+    ----------
+    rank, of
+        Its rank, and the number of teams that have one.
+    before
+        The rank that the team's best before would have now; None: it was the first.
+    """
+
+    rank: int
+    of: int
+    before: int | None
+
+
+def place_of(session: Session, submission: Submission, until: float | None = None) -> Place | None:
+    """The place of a team's best strategy; None if it is not the best.  For `until` see :func:`public_bests`."""
+    if not submission.best or submission.exploitability is None:
+        return None
+    best = public_bests(session, until)[submission.player]
+    others = [s.exploitability for team, s in best.items() if team != submission.team_id]
+    known = [figure for figure in others if figure is not None]
+
+    def rank(figure: float) -> int:
+        return 1 + sum(other < figure - TIE for other in known)
+
+    before = None if submission.before is None else rank(submission.before)
+    return Place(rank(submission.exploitability), len(known) + 1, before)
+
+
 def matrix(session: Session, until: float | None = None) -> Matrix:
-    """The matrix of all teams' best strategies, by name, the baseline last; for `until` see :func:`bests`."""
-    found = bests(session, until)
+    """The matrix of all teams' best strategies, by name, the house and the baseline last.
+
+    For `until` see :func:`public_bests`.
+    """
+    found = public_bests(session, until)
+    for house in session.scalars(select(Submission).join(Team).where(Submission.best, Team.house)):
+        found[house.player][house.team_id] = house
 
     def ordered(player: int) -> list[Submission]:
-        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.key))
+        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.house, s.team.key))
 
     values = {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
     return Matrix(ordered(0), ordered(1), values)
@@ -177,6 +231,7 @@ def improvements(
 ) -> list[Submission]:
     """The submissions that were their team's best when they were judged, latest first; see :func:`is_shown`."""
     query = select(Submission).where(Submission.improved, Submission.status == ACCEPTED)
+    query = query.where(Submission.ruling != WITHDRAWN)
     query = query if shown_if is None else query.where(shown_if)
     if team is not None:
         query = query.where(Submission.team_id == team)
@@ -201,7 +256,7 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
         )
     )
     submission.before = former.exploitability if former else None
-    if not beats(submission.exploitability, submission.before):
+    if submission.ruling == WITHDRAWN or not beats(submission.exploitability, submission.before):
         return None
     if former is not None:
         former.best = False

@@ -60,22 +60,23 @@ class Storage:
 
     Attributes
     ----------
-    uploads, incoming, gradients, index, certificates
+    uploads, incoming, gradients, index, certificates, samples
         Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game,
-        what teams have asked to be proven.
+        what teams have asked to be proven, sampled games of each strategy.
     """
 
     def __init__(self, data: Path) -> None:
         self.data = data
         self.uploads, self.incoming = data / "uploads", data / "incoming"
         self.gradients, self.index, self.certificates = (data / name for name in ("gradients", "index", "certificates"))
+        self.samples = data / "samples"
         with explained(f"make directories in {data}"):
             for directory in self._directories:
                 directory.mkdir(parents=True, exist_ok=True)
 
     @property
     def _directories(self) -> tuple[Path, ...]:
-        return self.uploads, self.incoming, self.gradients, self.index, self.certificates
+        return self.uploads, self.incoming, self.gradients, self.index, self.certificates, self.samples
 
     @property
     def kit(self) -> Path:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.limits import Limits, SubmissionError, check_limits, hold
-from pttt_ooc.course.models import ACCEPTED, QUEUED, UNFINISHED, Submission, Team
+from pttt_ooc.course.models import ACCEPTED, Submission, Team
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.course.term.assignments import check_open
 from pttt_ooc.course.term.rules import STRATEGIES
@@ -115,8 +115,14 @@ def open_to_play(database: Database, number: int, opened: bool, team: int | None
 
 def opened(session: Session) -> list[Submission]:
     """The submissions that everybody may play against: by team, latest first."""
-    query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED)
+    query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED, Submission.ruling == "")
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
+
+
+def accepted(session: Session, team: int, most: int = 200) -> list[Submission]:
+    """A team's accepted submissions, the latest first."""
+    query = select(Submission).where(Submission.team_id == team, Submission.status == ACCEPTED)
+    return list(session.scalars(query.order_by(Submission.id.desc()).limit(most)))
 
 
 def find(session: Session, number: int) -> Submission | None:
@@ -144,19 +150,6 @@ def listed(
     query = select(Submission).where(*conditions).order_by(Submission.id.desc())
     rows = list(session.scalars(query.offset((number - 1) * size).limit(size)))
     return Page(rows, total, number, pages)
-
-
-def positions(session: Session) -> dict[int, int]:
-    """Place in the queue of every submission without a verdict; 0: it is being judged."""
-    rows = session.execute(
-        select(Submission.id, Submission.status).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
-    )
-    found: dict[int, int] = {}
-    place = 1
-    for number, status in rows:
-        found[number] = place if status == QUEUED else 0
-        place += status == QUEUED
-    return found
 
 
 def stamp(session: Session) -> str:

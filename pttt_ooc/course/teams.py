@@ -18,10 +18,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import sessions
+from pttt_ooc.course.aliases import take_alias
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import check_name, name_key, shown
 from pttt_ooc.course.standings import touch
+from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.errors import GraderError
 
@@ -74,6 +76,8 @@ def new_team(session: Session, name: str) -> tuple[Team, str]:
     team = Team(name=name, key=name_key(name), created_at=time.time())
     session.add(team)
     session.flush()
+    if term_of(session).aliases:
+        take_alias(session, team)
     touch(session)
     return team, _new_token(team)
 
@@ -83,7 +87,15 @@ def _taken(name: str) -> GraderError:
 
 
 def find_team(session: Session, name: str) -> Team | None:
-    """The team of this name in any spelling; an exact match comes first."""
+    """The team of this name in any spelling, alias or own; an exact match comes first."""
+    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse them
+        return None
+    own = select(Team).where(Team.roster_key == name_key(name))
+    return public_team(session, name) or session.scalar(own)
+
+
+def public_team(session: Session, name: str) -> Team | None:
+    """The team that public pages show by this name, in any spelling: with aliases, not by its own name."""
     if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse them
         return None
     exact = session.scalar(select(Team).where(Team.name == name))
@@ -154,4 +166,4 @@ def list_teams(database: Database) -> list[TeamFacts]:
             )
         }
         teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
-        return [TeamFacts(t.name, *counts.get(t.id, (0, 0)), t.created_at) for t in teams]
+        return [TeamFacts(t.own_name, *counts.get(t.id, (0, 0)), t.created_at) for t in teams]

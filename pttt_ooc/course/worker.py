@@ -17,9 +17,12 @@ from pttt_ooc.course.kinds.strategies.certifier import Certifier
 from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
+from pttt_ooc.course.messenger import Messenger
 from pttt_ooc.course.models import BASELINE, Submission
+from pttt_ooc.course.pairs import PairValues
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.rehearsals import Rehearsals
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.locks import hold
@@ -69,16 +72,21 @@ def run(data: Path, stopping: threading.Event) -> None:
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
             judge = Judge(database, storage, assessor, stopping)
+            pairs = PairValues(database, storage, assessor, stopping)
+            rehearsals = Rehearsals(database, storage, assessor, stopping)
             judge.forget()
+            judge.sweep()
             with database.reading() as session:
                 storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
+            messenger = Messenger(database, settings, stopping)
+            threading.Thread(target=messenger.run, daemon=True).start()
             with closing(Certifier(database, storage, settings)) as certifier:
 
                 def step() -> bool:
                     certifier.look_after()
-                    return judge.judge_next()
+                    return judge.judge_next() or pairs.step() or rehearsals.step()
 
                 Work(pulse, stopping, _FAILURE_SECONDS).repeat(step)
 

@@ -37,6 +37,8 @@ class Address:
         The iteration of the run that the strategies come from; None: the last one.
     square
         The chosen square, if any.
+    game
+        The game; empty: the first one of the site.
     """
 
     player: int
@@ -47,6 +49,7 @@ class Address:
     beside: str = ""
     iteration: int | None = None
     square: int | None = None
+    game: str = ""
 
     def __str__(self) -> str:
         return f"{PATH}?{self.query}"
@@ -55,6 +58,7 @@ class Address:
     def query(self) -> str:
         """The query string, without defaults."""
         keys = {
+            **({"game": self.game} if self.game else {}),
             "player": self.player,
             "at": self.at,
             "first": self.strategies[0],
@@ -74,8 +78,13 @@ class Address:
     @property
     def differences(self) -> str:
         """The page on where the two strategies differ in value."""
-        keys = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
+        keys: dict[str, Any] = {"game": self.game} if self.game else {}
+        keys |= {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
         return f"{DIFFERENCES}?{urlencode({**keys, 'beside': self.beside})}"
+
+    def file(self, name: str) -> str:
+        """The address of what the page shows as a file: ``board.svg``, ``board.tex``, ``numbers.csv``."""
+        return f"{PATH}/{name}?{self.query}"
 
     @property
     def replies(self) -> tuple[bool, bool]:

@@ -57,6 +57,13 @@ def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
     return marks | {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
 
 
+def known_board(game: Game, player: int, infoset: str) -> list[BoardSquare]:
+    """The squares with marks that a player knows, for a small picture beside the infoset's text."""
+    return [
+        _marked(game, square, whose, player) for square, whose in sorted(known_marks(game, player, infoset).items())
+    ]
+
+
 def strategy_board(
     game: Game,
     player: int,

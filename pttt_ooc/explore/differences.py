@@ -10,7 +10,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore.address import DIFFERENCES, Address
-from pttt_ooc.explore.explorer import Key, UsedExplorer, chosen
+from pttt_ooc.explore.boards import known_board
+from pttt_ooc.explore.explorer import GameName, Key, UsedExplorer, chosen
+from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
@@ -29,6 +31,7 @@ async def differences(
     first: Key = "",
     second: Key = "",
     beside: Key = "",
+    game: GameName = "",
 ) -> Response:
     """Where a strategy and the one beside it differ most in value."""
     if not beside:
@@ -36,8 +39,14 @@ async def differences(
     offered = await explorer.offered(account)
     pair = chosen(offered, first, 0), chosen(offered, second, 1)
     mine, theirs, other = pair[player], pair[1 - player], chosen(offered, beside, player)
-    address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key)
-    context: dict[str, Any] = {"address": address, "mine": mine, "theirs": theirs, "other": other}
+    address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key, game=game)
+    context: dict[str, Any] = {
+        "game": explorer.game,
+        "address": address,
+        "mine": mine,
+        "theirs": theirs,
+        "other": other,
+    }
     strategies = {"a": mine.as_record(), "b": other.as_record(), "opponent": theirs.as_record()}
     try:
         answer = await explorer.client.ask("differences", player=player, **strategies)
@@ -47,7 +56,7 @@ async def differences(
         return page
     if "preparing" in answer:
         return await run_in_threadpool(_render, request, account, waiting=answer["preparing"], **context)
-    return await run_in_threadpool(_render, request, account, **context, **_answered(answer, address))
+    return await run_in_threadpool(_render, request, account, **context, **_answered(explorer.game, answer, address))
 
 
 def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
@@ -55,13 +64,14 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
     return render(request, f"explore/{template}", account, **{"waiting": None, "failed": None, **context})
 
 
-def _answered(answer: Message, address: Address) -> dict[str, Any]:
+def _answered(game: Game, answer: Message, address: Address) -> dict[str, Any]:
     """Both values, and the infosets where they differ, with the addresses of their pages."""
     listed = [one for one in answer["infosets"] if abs(one["loss"]) > _ROUNDING]
     values = {"mine": answer["best_value"] - answer["total"], "other": answer["best_value"]}
-    return {"values": values, "total": answer["total"], "rows": [_row(one, address) for one in listed]}
+    return {"values": values, "total": answer["total"], "rows": [_row(game, one, address) for one in listed]}
 
 
-def _row(one: Mapping[str, Any], address: Address) -> dict[str, Any]:
+def _row(game: Game, one: Mapping[str, Any], address: Address) -> dict[str, Any]:
     named = {name: one[name] for name in ("infoset", "images", "loss", "reach")}
+    named["board"] = known_board(game, address.player, one["infoset"])
     return {**named, "address": str(address.to(at=one["infoset"]))}

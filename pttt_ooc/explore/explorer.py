@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import HTTPException, Query
+from fastapi import Depends, HTTPException, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
 from pttt_ooc.explore.sources import Source, Sources, first_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wire import Client
-from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.shell import Account
 
 
@@ -28,11 +27,26 @@ class Explorer:
         The client of the answerer.
     sources
         The source of strategies.
+    others
+        Explorers of further games; this one is meant where no game is named.
     """
 
     game: Game
     client: Client
     sources: Sources
+    others: tuple[Explorer, ...] = ()
+
+    @property
+    def all(self) -> tuple[Explorer, ...]:
+        """The explorers of all games."""
+        return (self, *self.others)
+
+    def of(self, game: str) -> Explorer:
+        """The explorer of a game; 404 if there is none.  Empty: this one."""
+        found = self if not game else next((one for one in self.all if one.game.name == game), None)
+        if found is None:
+            raise HTTPException(404, f"There is no solution of {game!r} here.")
+        return found
 
     async def offered(self, account: Account | None) -> Sequence[Source]:
         """The strategies that an account may look at."""
@@ -56,4 +70,12 @@ def chosen(offered: Sequence[Source], key: str, player: int) -> Source:
 
 
 Key = Annotated[str, Query(max_length=60)]
-UsedExplorer = Annotated[Explorer, state_of("explore")]
+GameName = Annotated[str, Query(max_length=60, description="The game; default: the first one.")]
+
+
+async def _used(request: Request, game: GameName = "") -> Explorer:
+    explorer: Explorer = request.app.state.explore
+    return explorer.of(game)
+
+
+UsedExplorer = Annotated[Explorer, Depends(_used)]

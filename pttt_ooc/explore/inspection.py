@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Query
 
 from pttt_ooc.explore.address import APART, AVERAGE, BEST, MERGED, Address
-from pttt_ooc.explore.explorer import Explorer, Key, chosen
+from pttt_ooc.explore.explorer import Explorer, GameName, Key, chosen
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.show.numbers import listed
@@ -70,8 +70,9 @@ async def _address(
     beside: Key = "",
     iteration: Annotated[int | None, Query(ge=1, le=10**9)] = None,
     square: Annotated[int | None, Query(ge=0, le=15)] = None,
+    game: GameName = "",
 ) -> Address:
-    return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square)
+    return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square, game)
 
 
 Asked = Annotated[Address, Depends(_address)]

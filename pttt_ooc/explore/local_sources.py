@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pttt_ooc.disk.files import digest
@@ -15,6 +16,8 @@ from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wing import Pages
 from pttt_ooc.stages.strategy_store import strategies_of
+
+_LABELS = {"full": "Solution", "none": "Solution without symmetry"}
 
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
@@ -33,7 +36,17 @@ def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[So
     plan = only_plan(read)
     rules = game_of([one for one in read if one.kind != "uniform"], game)
     sources = [_source(number, name, players) for number, (name, players) in enumerate(named) if name != "uniform"]
-    return rules, sources if plan else [*sources, uniform()]
+    return rules, _told_apart(sources) if plan else [*_told_apart(sources), uniform()]
+
+
+def _told_apart(sources: Sequence[Source]) -> list[Source]:
+    """The sources; those that would have the same label have their places in it."""
+    labels = [source.label for source in sources]
+    places = [f"{source.label} in {Path(source.name).parent}" for source in sources]
+    return [
+        replace(source, label=place if labels.count(source.label) > 1 else source.label)
+        for source, place in zip(sources, places, strict=True)
+    ]
 
 
 def _players(name: str) -> tuple[int, ...]:
@@ -49,10 +62,27 @@ def _players(name: str) -> tuple[int, ...]:
 
 def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
     path = Path(name).absolute()
-    label = path.name if path.is_file() else "/".join(path.parts[-2:])
     store = strategies_of(path)
     content = store if store.is_dir() else path
-    return with_run(Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players))
+    key = SOLUTION if number == 0 else f"f{number}"
+    return with_run(Source(key, label_of(path), str(path), digest(content), players))
+
+
+def label_of(path: Path) -> str:
+    """The name for people of a strategy file or of a directory with a solution.
+
+    Examples
+    --------
+    >>> label_of(Path("data/pttt-abrupt/full"))
+    'Solution'
+    >>> label_of(Path("data/pttt-abrupt/full/runs/cfrplus"))
+    'Run cfrplus'
+    """
+    if path.is_file():
+        return path.name
+    if path.parent.name == "runs":
+        return f"Run {path.name}"
+    return _LABELS.get(path.name) or path.name
 
 
 def structures_of(directory: Path, game: Game, data: Path) -> Path:

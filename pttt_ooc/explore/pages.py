@@ -10,10 +10,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
-from pttt_ooc.explore.address import Address
+from pttt_ooc.explore.address import PATH, Address
 from pttt_ooc.explore.curves import run_of
 from pttt_ooc.explore.explorer import UsedExplorer
 from pttt_ooc.explore.inspection import Asked, Look, look
+from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of
 from pttt_ooc.service.wire import Message
@@ -42,13 +43,20 @@ def _page(request: Request, account: Account | None, game: Game, view: Look) -> 
     address = view.address
     context: Shown = {"offered": view.offered, "pair": view.pair, "other_source": view.beside, "game": game}
     context |= {"address": address, "impossible": view.impossible, "nearest": view.nearest}
-    context |= {"failed": view.failed, "waiting": view.waiting}
+    context |= {"failed": view.failed, "waiting": view.waiting, "games": _games(request)}
     context["run"] = run_of((view.latest[address.player], view.latest[address.opponent]), address)
     if not (view.impossible or view.failed):
         context |= _place(game, address)
     if view.answers:
-        context |= _answered(game, address, view.answers)
+        context |= answered(game, address, view.answers)
     return _render(request, account, **context)
+
+
+def _games(request: Request) -> list[tuple[str, str, str]]:
+    """Name, name for people and page of each game, if there are several."""
+    explorers = request.app.state.explore.all
+    games = [one.game for one in explorers]
+    return [(game.name, described(game), f"{PATH}?game={game.name}") for game in games] if len(games) > 1 else []
 
 
 def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
@@ -79,7 +87,8 @@ def _place(game: Game, address: Address) -> Shown:
     }
 
 
-def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
+def answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
+    """The boards and the numbers of a page."""
     facts, believed = answers[0]["numbers"], answers[0]["beliefs"]
     classes: list[list[int]] = answers[0]["classes"]
     first = {square: one[0] for one in classes for square in one}

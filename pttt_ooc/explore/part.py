@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 from fastapi import APIRouter
 from pydantic import TypeAdapter
 
 from pttt_ooc.config import MOST_REPLIED_SQUARES
-from pttt_ooc.explore import api, differences, pages, play
+from pttt_ooc.explore import api, differences, exports, pages, play
 from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
@@ -28,7 +30,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
     return Part(
         name="explore",
         directory=Path(__file__).parent,
-        routers=(pages.router, api.router, differences.router, *routers),
+        routers=(pages.router, api.router, differences.router, exports.router, *routers),
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability},
@@ -46,7 +48,27 @@ def local_parts(address: str, game: str, sources: str, games_directory: str) -> 
     games_directory
         The directory of people's games.
     """
+    explorer, games = _of_game(address, game, sources, games_directory)
+    return [part_of(explorer), play.part_of(games)]
+
+
+def _of_game(address: str, game: str, sources: str, games_directory: str) -> tuple[Explorer, Games]:
     known = TypeAdapter(tuple[Source, ...]).validate_json(sources)
     rules, client = named_game(game), Client(Path(address))
     games = Games(Path(games_directory), AskedOpponents(rules, client, lambda: known))
-    return [part_of(Explorer(rules, client, FixedSources(known))), play.part_of(games)]
+    return Explorer(rules, client, FixedSources(known)), games
+
+
+def parts_of_games(*arguments: str) -> list[Part]:
+    """The parts Explore and Play on several games; the first is meant where no game is named.
+
+    Parameters
+    ----------
+    arguments
+        The addresses of the answerers, and then, for each game, the further arguments of :func:`local_parts` as a JSON
+        list.
+    """
+    half = len(arguments) // 2
+    pairs = zip(arguments[:half], arguments[half:], strict=True)
+    explorers, games = zip(*(_of_game(address, *json.loads(told)) for address, told in pairs), strict=True)
+    return [part_of(replace(explorers[0], others=explorers[1:])), play.part_of(*games)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,10 +11,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from pttt_ooc.errors import PlayError
 from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.play_api import Playing, UsedPlaying
+from pttt_ooc.explore.player_view import Seat
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
@@ -22,21 +26,21 @@ from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import out_of_date, render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
-def part_of(games: Games) -> Part:
-    """The part of the application for playing."""
+def part_of(games: Games, *others: Games) -> Part:
+    """The part of the application for playing one game, or several: the first is meant where no game is named."""
     return Part(
         name="play",
         directory=Path(__file__).parent,
         routers=(router, play_api.router),
         links=(Link("/play", "Play", "Phantom"),),
-        state=Playing(games),
-        names={"MARKS": MARKS, "DIGITS": DIGITS, "game": games.game, "RULES": described(games.game)},
+        state=Playing(games, others=tuple(map(Playing, others))),
+        names={"MARKS": MARKS, "DIGITS": DIGITS},
         explain=owners.explain,
     )
 
@@ -60,7 +64,17 @@ def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
         under_way=games.listed(owner, finished=False) if owner else [],
         finished=games.listed(owner, finished=True) if owner else [],
         standings=standings(games, owner) if owner else [],
+        **_facts(request, games),
     )
+
+
+def _facts(request: Request, games: Games) -> dict[str, Any]:
+    """What all pages of a game show; `games` are name, name for people and page of each game if there are several."""
+    known = [one.games.game for one in request.app.state.play.all]
+    pages = [(game.name, described(game), f"/play?game={game.name}") for game in known]
+    page = "/play" if games.game.name == known[0].name else f"/play?game={games.game.name}"
+    rules = {"game": games.game, "RULES": described(games.game)}
+    return {**rules, "lobby": page, "games": pages if len(pages) > 1 else []}
 
 
 @router.post("/play")
@@ -75,7 +89,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
     except PreparingError as error:
         whole = "part" if wants_part(request) else "page"
-        facts = {"error": error, "opponent": opponent, "player": player}
+        facts = {"error": error, "opponent": opponent, "player": player, **_facts(request, playing.games)}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
     response = _away(request, f"/play/{seat.id}")
     owners.keep(request, response, cookie)
@@ -94,8 +108,8 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
     fields = await own_form(request, shell)
     made, square = _made(fields), number(fields, "square", 99, "Choose a square of the board.")
     owner = owners.known_owner(request, account, "game")
-    await run_in_threadpool(playing.games.attempt, owner, id, made, square)
-    return await _answer(request, playing.games, account, id)
+    change = partial(playing.games.attempt, owner, id, made, square)
+    return await _answer(request, playing.games, account, id, change)
 
 
 @router.post("/play/{id}/resignation")
@@ -103,12 +117,20 @@ async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, accou
     """Resign."""
     fields = await own_form(request, shell)
     owner = owners.known_owner(request, account, "game")
-    await run_in_threadpool(playing.games.resign, owner, id, _made(fields))
-    return await _answer(request, playing.games, account, id)
+    change = partial(playing.games.resign, owner, id, _made(fields))
+    return await _answer(request, playing.games, account, id, change)
 
 
-async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
-    """The answer to a form: the new board for the page's script, else a redirect to the page."""
+async def _answer(
+    request: Request, games: Games, account: Account | None, id: str, change: Callable[[], Seat]
+) -> Response:
+    """The answer to a form: the new board for the page's script, else a redirect; if it came too late, the game now."""
+    try:
+        await run_in_threadpool(change)
+    except PlayError as error:
+        if error.status != 409:
+            raise
+        return out_of_date(request, await run_in_threadpool(_page, request, games, account, id, None, str(error)))
     if wants_part(request):
         return await run_in_threadpool(_page, request, games, account, id, None)
     return RedirectResponse(f"/play/{id}", 303)
@@ -125,16 +147,19 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
     return render(request, template, account, **facts)
 
 
-def _page(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
+def _page(
+    request: Request, games: Games, account: Account | None, id: str, step: int | None, notice: str = ""
+) -> Response:
     owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
     whole = "part" if wants_part(request) else "page"
     if not seat.over:
-        return render(request, f"play/game_{whole}.html", account, seat=seat)
+        return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice, **_facts(request, games))
     played = games.played(owner, id)
     review = review_of(games.opponents, played)
-    chosen = step_of(games.opponents, played, len(review.moves) if step is None else min(step, len(review.moves)))
-    return render(request, f"play/review_{whole}.html", account, seat=seat, review=review, step=chosen)
+    chosen = step_of(games.opponents, played, step)
+    facts = {"seat": seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
+    return render(request, f"play/review_{whole}.html", account, **facts)
 
 
 def _made(fields: dict[str, str]) -> int:

@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 
 from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.explorer import GameName
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.play_schemas import (
@@ -35,7 +36,6 @@ from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
 from pttt_ooc.web.accounts import known_bearer
 from pttt_ooc.web.forms import own_json
-from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.schemas import ErrorOut
 from pttt_ooc.web.shell import Account
 from pttt_ooc.web.throttle import Throttle
@@ -46,13 +46,44 @@ BEGUN_PER_HOUR = 2000
 
 @dataclass
 class Playing:
-    """The state of the handlers of Play, of pages and JSON."""
+    """The state of the handlers of Play, of pages and JSON.
+
+    Attributes
+    ----------
+    others
+        The states of further games; this one is meant where no game is named.
+    """
 
     games: Games
     begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
+    others: tuple[Playing, ...] = ()
+
+    @property
+    def all(self) -> tuple[Playing, ...]:
+        """The state of each game."""
+        return (self, *self.others)
+
+    def of(self, game: str) -> Playing:
+        """The state of a game by its name; 404 if there is none.  Empty: this one."""
+        found = self if not game else next((one for one in self.all if one.games.game.name == game), None)
+        if found is None:
+            raise HTTPException(404, f"There is no solution of {game!r} here.")
+        return found
+
+    def having(self, id: str) -> Playing:
+        """The state of the game to which a person's game belongs; this one if there is no such game."""
+        return next((one for one in self.all if one.games.store.has(id)), self)
 
 
-UsedPlaying = Annotated[Playing, state_of("play")]
+async def _used(request: Request, game: GameName = "") -> Playing:
+    playing: Playing = request.app.state.play
+    if not playing.others:  # the usual case takes no thread
+        return playing.of(game)
+    id = request.path_params.get("id")
+    return playing.of(game) if id is None else await run_in_threadpool(playing.having, id)
+
+
+UsedPlaying = Annotated[Playing, Depends(_used)]
 router = APIRouter(prefix="/api/play")
 Known = Annotated[Account | None, Depends(known_bearer)]
 Sent = TypeVar("Sent", bound=BaseModel)
@@ -161,9 +192,7 @@ def review(
     """All attempts of a finished game of yours, what each lost, and what could be believed before it."""
     games = playing.games
     played = games.played(owners.known_owner(request, account, "game"), id)
-    reviewed = review_of(games.opponents, played)
-    last = len(reviewed.moves)
-    return ReviewOut.of(played, reviewed, step_of(games.opponents, played, last if step is None else min(step, last)))
+    return ReviewOut.of(played, review_of(games.opponents, played), step_of(games.opponents, played, step))
 
 
 async def _sent(request: Request, model: type[Sent]) -> Sent:

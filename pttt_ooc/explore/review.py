@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
 from pttt_ooc.explore.player_view import cells, known_attempts
 from pttt_ooc.explore.results import FinishedGame
@@ -126,6 +127,12 @@ class Review:
     lost: float | None
     why: str
 
+    @property
+    def worst(self) -> Move | None:
+        """The attempt of the person that lost most, the first one of equals; None if none lost anything."""
+        lost = [move for move in self.moves if (move.loss or 0.0) > _EQUAL]
+        return max(lost, key=lambda move: move.loss or 0.0, default=None)
+
 
 def review_of(opponents: Opponents, played: FinishedGame) -> Review:
     """All attempts of a finished game with their losses."""
@@ -153,9 +160,18 @@ def unavailable(opponents: Opponents, played: FinishedGame) -> str:
     return ""
 
 
-def step_of(opponents: Opponents, played: FinishedGame, number: int) -> ReviewStep:
-    """The boards and the beliefs before attempt `number` (from 0), or at the end."""
+def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> ReviewStep:
+    """The boards and the beliefs before attempt `number` (from 0); None, or the number of all attempts: at the end.
+
+    Raises
+    ------
+    PlayError
+        If the game has fewer attempts.
+    """
     attempts = played.history.attempts
+    number = len(attempts) if number is None else number
+    if number > len(attempts):
+        raise PlayError(f"The game has {len(attempts)} attempts; step {number} is not one of them.", 404)
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
     me = played.seat.player
     known = tuple(cells(history.game, known_attempts(history, me)))

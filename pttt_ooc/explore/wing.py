@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,18 @@ def answerer(profiles: Path, game: str, structures: Path) -> Call:
 def plan_answerer(plan: Path) -> Call:
     """The call of the answerer about a plan of a game whose infosets are not listed."""
     return "pttt_ooc.explore.plan_answers:answerer", str(plan)
+
+
+def several(pages: Sequence[Pages]) -> Pages:
+    """The pages on several games, as one; the first is meant where no game is named."""
+    first = pages[0]
+    return replace(
+        first,
+        what=f"{len(pages)} games",
+        subtitle="",
+        parts=("pttt_ooc.explore.part:parts_of_games", *(json.dumps(one.parts[1:]) for one in pages)),
+        answerers=[one.answerer for one in pages[1:] if one.answerer is not None],
+    )
 
 
 def pages(

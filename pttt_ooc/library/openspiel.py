@@ -1,7 +1,7 @@
-"""A bridge to OpenSpiel's ``phantom_ttt``: its policies as strategies, strategies as its policies.
+"""A bridge to OpenSpiel's ``phantom_ttt`` and ``dark_hex``: its policies as strategies, strategies as its policies.
 
-OpenSpiel is optional (the extra ``openspiel``).  Its game with ``obstype=reveal-nothing``, the default, has our rules:
-players learn only whether their own attempts are placed.  ``gameversion`` is the turn rule.
+OpenSpiel is optional (the extra ``openspiel``).  Its games with ``obstype=reveal-nothing``, the default, have our
+rules: players learn only whether their own attempts are placed.  ``gameversion`` is the turn rule.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.extras import extra
+from pttt_ooc.rules.connections import chains
 from pttt_ooc.rules.game import Game, lines
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text, is_infoset_text
+
+_VERSIONS = {"abrupt": "adh", "classical": "cdh"}  # of dark_hex
 
 
 class ByInfoset(Protocol):
@@ -38,9 +41,14 @@ def load_game(game: Game) -> Any:
     """
     pyspiel = _pyspiel()
     wins = lines(3, 3, 3)
-    if (game.rows, game.columns) != (3, 3) or game.winning_sets != (wins, wins):
-        raise GameError(f"OpenSpiel's phantom_ttt has nine squares and three in a row; {game.name} has other rules.")
-    return pyspiel.load_game(f"phantom_ttt(gameversion={game.turn_rule},obstype=reveal-nothing)")
+    if (game.rows, game.columns) == (3, 3) and game.winning_sets == (wins, wins):
+        return pyspiel.load_game(f"phantom_ttt(gameversion={game.turn_rule},obstype=reveal-nothing)")
+    if game.winning_sets == (chains(game.rows, game.columns, 0), chains(game.rows, game.columns, 1)):
+        board = f"num_rows={game.rows},num_cols={game.columns}"
+        return pyspiel.load_game(f"dark_hex({board},gameversion={_VERSIONS[game.turn_rule]},obstype=reveal-nothing)")
+    raise GameError(
+        f"OpenSpiel has phantom_ttt, with nine squares and three in a row, and dark_hex; {game.name} has other rules."
+    )
 
 
 def _pyspiel() -> Any:
@@ -55,7 +63,7 @@ def infoset_of(state: Any, player: int) -> str:
     Parameters
     ----------
     state
-        Of ``phantom_ttt``, with the squares of the setup, if any, attempted first.
+        Of ``phantom_ttt`` or ``dark_hex``, with the squares of the setup, if any, attempted first.
     """
     placed: list[int] = [0, 0]
     own: list[tuple[int, bool]] = []
@@ -153,8 +161,10 @@ def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], d
             f"A policy of OpenSpiel needs action_probabilities(state, player); found a {type(policy).__name__}."
         )
 
+    arguments = () if isinstance(policy, _pyspiel().Policy) else (player,)  # those made in C++ take the state alone
+
     def probabilities(infoset: str) -> dict[int, float]:
-        chances = policy.action_probabilities(state_at(game, player, infoset), player)
+        chances = policy.action_probabilities(state_at(game, player, infoset), *arguments)
         return {int(square): float(probability) for square, probability in chances.items()}
 
     return probabilities
@@ -184,7 +194,7 @@ def _policy_class() -> Any:
 
 
 def as_policy(game: Game, strategies: Mapping[int, ByInfoset]) -> Any:
-    """Strategies as an ``open_spiel.python.policy.Policy`` for ``phantom_ttt``.
+    """Strategies as an ``open_spiel.python.policy.Policy`` for :func:`load_game`'s game.
 
     Parameters
     ----------

@@ -208,12 +208,12 @@ class Strategy(core.Strategy):
 
     @classmethod
     def from_openspiel(cls, game: Game, player: int, policy: Any) -> Strategy:
-        """The strategy of a policy of OpenSpiel's ``phantom_ttt``; see :mod:`pttt_ooc.library.openspiel`.
+        """The strategy of a policy of OpenSpiel; see :mod:`pttt_ooc.library.openspiel`.
 
         Parameters
         ----------
         game
-            With nine squares and three in a row.
+            Phantom Tic-Tac-Toe on nine squares, or Dark Hex.
         policy
             An ``open_spiel.python.policy.Policy``, or any other object with ``action_probabilities(state, player)``.
 
@@ -361,7 +361,7 @@ class Strategy(core.Strategy):
         return path
 
     def to_openspiel(self, other: core.Strategy | None = None) -> Any:
-        """The strategy as a policy of OpenSpiel's ``phantom_ttt``; see :func:`pttt_ooc.library.openspiel.as_policy`.
+        """The strategy as a policy of OpenSpiel; see :func:`pttt_ooc.library.openspiel.as_policy`.
 
         Parameters
         ----------

@@ -119,6 +119,11 @@ class GameStore(Generic[Row]):
             raise PlayError(f"There is no such {self._noun} of yours.", 404)
         return row
 
+    def has(self, id: str) -> bool:
+        """Whether there is such a game, anybody's."""
+        with self.database.reading() as session:
+            return session.scalar(select(self._rows.id).where(self._rows.id == id, *self._only)) is not None
+
     def change(self, row: Row, **values: Any) -> None:
         """Change an open game; a PlayError if it is over or has changed since it was read."""
         rows = self._rows

@@ -1,5 +1,7 @@
-"""Exact exploitability of anybody's agent.
+"""Exploitability of anybody's agent: exact, or estimated from games.
 
-Modules: ``agents``: agents by their names, and what they answer. ``scores``: an agent's strategy, block by block, and
-its score.
+Modules: ``agents``: agents by their names, and what they are. ``checkpoints``: agents in files of other people's
+programs. ``answers``: what an agent answers for blocks of infosets. ``recurrent``: agents with a memory, asked in
+depth-first order. ``scores``: an agent's strategy and its exact score. ``players``: agents that can only be played, one
+attempt at a time. ``games``: what they lose in games against an equilibrium, by AIVAT.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError, StrategyError
-from pttt_ooc.extras import imports
-
-Answers = NDArray[np.floating[Any]]
-Observe = Callable[[NDArray[np.bool_], NDArray[np.bool_], int], Answers]
-"""Information-state tensors, bool (infosets, size); legal squares, bool (infosets, squares); the player -> numbers,
-shape (infosets, squares)."""
+from pttt_ooc.scoring.checkpoints import (
+    Answers,
+    Checkpoint,
+    Observe,
+    environment_observations,
+    inputs_of,
+    read_checkpoint,
+)
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,11 @@ class Member:
 
 
 def find_agent(name: str) -> Any:
-    """The agent of a name: ``FILE.py:NAME``, ``MODULE:NAME``, or a file ``.onnx``.
+    """The agent of a name: ``FILE.py:NAME``, ``MODULE:NAME``, or a file of :func:`.checkpoints.read_checkpoint`.
 
     Returns
     -------
-    The object, or None if the name has neither form: it may be that of a strategy.
+    The object, or None if the name has no such form: it may be that of a strategy.
 
     Raises
     ------
@@ -53,8 +55,8 @@ def find_agent(name: str) -> Any:
     MissingExtraError
         If the library that reads the file is not installed.
     """
-    if name.endswith(".onnx"):
-        return _onnx(Path(name))
+    if name.endswith((".onnx", ".cleanrl_model", ".zip")):
+        return read_checkpoint(Path(name))
     place, colon, attribute = name.rpartition(":")
     if not colon or not attribute.isidentifier():
         return None
@@ -87,22 +89,6 @@ def _module(name: str) -> Any:
         raise
 
 
-def _onnx(path: Path) -> Observe:
-    with imports("An agent in an ONNX file"):
-        import onnxruntime
-    if not path.is_file():
-        raise ConfigError(f"There is no file {path}.")
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    inputs = session.get_inputs()
-    if len(inputs) != 1:
-        raise ConfigError(f"{path}: The network has {len(inputs)} inputs, but must have one, the infostates.")
-
-    def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        return cast(Answers, session.run(None, {inputs[0].name: infostates.astype(np.float32)})[0])
-
-    return observe
-
-
 def members_of(agent: Any, player: int) -> list[Member]:
     """The members of a player's agent: one, or those of a mixture.
 
@@ -133,7 +119,7 @@ def members_of(agent: Any, player: int) -> list[Member]:
 
 
 def observer(agent: Any) -> Observe:
-    """The agent as a function of blocks: a function, or a torch module that maps infostates to logits.
+    """The agent as a function of blocks: a function, or a torch module that maps its inputs to numbers.
 
     Raises
     ------
@@ -145,16 +131,53 @@ def observer(agent: Any) -> Observe:
         return _of_torch(agent, torch)
     if not callable(agent):
         raise ConfigError(f"An agent is a function of infostates and legal squares, not a {type(agent).__name__}.")
-    takes = inspect.signature(agent).parameters
-    if "player" in takes or len(takes) == 3:
+    if isinstance(agent, Checkpoint):
+        return agent
+    takes = parameters_of(agent)
+    if "observations" in takes:
+        return _of_observations(agent, wants_player(agent))
+    if wants_player(agent):
         return cast(Observe, agent)
     return lambda infostates, legal, player: agent(infostates, legal)
 
 
+def parameters_of(agent: Any) -> tuple[str, ...]:
+    """The names of a function's parameters that have no default.
+
+    Raises
+    ------
+    ConfigError
+        If they cannot be read.
+    """
+    try:
+        found = inspect.signature(agent).parameters.values()
+    except ValueError as error:  # of a builtin
+        raise ConfigError(f"The parameters of {agent!r} cannot be read; wrap it in a function.") from error
+    return tuple(one.name for one in found if one.default is one.empty)
+
+
+def wants_player(agent: Any) -> bool:
+    """Whether a function takes the player, too: its third parameter, or one of this name."""
+    takes = parameters_of(agent)
+    return "player" in takes or len(takes) == 3
+
+
+def _of_observations(agent: Any, with_player: bool) -> Observe:
+    def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
+        observations = environment_observations(infostates, legal.shape[1], player)
+        return cast(Answers, agent(observations, legal, *((player,) if with_player else ())))
+
+    return observe
+
+
 def _of_torch(network: Any, torch: Any) -> Observe:
+    # What the first matrix takes is what the network takes; a network without one gets information states.
+    size = next((int(one.shape[1]) for one in network.parameters() if one.ndim == 2), None)
+
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
         with torch.no_grad():
-            return cast(Answers, network(torch.from_numpy(infostates.astype(np.float32))).cpu().numpy())
+            given = torch.from_numpy(inputs_of(infostates, legal.shape[1], player, size))
+            return cast(Answers, network(given).cpu().numpy())
 
     network.eval()
     return observe

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.aliases import Interval
-from pttt_ooc.eas.boards import board_of
-from pttt_ooc.eas.infostates import Infostates
-from pttt_ooc.errors import StrategyError
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.strategy_reader import known_value, with_value
 from pttt_ooc.library.structures import data_directory, engine_of, index_of, is_named
-from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows, infoset_text
+from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.game import Game
-from pttt_ooc.scoring.agents import Answers, Member, Observe, checked_answers, members_of, observer
+from pttt_ooc.scoring.agents import Member, members_of, observer
+from pttt_ooc.scoring.answers import AgentTensor, Manner, Report, greedy_choice
+from pttt_ooc.scoring.checkpoints import Outputs
+from pttt_ooc.scoring.recurrent import is_recurrent, recurrent_tensor
 from pttt_ooc.solving import evaluation
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep import tree
-
-Outputs = Literal["probabilities", "logits"]
-Report = Callable[[str, float], None]
-"""Called with what is done and the finished share, 0 to 1."""
-
-_SUM = 1e-3  # how far from 1 the sum of numbers may be that are meant as probabilities
 
 
 @dataclass(frozen=True)
@@ -138,7 +130,10 @@ def agent_strategy(
         A strategy of this package; a policy of OpenSpiel, with ``action_probabilities(state, player)``; a torch
         module that maps infostates to numbers; or a function of ``(infostates, legal)``, or of these and the player.
         Infostates are OpenSpiel's information-state tensors, bool, shape (infosets, size); ``legal`` tells which
-        squares may be attempted, bool, shape (infosets, squares).  The answer has that shape, too.  A list of pairs of
+        squares may be attempted, bool, shape (infosets, squares).  The answer has that shape, too.  A function whose
+        parameter is called ``observations`` gets in their place what the package's PettingZoo environment shows, int8,
+        shape (infosets, squares, 2); a torch module that takes 2 numbers for each square, too.  An agent with a memory
+        is one of :func:`pttt_ooc.scoring.recurrent.recurrent_tensor`.  A list of pairs of
         a weight and an agent is a mixture: one agent is drawn before the game.  Realization plans are averaged.
     outputs
         What the answers are: ``"probabilities"``, or ``"logits"``, whose softmax over the legal squares is taken.
@@ -157,7 +152,7 @@ def agent_strategy(
         If it is no agent.
     """
     members = members_of(agent, player)
-    index, manner = index_of(game), _Manner(outputs, greedy, block, report)
+    index, manner = index_of(game), Manner(outputs, greedy, block, report)
     if len(members) == 1:
         return Strategy(index, player, _probabilities(index, player, members[0], manner))
     engine, total = engine_of(game), sum(member.weight for member in members)
@@ -175,16 +170,7 @@ def agent_strategy(
     return Strategy(index, player, mixed)
 
 
-class _Manner(NamedTuple):
-    """How agents are asked; see :func:`agent_strategy`."""
-
-    outputs: Outputs
-    greedy: bool
-    block: int
-    report: Report
-
-
-def _probabilities(index: Index, player: int, member: Member, manner: _Manner) -> NDArray[np.floating[Any]]:
+def _probabilities(index: Index, player: int, member: Member, manner: Manner) -> NDArray[np.floating[Any]]:
     """The probabilities of one agent: float64, shape (sequences,)."""
     game, agent = index.game, member.agent
     if hasattr(agent, "action_probabilities"):
@@ -193,60 +179,9 @@ def _probabilities(index: Index, player: int, member: Member, manner: _Manner) -
     if isinstance(agent, Strategy):
         source: Any = agent.tensor()
         if manner.greedy:
-            source = _greedy(source, source > 0)
+            source = greedy_choice(source, source > 0)
         return strategy_from_tensor(index, player, source, rows, source="The strategy")
-    asked = _Asked(index, player, observer(agent), manner, rows)
+    if is_recurrent(agent):
+        return strategy_from_tensor(index, player, recurrent_tensor(index, player, agent, manner), rows)
+    asked = AgentTensor(index, player, observer(agent), manner, rows)
     return strategy_from_tensor(index, player, asked, rows, source="The agent")
-
-
-class _Asked:
-    """An agent as a tensor: reading rows asks the agent."""
-
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, index: Index, player: int, observe: Observe, manner: _Manner, rows: Ints) -> None:
-        board = board_of(index.game)
-        self.shape = (len(rows), index.game.squares)
-        self._index, self._player, self._rows, self._observe = index, player, rows, observe
-        self._manner = manner
-        self._infostates = Infostates(board, index, player)
-        self._attempts = slice(board.infostate_size - board.all_cells**2, None)
-
-    def __getitem__(self, part: slice) -> Answers:
-        out = np.empty((part.stop - part.start, self.shape[1]))
-        for start in range(part.start, part.stop, self._manner.block):
-            nodes = self._rows[start : min(start + self._manner.block, part.stop)]
-            out[start - part.start : start - part.start + len(nodes)] = self._ask(nodes, start)
-            self._manner.report(f"Asking player {self._player}'s agent", (start + len(nodes)) / self.shape[0])
-        return out
-
-    def _ask(self, nodes: Ints, start: int) -> Answers:
-        infostates = self._infostates.of(nodes)
-        tried = infostates[:, self._attempts].reshape(len(nodes), -1, self.shape[1])
-        legal: NDArray[np.bool_] = np.logical_not(tried.any(axis=1))
-        answers = checked_answers(self._observe(infostates, legal, self._player), (len(nodes), self.shape[1]))
-        if self._manner.outputs == "logits":
-            answers = np.where(legal, answers, -np.inf)
-            highest = answers.max(axis=1, keepdims=True)
-            self._require(np.isfinite(highest[:, 0]), nodes, start, "has no finite logit on a legal square")
-            if self._manner.greedy:
-                return _greedy(answers, legal)
-            weights: Answers = np.exp(answers - highest)
-            weights /= weights.sum(axis=1, keepdims=True)
-            return weights
-        sums = answers.sum(axis=1)
-        self._require(np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1", "; are they logits?")
-        return _greedy(answers, legal) if self._manner.greedy else answers / sums[:, None]
-
-    def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str, hint: str = "") -> None:
-        if not good.all():
-            bad = int(np.argmin(good))
-            text = infoset_text(self._index, self._player, int(nodes[bad]))
-            raise StrategyError(f"The agent, row {start + bad} (counted from 0), infoset {text!r}: it {what}{hint}.")
-
-
-def _greedy(numbers: Answers, legal: NDArray[np.bool_]) -> Answers:
-    """1 at the highest number of each row's legal squares, the first of equal ones."""
-    out = np.zeros_like(numbers)
-    out[np.arange(len(out)), np.where(legal, numbers, -np.inf).argmax(axis=1)] = 1
-    return out

@@ -21,13 +21,15 @@ def processes_behind(pages: Sequence[Pages]) -> Iterator[tuple[list[Child], str]
     with ExitStack() as stack:
         for one in pages:
             function, *arguments = one.parts
-            if one.answerer is not None:
+            addresses = []
+            for number, call in enumerate(filter(None, (one.answerer, *one.answerers))):
                 made, address = stack.enter_context(listening())
-                arguments.insert(0, str(address))
-                command = ["-m", _ANSWERER, str(made.fileno()), *one.answerer]
-                children.append(Child(f"{one.name} answerer", command, (made.fileno(),)))
+                addresses.append(str(address))
+                command = ["-m", _ANSWERER, str(made.fileno()), *call]
+                name = f"{one.name} answerer" + (f" {number + 1}" if number else "")
+                children.append(Child(name, command, (made.fileno(),)))
             children += [Child(name, ["-m", *command]) for name, *command in one.workers]
-            parts.append([function, *arguments])
+            parts.append([function, *addresses, *arguments])
         yield children, json.dumps(parts)
 
 

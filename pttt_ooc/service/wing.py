@@ -28,10 +28,12 @@ class Pages:
     title, subtitle
         The title of an application that has these pages only.
     parts
-        Returns the application's parts, in the web process.  The answerer's address, if there is an answerer, is its
-        first argument.
+        Returns the application's parts, in the web process.  The addresses of answerers, if there are any, are its
+        first arguments.
     answerer
         Context manager that yields the answers, in a process of its own; None: no answerer.
+    answerers
+        Further ones, each in a process of its own; their addresses follow the first one's.
     workers
         Further processes: name, module, and the module's arguments.
     """
@@ -42,6 +44,7 @@ class Pages:
     title: str = ""
     subtitle: str = ""
     answerer: Call | None = None
+    answerers: Sequence[Call] = ()
     workers: Sequence[tuple[str, ...]] = ()
 
 
@@ -61,6 +64,8 @@ class Card:
         Further sentences.
     command
         The command that computes it, if there is nothing yet; empty: none.
+    targets
+        For each row, the address of its page, or empty; no targets: no row has a page.
     """
 
     title: str
@@ -70,6 +75,7 @@ class Card:
     links: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

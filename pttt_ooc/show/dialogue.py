@@ -77,8 +77,8 @@ class Dialogue:
             raise EndedError(0)
         return line.strip()
 
-    def board(self, game: Game, squares: Sequence[Square], title: str = "", first: int = 0) -> RenderableType:
-        """A board whose squares are numbered from `first`, below a title if there is one.
+    def board(self, game: Game, squares: Sequence[Square], title: str = "") -> RenderableType:
+        """A board with the numbers of its squares, below a title if there is one.
 
         Beside a number of two digits is the letter that stands for the square in texts of infosets.
         """
@@ -87,7 +87,7 @@ class Dialogue:
             table.add_column(justify="center", min_width=5)
         for r in range(game.rows):
             row = range(r * game.columns, (r + 1) * game.columns)
-            table.add_row(*(_cell(first + square, squares[square]) for square in row))
+            table.add_row(*(_cell(square, squares[square]) for square in row))
         return Group(Text(title, style="bold"), table) if title else table
 
     def side_by_side(self, *boards: RenderableType) -> None:

@@ -80,6 +80,20 @@ def size(count: int, at_most: bool = False) -> str:
     return f"{count} bytes"
 
 
+def column(number: float | None, digits: int = 5) -> str:
+    """A number in a column: always the same decimals, and what is smaller than they show never looks like 0.
+
+    Examples
+    --------
+    >>> column(0.1), column(2.6e-7), column(-2.6e-7), column(0.0)
+    ('0.10000', '<0.00001', '>−0.00001', '0.00000')
+    """
+    if number is None or abs(number) < NOISE or abs(number) >= 0.5 * 10.0**-digits:
+        return decimals(number, digits)
+    least = decimals(10.0**-digits, digits)
+    return f"<{least}" if number > 0 else f">−{least}"
+
+
 def span(low: float, high: float, digits: int) -> str:
     """An interval, ``"0.5502 .. 0.5503"``; with more decimals if its bounds are closer than `digits` decimals show."""
     if 0 < high - low < 10.0**-digits:

@@ -71,7 +71,6 @@ def draw_board(
     probabilities: Sequence[float] | None = None,
     digits: int = 2,
     highlighted: Collection[int] = (),
-    first: int = 0,
 ) -> None:
     """Draw what `player` knows at an infoset: own marks dark, the opponent's marks that they have found pale.
 
@@ -85,8 +84,6 @@ def draw_board(
         Decimals of a probability.
     highlighted
         Squares with a tinted background.
-    first
-        The number of the first square.
     """
     from matplotlib.patches import Rectangle
 
@@ -99,7 +96,7 @@ def draw_board(
         tint = 0.2 if square in highlighted else max(0.75 * p / most, 0)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=tint, linewidth=0))
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
-        axes.text(x + 0.07, y + 0.07, str(first + square), fontsize=6.5, va="top", color=PALETTE["muted"])
+        axes.text(x + 0.07, y + 0.07, str(square), fontsize=6.5, va="top", color=PALETTE["muted"])
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
         elif probabilities is not None:

@@ -113,9 +113,9 @@ class Round:
         if self.over:
             raise PlayError("This round is over.")
         if not 0 <= square < SQUARES:
-            raise PlayError(f"There is no square {square + 1}; squares are 1 to 9.", 422)
+            raise PlayError(f"There is no square {square}; squares are 0 to 8.", 422)
         if square in self.squares:
-            raise PlayError(f"Square {square + 1} is taken; take a free one.")
+            raise PlayError(f"Square {square} is taken; take a free one.")
         squares = (*self.squares, square)
         return replace(self, squares=squares, outcome=_rules(rules.fill_board).end(_position(squares)))
 

@@ -86,15 +86,14 @@ class Place:
         Raises
         ------
         GameError
-            If the round is over, there is no such square, or it is taken; in the sentence, squares are numbered as on a
-            telephone.
+            If the round is over, there is no such square, or it is taken.
         """
         if not self.ways:
             raise GameError("The round is decided; no move is left.")
         if not 0 <= square < SQUARES:
-            raise GameError(f"There is no square {square + 1}; squares are 1 to 9, 1 to 3 in the top row.")
+            raise GameError(f"There is no square {square}; squares are 0 to 8, and 0 1 2 is the top row.")
         if square not in self.ways:
-            raise GameError(f"Square {square + 1} is taken; take a free one.")
+            raise GameError(f"Square {square} is taken; take a free one.")
         node, turned = self.ways[square]
         return Place(self.tree, (*self.squares, square), node, turned)
 

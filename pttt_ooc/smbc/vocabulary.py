@@ -46,18 +46,18 @@ def goal_of(typed: str) -> int:
 
 
 def square_of(typed: str) -> int:
-    """A square from its number on a telephone's keypad: 1 2 3 is the top row.
+    """A square from its number: 0 1 2 is the top row.
 
     Raises
     ------
     PlayError
-        If it is not a number from 1 to 9.
+        If it is not a number from 0 to 8.
     """
-    if len(typed) != 1 or typed not in "123456789":
-        raise PlayError(f"{typed!r} is not a square; squares are 1 to 9, and 1 2 3 is the top row.")
-    return int(typed) - 1
+    if len(typed) != 1 or typed not in "012345678":
+        raise PlayError(f"{typed!r} is not a square; squares are 0 to 8, and 0 1 2 is the top row.")
+    return int(typed)
 
 
 def numbers_of(squares: Squares) -> str:
-    """Squares as they are typed: ``"1 3 7 9"``."""
-    return " ".join(str(square + 1) for square in squares)
+    """Squares as they are typed: ``"0 2 6 8"``."""
+    return " ".join(str(square) for square in squares)

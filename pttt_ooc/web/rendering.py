@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.show.numbers import decimals, duration, exploitability, size, thousands
+from pttt_ooc.show.numbers import column, decimals, duration, exploitability, size, thousands
 from pttt_ooc.web import filters
 from pttt_ooc.web.forms import VISITOR, form_token, new_visitor, set_cookie
 from pttt_ooc.web.parts import Part
@@ -25,6 +25,7 @@ from pttt_ooc.web.shell import Account, shell_of
 
 HERE = Path(__file__).parent
 _FILTERS = {
+    "column": column,
     "decimals": decimals,
     "duration": duration,
     "exploitability": exploitability,
@@ -84,6 +85,14 @@ def wants_part(request: Request) -> bool:
     return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
+def out_of_date(request: Request, page: Response) -> Response:
+    """A game as it is now, with a notice, in answer to a form of a page that shows an earlier state."""
+    page.status_code = 409
+    if wants_part(request):
+        page.headers["HX-Retarget"] = "#table"  # other refusals are shown beside the board
+    return page
+
+
 def render_part(request: Request, template: str, **context: Any) -> str:
     """The HTML of a piece of a page without head and forms; for parameters see :func:`render`."""
     known: dict[str, jinja2.Environment] = request.app.state.environments
@@ -113,7 +122,8 @@ def render(request: Request, template: str, account: Account | None, **context: 
         "can_sign_in": shell.accounts is not None,
         "form_token": form_token(request, shell, visitor),
     }
-    response = HTMLResponse(render_part(request, template, **head, **context))
+    head |= {"notice": "", "is_part": wants_part(request)}
+    response = HTMLResponse(render_part(request, template, **{**head, **context}))
     if visitor:  # a visitor's forms are bound to this cookie
         set_cookie(request, response, VISITOR, visitor, None)
     return response

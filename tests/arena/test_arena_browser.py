@@ -214,6 +214,19 @@ def test_a_game_says_which_it_is_who_plays_and_its_moves(open_page):
     assert page.locator(".moves li").all_inner_texts() == ["× a1", "○ b1", "× c1"]
 
 
+def test_another_game_with_the_sides_changed(open_page):
+    page = open_page(GAME + "mnk:3x3%2Bneed3&moves=0,3,1,4,2")
+    page.get_by_role("link", name="Play again, sides changed").click()
+    page.locator('#table[data-ply="1"]').wait_for()  # the agent has begun
+    assert page.locator(".cell.mine").count() == 1 and page.locator("button.cell").count() == 8
+    page.go_back()
+    page.goto(GAME + "mnk:3x3%2Bneed3&moves=0,3,1")  # a link to a move where the agent is to move
+    assert page.locator("#table").get_attribute("data-ply") == "3"
+    changed(page, lambda: page.get_by_role("button", name="The agent moves").click())
+    assert_accessible(page, "arena-game-links")
+    assert page.errors == []
+
+
 @pytest.mark.long
 def test_pages_to_play_are_accessible(open_page):
     page = open_page("/arena/play")

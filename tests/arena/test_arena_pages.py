@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,6 +14,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.arena import round_robin
 from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
@@ -229,6 +231,8 @@ def test_a_whole_game_is_played_by_forms_alone(person):
 
 def test_the_agent_may_begin_and_answers_bonus_moves(person):
     asked = one_each(person.begin(game="extreme", first="agent"))
+    page = person.client.get("/arena/play/game", params=asked).text
+    assert re.findall(r'aria-label="(Big board \d)"', page) == ["Big board 0", "Big board 1"]  # as its moves count them
     assert asked["me"] == "1" and len(asked["moves"].split(",")) == 1
 
 
@@ -236,6 +240,29 @@ def test_back_undoes_the_last_move_of_the_person(person):
     asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "1", "moves": "0,1,2,3"}
     text = person.client.get("/arena/play/game", params=asked).text
     assert "moves=0%2C1%2C2&" in text.replace('"', "&")
+
+
+def test_a_link_to_a_move_where_the_agent_is_to_move_goes_on(person):
+    asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": "0,1,2,3"}
+    text = person.client.get("/arena/play/game", params=asked).text
+    moves = re.search(r'<ol class="moves".*?</ol>', text, re.DOTALL)[0]
+    links = [parse_qs(urlsplit(unescape(link)).query)["moves"] for link in re.findall(r'href="([^"]*)"', moves)]
+    assert links == [["0"], ["0,1"], ["0,1,2"], ["0,1,2,3"]] and "The agent moves" not in text
+    there = person.client.get("/arena/play/game", params={**asked, "moves": "0,1,2"}).text
+    assert "The agent moves</button>" in there and 'hx-trigger="load' not in there
+    answer = person.post("/arena/play/game", **{**asked, "moves": "0,1,2", "go_on": "1"})
+    made = one_each(parse_qs(urlsplit(answer.headers["location"]).query))["moves"]
+    assert made.startswith("0,1,2,") and len(made.split(",")) == 4
+    assert person.post("/arena/play/game", **{**asked, "moves": "0,1,2"}).status_code == 400
+
+
+def test_a_game_that_is_over_offers_another_with_the_sides_changed(person):
+    asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": "0,3,1,4,2"}
+    text = person.client.get("/arena/play/game", params=asked).text
+    again = unescape(re.search(r'class="button" href="([^"]*)">Play again, sides changed', text)[1])
+    same = {key: asked[key] for key in ("game", "agent", "seconds")}
+    assert one_each(parse_qs(urlsplit(again).query)) == {**same, "me": "1"}
+    assert 'hx-trigger="load, submit"' in person.client.get(again).text  # the agent begins by itself
 
 
 def test_the_script_gets_the_board_and_its_address(person):
@@ -254,17 +281,30 @@ def test_the_script_gets_the_board_and_its_address(person):
         ({"seconds": "1000"}, 400, "no such opponent"),
         ({"game": "chess"}, 400, "no such game"),
         ({"rows": "x"}, 400, "number of rows"),
-        ({"rows": "30"}, 404, "must be from 1 to 11"),
-        ({"agent": "tuned", "first": "agent"}, 404, "does not play this game"),
-        ({"agent": "patterns", "first": "agent"}, 404, "patterns.weights"),
+        ({"rows": "30"}, 400, "must be from 1 to 11"),
+        ({"agent": "tuned"}, 400, "does not play this game"),
+        ({"agent": "patterns"}, 400, "has not been trained here"),
         ({"first": "nobody"}, 400, "who moves first"),
     ],
 )
 def test_unknown_choices_are_refused(person, fields, status, sentence):
     answer = person.begin(**fields)
-    if isinstance(answer, dict):  # the game begins, and is refused when it is looked at
-        answer = person.client.get("/arena/play/game", params=one_each(answer))
     assert answer.status_code == status and sentence in answer.text
+    if "game" not in fields:  # beside the form, with what was typed
+        assert re.search(rf'role="alert">[^<]*{sentence}', answer.text) and "<h2>Watch</h2>" in answer.text
+        assert f'name="rows" min="1" max="11" value="{fields.get("rows", "3")}"' in answer.text
+        kept = fields.get("first", "me")
+        assert (f'value="{kept}" checked' in answer.text) == (kept != "nobody")
+
+
+def test_what_cannot_be_watched_is_refused_beside_its_form(person):
+    typed = {"one": "mcts", "other": "random", "seconds": "2", "game": "mnk", "rows": "0", "columns": "3", "need": "3"}
+    answer = person.post("/arena/watch", **typed)
+    assert answer.status_code == 400
+    play, watch = answer.text.split("<h2>Watch</h2>")
+    assert 'role="alert"' in watch and 'role="alert"' not in play.split("<h2>Play</h2>")[1]
+    assert '<option value="random" selected>' in watch.partition('name="other"')[2]
+    assert '<option value="2" selected>' in watch
 
 
 @pytest.mark.parametrize(
@@ -452,7 +492,8 @@ def test_standings_lead_to_the_matches(robin, pages):
 def test_damaged_standings_are_a_sentence(tmp_path):
     (tmp_path / "standings.json").write_text('{"standings": [{}]}')
     with application(tmp_path) as app, TestClient(app, raise_server_exceptions=False) as client:
-        assert "standings.json is damaged" in client.get("/arena/standings").text
+        text = client.get("/arena/standings").text
+    assert "standings.json is damaged" in text and str(tmp_path) not in text
 
 
 def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
@@ -460,6 +501,11 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
     seats = game_service.GameService(tmp_path)
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt has not been trained here"):  # and no path
+        seats.answered("ultimate", [], ["learnt", None], "0.5", True)
+    for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
+        (tmp_path / learnt).parent.mkdir(exist_ok=True)
+        (tmp_path / learnt).touch()
     for offer in AGENTS:
         text = {"mnk": "mnk:3x3+need3", "extreme": "extreme"}.get("".join(offer.games[:1]), "ultimate")
         assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1

@@ -35,7 +35,7 @@ def make_format_1(url, names):
 def _without_play(old):
     """The table of submissions before any could be opened for play."""
     now = CourseTables.metadata.tables["submissions"]
-    columns = [column._copy() for column in now.columns if column.name not in ("open_to_play", "begun_at")]
+    columns = [column._copy() for column in now.columns if column.name not in ("open_to_play", "begun_at", "ruling")]
     Table("submissions", old, *columns, sqlite_autoincrement=True)
 
 

@@ -1,11 +1,14 @@
 """Numbers of teams and submissions never return, and nothing is looked up by a number that could mean another."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
-from pttt_ooc.course import teams
+from pttt_ooc.course import standings, teams
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.models import Fact, Team
+from pttt_ooc.course.models import Fact, Submission, Team
 from pttt_ooc.course.names import name_key
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
@@ -79,7 +82,7 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
     make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
     lab = Lab(data)
     told = capfd.readouterr().err
-    assert "is upgraded from format 1 to 4" in told and len(told.splitlines()) == 1
+    assert "is upgraded from format 1 to 5" in told and len(told.splitlines()) == 1
     with lab.database.reading() as session:
         found = {team.id: (team.name, team.token_hash) for team in session.query(Team)}
         assert found == {n: (name, f"hash {n}") for n, name in enumerate(["Uniform", "Équipe", "équipe", "Team A"], 1)}
@@ -114,14 +117,14 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     database.close()
 
 
-@pytest.mark.parametrize("form", [0, 2, 5, None, "3"])
+@pytest.mark.parametrize("form", [0, 2, 6, None, "3"])
 def test_a_database_of_a_format_that_no_release_had_is_refused(tmp_path, form):
     url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
     database = Database(url, GAME)
     with database.writing() as session:
         session.get(Fact, "format").value = form
     database.close()
-    with pytest.raises(GraderError, match=f"has format {form}, but this version reads 1, 3, 4"):
+    with pytest.raises(GraderError, match=f"has format {form}, but this version reads 1, 3, 4, 5"):
         Database(url, GAME)
 
 
@@ -139,4 +142,31 @@ def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):
     database = Database(url, GAME)
     with database.reading() as session:
         assert {team.name for team in session.query(Team)} == {"Uniform", "Team A"}
+    database.close()
+
+
+@pytest.mark.slow
+def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
+    """As it was before rulings: without their columns and tables."""
+    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    database = Database(url, GAME)
+    with database.writing() as session:
+        session.add(Team(id=7, name="Team A", key="team a", token_hash="x", created_at=1.0))
+        session.flush()
+        columns = {"team_id": 7, "player": 0, "file": "f.zip", "digest": "d", "size": 1, "received_at": 1.0}
+        session.add(Submission(id=9, changed_at=1.0, status="Accepted", exploitability=0.5, best=True, **columns))
+        session.get(Fact, "format").value = 4
+    database.close()
+    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+        for table in ("rulings", "disqualifications", "rejudgements", "likenesses", "pairs", "deliveries"):
+            old.execute(f"DROP TABLE {table}")
+        for table, column in (("submissions", "ruling"), ("reports", "ruling"), ("teams", "house")):
+            old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        old.commit()
+    database = Database(url, GAME)
+    assert "is upgraded from format 4 to 5" in capfd.readouterr().err
+    with database.reading() as session:
+        row, team = session.get(Submission, 9), session.get(Team, 7)
+        assert (row.ruling, row.best, team.house, team.own_name) == ("", True, False, "Team A")
+        assert [one.id for one in standings.public_bests(session)[0].values()] == [9]
     database.close()

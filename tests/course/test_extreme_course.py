@@ -64,6 +64,9 @@ def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
             place = answer.headers["location"]
             wait_until(lambda: "Your move" in own.get(place).text)
             assert own.post(place, data={**form, "ply": "0", "typed": "(0, 4, 4)"}).status_code == 303
+            late = own.post(place, data={**form, "ply": "0", "typed": "(0, 0, 0)"})
+            assert late.status_code == 409 and "Move 1 of this game has been made already" in late.text
+            assert "This is the game as it is now." in late.text and 'id="table"' in late.text
             wait_until(lambda: "Last move: ○" in own.get(place).text)
             for browser, code in ((other, 404), (nobody, 401)):
                 assert [browser.get(place + more).status_code for more in ("", "/part", "/log")] == [code] * 3
@@ -386,6 +389,8 @@ def test_a_path_in_the_name_names_nothing(course):
 
 def test_a_file_that_is_too_large_is_refused(course):
     largest = course.league.settings.largest_bytes
+    page = course.browser("Team A").get("/extreme/hand-in").text
+    assert f"at most {course.league.settings.largest_kb} kB" in page
     assert course.post("Team A", b"#" * (largest + 1)).status_code == 413
     assert course.post("Team A", b"#" * largest).status_code == 201
 

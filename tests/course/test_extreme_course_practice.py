@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 
@@ -15,8 +16,10 @@ import pytest
 
 from pttt_ooc.course.kinds.bots import worker
 from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.practice import NICE
+from pttt_ooc.course.kinds.bots.practice import NICE, PracticeWork
 from pttt_ooc.course.kinds.bots.seats import Seats
+from pttt_ooc.course.term.people import add_staff
+from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.extreme import practice, walled_process
 from pttt_ooc.extreme.pages import tournament_reader
 from pttt_ooc.extreme.practice_record import PracticeRecord
@@ -421,3 +424,39 @@ def test_when_the_tournament_begins_practice_is_over(shown):
     page = shown.browser().get("/extreme/practice").text
     assert "The tournament has begun" in page and "hx-get" not in page.split('id="practice"')[1].split(">")[0]
     assert "Practice is over" in page and "Ratings" in page
+
+
+# ---------------------------------------------------------------------------------------------
+# Frozen
+
+
+def test_practice_is_frozen_for_others_until_it_is_unveiled(shown):
+    frozen_at = time.time() - 60
+    with shown.lab.database.writing() as session:
+        assignment = session.query(Assignment).filter_by(kind="bots").one()
+        assignment.frozen_at, assignment.unveiled_at = frozen_at, time.time() + 3600
+        shown.tokens["Ada"] = add_staff(session, "Ada", "ada@example.org", "instructor")
+    before = shown.browser().get("/api/extreme/practice").json()
+    work = PracticeWork(shown.league, shown.bots, shown.lab.database, seats(1))
+    work._keep_frozen()
+    kept = [file.name for file in (shown.league.frozen_practice(frozen_at) / "matches").iterdir()]
+    assert len(kept) == 6
+    late = [write_match(shown.league.practice, 7, "t3", "random"), write_match(shown.league.practice, 8, "t2", "t3")]
+    league(shown.league.practice, [bot("t3", digest="2"), bot("t2"), bot("random", ours=True)])
+    work._keep_frozen()  # nothing new is kept
+    assert shown.browser().get("/api/extreme/practice").json() == before
+    for name, sees in [(None, []), ("Team A", late[1:]), ("Team B", late), ("Ada", late)]:
+        browser = shown.browser(name)
+        page = browser.get("/extreme/practice").text
+        for match in late:
+            assert (f"/extreme/matches/{match}" in page) == (match in sees), (name, match)
+            status = 200 if match in sees else 404
+            assert browser.get(f"/extreme/matches/{match}").status_code == status
+            assert browser.get(f"/extreme/matches/{match}/moves.csv").status_code == status
+            assert browser.get(f"/api/extreme/matches/{match}").status_code == status
+        assert ("are frozen" in page) == (name != "Ada")
+    with shown.lab.database.writing() as session:
+        session.query(Assignment).filter_by(kind="bots").one().unveiled_at = time.time() - 1
+    assert late[0] in shown.browser().get("/extreme/practice").text
+    work._keep_frozen()
+    assert not list(shown.lab.data.glob("practice-frozen-*"))

@@ -7,15 +7,17 @@ import json
 
 import pytest
 
-from pttt_ooc.course.models import Submission
+from pttt_ooc.course.kinds.strategies.value import find_value
+from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.exports import export, safe
 from pttt_ooc.course.term.gradebook import compute, current, history, settle
 from pttt_ooc.course.term.people import apply_roster, read_roster
-from pttt_ooc.course.term.retrial import begin_again, rehearse
+from pttt_ooc.course.term.rejudging import begin_again
+from pttt_ooc.course.term.retrial import rehearse
 from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, LogLine
 from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import strategy_zip
+from tests.course.grader_kit import VALUE, strategy_zip
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
 STEPS = {
@@ -316,3 +318,15 @@ def test_no_cell_begins_like_a_formula(text):
 @pytest.mark.parametrize("text", ["Team A", "Ada", "1.5", "a=b", "Équipe"])
 def test_other_cells_stay(text):
     assert safe(text) == text
+
+
+def test_grades_follow_the_value_of_the_game(graded):
+    upload(graded, "Team A", *GOOD, at=graded.due)
+    assert points(graded)[team_number(graded, "Team A")] == 40
+    with graded.database.writing() as session:
+        session.merge(Fact(name="value", value=[*VALUE, "as it was"]))
+    higher = graded.settings.model_copy(update={"game_value": (0.9, 0.9)})  # the figure is 0.61, and no longer 0.48
+    assert find_value(higher, graded.database, graded.storage, 1).interval == (0.9, 0.9)
+    assert points(graded)[team_number(graded, "Team A")] == 10
+    with graded.database.reading() as session:
+        assert session.query(GradeRow).order_by(GradeRow.id.desc()).first().because.startswith("the value of the game")

@@ -1,17 +1,19 @@
 """The pages of a term: rights cell by cell, what teams see, and the desk."""
 
 import io
+import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.term import pages
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.term import desk_pages, pages, team_pages
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.people import add_staff
 from pttt_ooc.course.term.rights import RIGHTS
-from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark
+from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark, Pair, Rejudgement
 from tests.course.grader_kit import bearer, form_token, pttt
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
@@ -70,13 +72,15 @@ def form_of(client):
 
 
 def test_the_table_of_rights_has_every_address_of_the_pages():
-    addresses = {
-        (method, r.path) for router in (pages.router, pages.programs) for r in router.routes for method in r.methods
-    }
+    addresses = {(method, r.path) for router in ROUTERS for r in router.routes for method in r.methods}
     assert addresses == set(RIGHTS)
 
 
+ROUTERS = (pages.router, pages.programs, desk_pages.router, team_pages.router, team_pages.programs)
 FORMS = {
+    "/course/desk/rejudge": {"dry_run": "yes", "which": "all"},
+    "/course/desk/rule": {"kind": "report", "submission": "1", "ruling": "withdrawn", "reason": "why"},
+    "/course/desk/disqualify": {"team": "Team B", "assignment": "strategies", "reason": "why"},
     "/course/desk/mark": {"team": "Team A", "assignment": "strategies", "criterion": "viva", "points": "3"},
     "/course/desk/adjust": {"team": "Team A", "assignment": "strategies", "points": "-1", "reason": "why"},
     "/course/desk/extend": {"team": "Team A", "assignment": "strategies", "until": "2126-01-01 10:00", "reason": "ill"},
@@ -85,29 +89,51 @@ FORMS = {
 }
 
 
+def number_of(session):
+    return session.query(Team).filter_by(name="Team A").one().id
+
+
 @pytest.mark.parametrize("who", WHO)
 def test_every_cell_of_the_table_of_rights(term, who):
+    term.both = [upload(term, "Team A", player, 1) for player in (0, 1)]
+    with term.database.writing() as session:
+        session.add(
+            Pair(team_id=number_of(session), first_id=term.both[0], second_id=term.both[1], value=None, made_at=1.0)
+        )
+        session.add(Rejudgement(at=1.0, by="x", dry_run=False, numbers=[1], verdicts=[], grades=[]))
     client, number = browser(term, who), team_number(term, "Team A")
     headers = bearer(term.tokens[who]) if who != "nobody" else {}
     token = form_of(client)
     for (method, address), allowed in RIGHTS.items():
-        own = address.startswith("/course/reports")
-        path = address.replace("{number}", str(term.report if own else number)).replace("{name}", "report")
+        of = {"/course/reports/{number}": term.report, "/course/desk/teams/{number}": number}.get(address, 1)
+        path = address.replace("{number}", str(of)).replace("{name}", "report")
         if address.endswith("/reports/{name}"):
             form = {"form_token": (None, token), "file": ("r.pdf", b"%PDF-1.7 " + who.encode())}
             answer = client.post(path, files=form, headers=headers if path.startswith("/api") else {})
             answer.status_code = {201: 200, 303: 303}.get(answer.status_code, answer.status_code)
+        elif address.endswith("/pairs") and method == "POST":
+            both = {"first": term.both[0], "second": term.both[1]}
+            page = path.startswith("/course")
+            sent = {"data": {"form_token": token, **both}} if page else {"json": both, "headers": headers}
+            answer = client.post(path, **sent)
+        elif address.endswith("/picks/{name}"):
+            page = path.startswith("/course")
+            sent = {"data": {"form_token": token}} if page else {"json": {"submission": None}, "headers": headers}
+            answer = client.post(path, **sent)
         elif method == "POST":
             answer = client.post(path, data={"form_token": token, **FORMS[path]})
         else:
             answer = client.get(path, headers=headers if path.startswith("/api") else {})
         good = 303 if method == "POST" and "/api/" not in path else 200
+        good = 409 if address.endswith("/picks/{name}") else good  # the last one counts there
+        good = 404 if address == "/course/desk/bots/{number}" else good  # there is no league
         expected = good if who in allowed else 401 if who == "nobody" else 403
         assert answer.status_code == expected, (who, method, path, answer.text)
     with term.database.reading() as session:
         assert session.query(Mark).count() == (who in ("assistant", "instructor"))
         decided = {line.what for line in session.query(LogLine)}
     assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
+    instructor |= {"rejudge, dry run", "withdrawn", "disqualify"}
     assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())
 
 
@@ -125,7 +151,7 @@ def test_forms_of_other_sites_change_nothing(term, path):
 def test_a_team_sees_what_is_due_and_what_counts(term):
     number = upload(term, "Team A", 0, 1)
     page = browser(term, "team").get("/course").text
-    assert "Phantom" in page and "due in <strong>23 h" in page and "Europe/Rome" in page
+    assert "Phantom" in page and re.search('due in <strong data-until="[0-9]+">23 h', page) and "Europe/Rome" in page
     assert f'<a href="/submissions/{number}">player 0: no. {number}</a>' in page and "player0 0.4764" in page
     assert "yours left: <strong>3</strong>" in page and "not released yet" in page
     public = browser(term, "nobody").get("/course").text

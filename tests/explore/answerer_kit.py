@@ -57,7 +57,7 @@ def answering(directory, indices, game=GAME, **options):
         thread.start()
         try:
             client = Client(path, 120)
-            client.answering = found
+            client.answering, client.path = found, path
             yield client
         finally:
             stopping.set()

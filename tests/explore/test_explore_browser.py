@@ -1,10 +1,12 @@
 """Explore in a real browser: by mouse, by keyboard, by address; for axe-core, on narrow and wide screens."""
 
+import random
 import re
 from urllib.parse import parse_qs
 
 import pytest
 
+from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
 from pttt_ooc.explore.explorer import Explorer
@@ -18,6 +20,7 @@ from tests.course.test_course_accessibility import CONTRAST
 from tests.explore.answerer_kit import answering
 from tests.kits.browsing import (
     DESKTOP,
+    SCREENS,
     WIDTHS,
     assert_accessible,
     assert_board_first,
@@ -73,7 +76,7 @@ def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
     sync_api.expect(page.get_by_role("heading", name="The worst infosets")).to_be_visible()
     assert_accessible(page, "mistakes")
     worst = page.locator("#mistakes .numbers tbody a").first
-    infoset = worst.inner_text()
+    infoset = worst.locator("code").inner_text()
     worst.click()
     expect_at(page, infoset)
     assert f"s{course.number}" in asked(page)["first"]
@@ -281,11 +284,17 @@ def test_letters_stand_out_from_shades(open_page, scheme):
 BOARDS = {"start": "/explore", "chosen": "/explore?at=|0*&square=3", "beside": "/explore?at=|0*&beside=uniform"}
 
 
-def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page):
-    page = open_page(BOARDS["chosen"])
-    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
-    page.locator("#board1").evaluate("board => board.setAttribute('viewBox', '-2 -2 304 304')")  # as high as 3 x 3
-    assert_board_first(page, "#board1", "#told", ".ways a.outcome")
+@pytest.mark.parametrize("columns, rows", [(3, 3), (2, 4)])
+@pytest.mark.parametrize("name, next_step", [("start", ".hint"), ("chosen", ".ways a.outcome")])
+def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page, name, next_step, columns, rows):
+    page = open_page(BOARDS[name])
+    frame = f"-2 -2 {100 * columns + 4} {100 * rows + 4}"
+    page.locator("#board1").evaluate("(board, frame) => board.setAttribute('viewBox', frame)", frame)
+    assert_board_first(page, "#board1", "#told", next_step, screens=(*SCREENS, (1280, 640)))
+    for height in (800, 640):  # and it is as large as there is room
+        page.set_viewport_size({"width": 1280, "height": height})
+        box = page.locator("#board1").bounding_box()
+        assert height - 64 < box["y"] + box["height"] <= height
     assert page.locator("#settings").get_attribute("open") is None
 
 
@@ -294,6 +303,21 @@ def test_the_board_and_what_to_do_next_are_on_the_first_screen(open_page):
 def test_other_boards_are_on_the_first_screen(open_page, name):
     page = open_page(BOARDS[name])
     assert_board_first(page, ".does .board", "#told", ".hint")
+
+
+def test_little_is_sent_and_nothing_moves_while_a_page_loads(open_page, browser, url):
+    open_page("/explore?at=|0*")  # once the strategies are prepared
+    context = patient(browser.new_context, base_url=url, viewport=DESKTOP)
+    page = context.new_page()
+    wire = Wire(page)
+    first = visit(page, wire, "/explore?at=|0*&square=3", "#board1")
+    assert 20_000 < first["bytes"] <= 100_000 and first["layout_shift"] < 0.02
+    after = visit(page, wire, "/explore?at=|5*&square=0", "#board1")
+    assert 500 < after["bytes"] <= 8000 and after["layout_shift"] < 0.02
+    assert after["first_paint_milliseconds"] > 0
+    times = play(page, random.Random(1), 7)
+    assert 7 <= len(times) <= 8 and min(times) > 0 and 500 < wire.taken() / len(times) <= 8000
+    context.close()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -205,7 +205,7 @@ def test_the_interface_is_described(pages):
     described = pages.get("/api/openapi.json").json()
     asked = {p["name"] for p in described["paths"]["/api/explore"]["get"]["parameters"]}
     others = {"first", "second", "first_plays", "second_plays", "symmetry", "beside", "iteration"}
-    assert asked == {"player", "at", "square", *others}
+    assert asked == {"game", "player", "at", "square", *others}
     assert "ExploreOut" in described["components"]["schemas"] and "Counterfactual" in pages.get("/api/docs").text
 
 

@@ -1,6 +1,7 @@
 """The page Explore without a browser: contents, links, and refusals."""
 
 import asyncio
+import csv
 import json
 import os
 import random
@@ -12,11 +13,13 @@ import time
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from fastapi.testclient import TestClient
 
 import pttt_ooc
+from pttt_ooc.course.kinds.strategies.mistakes import _bar as bar_of
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.errors import PtttError
@@ -64,7 +67,22 @@ def ready(pages, address="/explore", waits="are being prepared"):
 
 
 def links(page):
-    return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"', page)]
+    return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"(?! download)', page)]
+
+
+def test_strategies_have_names_for_people(solved, tmp_path):
+    (tmp_path / GAME).mkdir()
+    other = tmp_path / GAME / "full"
+    other.symlink_to(solved)
+    assert [one.label for one in local_sources([str(solved)], None)[1]] == ["Solution", "Uniform"]
+    both = [one.label for one in local_sources([str(solved), str(other)], None)[1]]
+    assert both == [f"Solution in {solved.parent}", f"Solution in {other.parent}", "Uniform"]
+
+
+def names_of_infosets(page):
+    """The texts of the links to infosets in a list."""
+    found = re.findall(r'class="infoset">(.*?)</a>', page, re.DOTALL)
+    return [re.sub(r"<svg.*?</svg>|<[^>]*>", "", one, flags=re.DOTALL).strip() for one in found]
 
 
 def infoset_of(address):
@@ -196,12 +214,43 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
     assert told == pytest.approx([*found.values, found.values[1] - found.values[0]], abs=1e-6)
     listed = [link for link in links(page) if "at=" in link][1:]
     assert [infoset_of(link) for link in listed] == [x.infoset for x in found.losses.infosets if abs(x.loss) > 1e-12]
+    assert page.count('<svg class="small-board"') == len(listed)
+    assert all(text.startswith("Player 0, ") for text in names_of_infosets(page)) and "|</code> (start)" in page
     shown = pages.get(listed[0]).text
     assert 'id="board1"' in shown and 'id="board2"' in shown
     piece = pages.get(address, headers={"HX-Request": "true"}).text
     assert "<html" not in piece and listed[0].replace("&", "&amp;") in piece
     assert pages.get("/explore/differences?player=0").status_code == 404
     assert pages.get("/explore/differences?player=0&beside=s12").status_code == 404
+
+
+@pytest.mark.slow
+def test_what_the_page_shows_is_there_as_files(pages):
+    address = "/explore?at=|0*4.&square=3"
+    page = ready(pages, address).text
+    files = {name: unescape(link) for link, name in re.findall(r'href="(/explore/([a-z.]+)\?[^"]*)" download', page)}
+    assert set(files) == {"board.svg", "board.tex", "numbers.csv"}
+    answers = {name: pages.get(link) for name, link in files.items()}
+    assert all(f'filename="{name}"' in one.headers["content-disposition"] for name, one in answers.items())
+    board = page[page.index('id="board1"') :].partition("</svg>")[0]
+    figures = re.findall(r'class="p[^"]*"[^>]*>([^<]+)<', board)
+    drawn = ElementTree.fromstring(answers["board.svg"].text)
+    assert answers["board.svg"].headers["content-type"].startswith("image/svg+xml")
+    texts = [(one.get("class"), one.text) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert [text for kind, text in texts if kind.startswith("p")] == figures and len(figures) == 4
+    assert [text for kind, text in texts if kind.startswith("mark")] == ["×", "○"]
+    tex = answers["board.tex"].text
+    nodes = [rf"\node at ({s % 3 + 0.5},{1.5 - s // 3}) {{${p}$}};" for s, p in zip((1, 2, 3, 5), figures, strict=True)]
+    assert all(node in tex for node in nodes)
+    assert tex.count(r"\times") == tex.count(r"\circ") == 1 and r"\draw (0,0) grid (3,2);" in tex
+    rows = list(csv.DictReader(answers["numbers.csv"].text.splitlines()))
+    told = pages.get("/api/explore?at=|0*4.").json()["numbers"]
+    assert [row["squares"] for row in rows] == ["1", "2", "3", "5"] and {row["infoset"] for row in rows} == {"|0*4."}
+    assert [float(row["probability"]) for row in rows] == [told["probabilities"][s] for s in (1, 2, 3, 5)]
+    assert [float(row["regret"]) for row in rows] == [told["regrets"][s] for s in (1, 2, 3, 5)]
+    for name in files:
+        impossible = pages.get(f"/explore/{name}?at=|0*0*")
+        assert impossible.status_code == 404 and "square 0 is attempted twice" in impossible.text
 
 
 # ---------------------------------------------------------------------------------------------
@@ -232,7 +281,9 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
         for name in ("first", "second", "beside"):
             if key != f"s{mine}":
                 query = {"first": "uniform", "second": "uniform", "beside": "uniform", name: key}
-                assert course.client.get("/explore/differences", params=query).status_code == 404
+                paths = ("differences", "board.svg", "board.tex", "numbers.csv")
+                found = {course.client.get(f"/explore/{path}", params=query).status_code for path in paths}
+                assert found == {404}
             answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
             told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
     assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
@@ -286,6 +337,19 @@ def figures(page):
     return [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', text)][:2]
 
 
+@pytest.mark.parametrize(
+    "own, openings, remainder, starts, whole",
+    [(3e-3, 3e-3, 2e-3, [0, 264, 528, 704], None), (0.6, 0.4, -0.1, [0, 422.4, 704, 704], 633.6)],
+)
+def test_the_bar_of_an_exploitability_is_as_long_as_its_parts(own, openings, remainder, starts, whole):
+    parts = {"own_mistakes": own, "openings": openings, "remainder": remainder}
+    bar = bar_of({**parts, "exploitability": sum(parts.values())})
+    assert [kind for kind, _, _ in bar.pieces] == ["own", "openings", "remainder"]
+    assert [start for _, start, _ in bar.pieces] == starts[:3] and bar.width == 704
+    assert [start + width for _, start, width in bar.pieces] == pytest.approx(starts[1:])
+    assert bar.whole == whole and bar.words.startswith(f"Exploitability {sum(parts.values()):.6f}: own mistakes ")
+
+
 @pytest.mark.long
 def test_a_team_sees_where_its_own_submission_loses(course):
     mine = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 4))
@@ -301,7 +365,8 @@ def test_a_team_sees_where_its_own_submission_loses(course):
     assert f'class="figure">{verdict:.6f}<' in page
     assert sum(figures(page)) == pytest.approx(verdict, abs=2e-4)  # the solution's own gap is the remainder
     assert 'role="img" aria-label="Square 0' not in page and "opening for player 0" in page
-    links = [unescape(link) for link in re.findall(r'<td class="text"><a href="(/explore[^"]+)"', page)]
+    links = [unescape(link) for link in re.findall(r'<a href="(/explore[^"]+)" class="infoset"', page)]
+    assert {text[:8] for text in names_of_infosets(page)} == {"Player 0", "Player 1"}
     asked = [parse_qs(urlsplit(link).query) for link in links]
     assert len(asked) >= 3 and {one["player"][0] for one in asked} == {"0", "1"}
     assert {(one["first"][0], one["second"][0]) for one in asked} == {("solution", f"s{mine}")}

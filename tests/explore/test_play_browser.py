@@ -101,6 +101,10 @@ def test_a_whole_game_by_keyboard_only(open_page):
     sync_api.expect(page.locator(".outcome")).to_contain_text("in expected payoff together")
     steps = go_through(page)
     assert sum("you at" in step for step in steps) == count
+    press(page, "End")
+    sync_api.expect(page.locator(".steps")).to_contain_text("at the end")
+    press(page, "Home")
+    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 1 of")
     assert "before attempt 1 of" in page.locator(".steps").inner_text()
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
     press(page, "ArrowRight")
@@ -138,7 +142,7 @@ def test_a_whole_game_by_mouse(open_page, player):
     page.wait_for_load_state()
     cells = row.locator("td").all_inner_texts()
     assert cells[1:5] == ["1", *("1" if result == word else "0" for word in ("won", "draw", "lost"))]
-    assert re.fullmatch(r"best response [−\d.]+, mini-2x3k2-abrupt/full [−\d.]+", cells[6])
+    assert re.fullmatch(r"best response [−\d.]+, solution [−\d.]+", cells[6])
     assert page.errors == []
 
 
@@ -162,11 +166,13 @@ def test_an_attempt_in_another_tab_is_reported(open_page):
     page.locator('#table:not([data-made="0"])').wait_for()
     other.locator('button.cell[value="1"]').click()
     sync_api.expect(other.get_by_role("alert")).to_have_text(
-        "Attempt 1 of this game has been made already; nothing has changed."
+        "Attempt 1 of this game has been made already; nothing has changed. This is the game as it is now."
     )
-    assert other.locator("button.cell").count() == 6  # the board stays
-    other.reload()
-    assert other.locator("#table").get_attribute("data-made") == "1"
+    assert other.locator("button.cell").count() == 6 and other.locator("#table").get_attribute("data-made") == "1"
+    other.locator("button.cell[aria-disabled]").first.wait_for()
+    other.locator("button.cell:not([aria-disabled])").first.click()
+    other.locator('#table:not([data-made="1"])').wait_for()
+    assert not other.get_by_role("alert").inner_text()
 
 
 def test_a_resigned_game_and_a_game_without_scripts(open_page):

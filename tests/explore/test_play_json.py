@@ -63,7 +63,9 @@ def test_a_game_is_played_and_reviewed(games, app):
         mine = n < len(history.attempts) and before.player == 1
         assert bool(step["believed"]) == bool(step["choices"]) == mine
         assert (step["probability"] is None) == (mine or n == len(history.attempts))
-    assert me.get(f"{PLAY}/{game['id']}/review", params={"step": 99}).json() == review
+    assert me.get(f"{PLAY}/{game['id']}/review", params={"step": len(history.attempts)}).json() == review
+    beyond = me.get(f"{PLAY}/{game['id']}/review", params={"step": 99})
+    assert beyond.status_code == 404 and "step 99 is not one of them" in beyond.json()["error"]
     lobby = me.get(PLAY).json()
     assert [one["id"] for one in lobby["finished"]] == [game["id"]] and not lobby["under_way"]
     [results] = lobby["results"]

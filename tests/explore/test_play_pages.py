@@ -36,7 +36,15 @@ def test_a_game_is_played_and_reviewed_without_scripts(games, app):
     for step in range(attempts + 1):
         shown = me.get(f"/play/{id}?step={step}").text
         assert ("What could be believed" in shown) == (step < attempts and step % 2 == 1)
-    assert me.get(f"/play/{id}?step=99").text == page and made in (attempts // 2, (attempts + 1) // 2)
+    assert me.get(f"/play/{id}?step={attempts}").text == page and made in (attempts // 2, (attempts + 1) // 2)
+    middle = me.get(f"/play/{id}?step=1").text
+    steps = re.findall(r'<a href="\?step=(\d+)" rel="(\w+)"', middle)
+    assert dict(map(reversed, steps)) == {"first": "0", "prev": "0", "next": "2", "last": str(attempts)}
+    lost = {int(n): float(loss) for n, loss in re.findall(r'aria-label="Attempt (\d+)".*?figure">([\d.]+)<', page)}
+    worst = re.search(r'<a href="\?step=(\d+)">The worst: attempt (\d+)<', page)
+    assert int(worst[2]) == int(worst[1]) + 1 and lost[int(worst[2])] == max(lost.values()) > 0
+    beyond = me.get(f"/play/{id}?step={attempts + 1}")
+    assert beyond.status_code == 404 and f"step {attempts + 1} is not one of them" in beyond.text
     assert "Your results" in me.get("/play").text
 
 
@@ -49,7 +57,14 @@ def test_an_htmx_request_gets_the_table_only(app):
     assert answer.status_code == 200 and answer.text.lstrip().startswith('<div id="table"')
     again = me.client.post(f"/play/{id}/attempts", data=fields, headers={"HX-Request": "true"})
     assert again.status_code == 409
-    assert again.text.strip() == '<p class="bad">Attempt 1 of this game has been made already; nothing has changed.</p>'
+    assert again.headers["HX-Retarget"] == "#table"
+    late = "Attempt 1 of this game has been made already; nothing has changed. This is the game as it is now."
+    assert again.text.startswith(answer.text.rstrip()) and late in again.text.removeprefix(answer.text.rstrip())
+    del fields["form_token"]
+    whole = me.post(f"/play/{id}/attempts", **fields)  # without scripts
+    assert whole.status_code == 409 and 'data-made="1"' in whole.text and late in whole.text
+    resigned = me.client.post(f"/play/{id}/resignation", data={"form_token": token, "made": "0"})
+    assert resigned.status_code == 409 and 'data-made="1"' in resigned.text
 
 
 def test_games_of_others_are_hidden(app):

@@ -29,6 +29,12 @@ NEEDS = {
     "Python 2.7": ("of bots in Python 2", "", "pyenv install 2.7"),
     "needs zsh": ("of completion in zsh", "zsh", ""),
     "needs fish": ("of completion in fish", "fish", ""),
+    "needs torch": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
+    "needs stable_baselines3": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
+    "needs sb3_contrib": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
+    "needs onnxruntime": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
+    "needs onnx,": ("of agents in files", "", "pip install onnx"),
+    "IIG-RL-Benchmark": ("beside IIG-RL-Benchmark", "", "see docs/eas.md"),
     "exp-a-spiel": ("beside exp-a-spiel", "", "see docs/eas.md"),
     "no make": ("of make", "make", ""),
 }

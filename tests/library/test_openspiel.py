@@ -13,6 +13,7 @@ from tests.kits.helpers import random_table
 
 LATE = [f"pttt-{rule}-after-1-0-3-2-4-8" for rule in ("abrupt", "classical")]
 EARLY = [f"pttt-{rule}" for rule in ("abrupt", "classical")]
+HEX = [f"dark-hex-2x3-{rule}" for rule in ("abrupt", "classical")]
 
 
 def refused(kind, call, *arguments):
@@ -43,7 +44,7 @@ def start(spiel, game):
     return state
 
 
-@pytest.mark.parametrize("name", EARLY + LATE)
+@pytest.mark.parametrize("name", EARLY + [*LATE, "dark-hex-2x2-abrupt"])
 def test_states_have_the_infosets_of_our_rules(spiel, name):
     game, rng = named_game(name), random.Random(name)
     for _ in range(40):
@@ -55,7 +56,7 @@ def test_states_have_the_infosets_of_our_rules(spiel, name):
             state, history = state.child(square), history.attempt(square)
 
 
-@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("name", [*LATE, "dark-hex-2x2-abrupt"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_every_infoset_has_a_state(spiel, name, player):
     game = named_game(name)

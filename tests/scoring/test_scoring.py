@@ -125,6 +125,9 @@ class Network:
     def eval(self):
         self.evaluating = True
 
+    def parameters(self):
+        return iter(())
+
     def __call__(self, tensor):
         assert self.evaluating and tensor.dtype == np.float32
         numbers = tensor @ np.arange(tensor.shape[1] * SQUARES, dtype=np.float32).reshape(-1, SQUARES) % 5
@@ -220,3 +223,17 @@ def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     done = Runner(capsys, tmp_path / "data", GAME.name)("score", *arguments)
     assert done.code and not done.out and text in done.err and "Traceback" not in done.err
+
+
+def test_a_policy_that_openspiel_made_has_the_score_that_openspiel_gives_it():
+    """OpenSpiel's counterfactual regret minimisation, measured by OpenSpiel's own best responses."""
+    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    game = pttt.game("dark-hex-2x2-classical")
+    theirs = pttt.library.openspiel.load_game(game)
+    solver = pyspiel.CFRSolver(theirs)
+    for _ in range(3):
+        solver.evaluate_and_update_policy()
+    average = solver.average_policy()
+    found = score(game, average)
+    assert found.nashconv == pytest.approx(pyspiel.nash_conv(theirs, average), abs=1e-9)
+    assert found.nashconv > 1e-3

@@ -3,6 +3,7 @@
 import pytest
 
 from pttt_ooc.show.numbers import (
+    column,
     decimals,
     duration,
     exploitability,
@@ -41,6 +42,13 @@ def test_decimals_have_a_true_minus_and_no_negative_zero():
 )
 def test_exploitabilities_have_the_digits_that_they_need(number, digits, error, text):
     assert exploitability(number, digits, error) == text
+
+
+def test_numbers_of_a_column_have_the_same_decimals_and_never_look_like_0():
+    numbers = [1, 0.0595, 5e-6, 4.9e-6, -4.9e-6, 1e-13, 0, None]
+    told = ["1.00000", "0.05950", "0.00001", "<0.00001", ">−0.00001", "0.00000", "0.00000", "—"]
+    assert [column(number) for number in numbers] == told
+    assert column(-0.5, 2) == "−0.50" and column(0.004, 2) == "<0.01"
 
 
 def test_intervals_are_rounded_outward():

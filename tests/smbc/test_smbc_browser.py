@@ -70,7 +70,7 @@ def test_the_board_the_goal_and_the_score_are_on_the_first_screen(open_page):
     while not page.locator("button.next").count():
         changed(page, lambda: page.locator("button.cell.free").first.click())
     assert_board_first(page, ".grid", ".said", "button.next")
-    page.goto("/smbc/explore?at=5")
+    page.goto("/smbc/explore?squares=4")
     assert_board_first(page, ".grid", ".said")
 
 
@@ -128,30 +128,30 @@ def test_a_match_without_scripts(open_page):
 
 def test_exploring(open_page):
     page = open_page("/smbc/explore")
-    page.locator('a.cell[aria-label^="Square 5,"]').click()
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
-    page.locator('a.cell[aria-label^="Square 9,"]').focus()
+    page.locator('a.cell[aria-label^="Square 4,"]').click()
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (○)")
+    page.locator('a.cell[aria-label^="Square 8,"]').focus()
     press(page, "Enter")
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (×)")
     page.locator(".settings summary").click()
     page.get_by_label("First player’s goal").select_option("tie")
     page.get_by_label("Second player’s points").select_option("1")
     page.get_by_role("button", name="Show").click()
     sync_api.expect(page.locator(".said")).to_contain_text("whose goal is to tie")
-    assert "other=1" in page.url and "at=59" in page.url
+    assert "other=1" in page.url and "squares=48" in page.url
     page.locator(".settings summary").click()
     page.get_by_role("link", name="10", exact=True).click()
     sync_api.expect(page.locator(".settings summary")).to_contain_text("iteration 10")
     page.get_by_role("link", name="Undo").click()
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (○)")
     page.go_back()
-    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (×)")
     assert page.errors == []
 
 
 @pytest.mark.long
 def test_all_pages_are_accessible(open_page):
-    page = open_page("/smbc/explore?at=59")
+    page = open_page("/smbc/explore?squares=48")
     assert_accessible(page, "smbc-explore")
     page.goto("/smbc/play")
     assert_accessible(page, "smbc-lobby")

@@ -156,7 +156,7 @@ def test_every_history_has_a_place_with_the_right_end():
             place.step(next(s for s in range(9) if s not in place.squares) if len(place.squares) < 9 else 0)
 
 
-@pytest.mark.parametrize(("square", "sentence"), [(4, "Square 5 is taken"), (9, "no square 10"), (-1, "no square 0")])
+@pytest.mark.parametrize(("square", "sentence"), [(4, "Square 4 is taken"), (9, "no square 9"), (-1, "no square -1")])
 def test_impossible_moves(square, sentence):
     with pytest.raises(GameError, match=sentence):
         Place.of(MERGED, (4,)).step(square)

@@ -107,7 +107,7 @@ def test_illegal_moves_are_refused(bot):
     match = new_match(2, ME, drawing(0.0, 0.0))
     assert match.round.goals == (WIN, WIN)
     after = match.move(4, bot, drawing())
-    for square, sentence in ((4, "taken"), (after.round.squares[1], "taken"), (9, "no square 10"), (-1, "no square 0")):
+    for square, sentence in ((4, "taken"), (after.round.squares[1], "taken"), (9, "no square 9"), (-1, "no square -1")):
         with pytest.raises(PlayError, match=sentence):
             after.move(square, bot, drawing())
     with pytest.raises(PlayError, match="not your turn"):

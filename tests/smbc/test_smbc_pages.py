@@ -95,7 +95,7 @@ def assert_explored(browser, page, last):
     first, second = (last["first"], 1 - last["first"])
     assert [int(asked[key]) for key in ("mine", "other")] == [last["points"][first], last["points"][second]]
     assert [int(asked[key]) for key in ("first", "second")] == [last["goals"][first], last["goals"][second]]
-    assert [int(digit) - 1 for digit in asked["at"]] == last["squares"]
+    assert [int(digit) for digit in asked["squares"]] == last["squares"]
     assert "The round is decided" in browser.get(address).text
 
 
@@ -118,7 +118,7 @@ def test_no_answer_during_a_round_depends_on_the_bots_goal(served, browser_of):
         content["rounds"][-1]["goals"][1] = goal
         with sqlite3.connect(served.kept / MATCHES) as database:
             database.execute("update matches set match = ? where id = ?", (json.dumps(content), id))
-        paths = (match, "/smbc/play", f"/smbc/explore?mine=0&other=0&at=5{content['rounds'][-1]['squares'][1] + 1}")
+        paths = (match, "/smbc/play", f"/smbc/explore?mine=0&other=0&squares=4{content['rounds'][-1]['squares'][1]}")
         answers = [browser.get(path) for path in paths]
         part = browser.client.get(match, headers={"HX-Request": "true"})
         assert all(answer.status_code == 200 for answer in (*answers, part))
@@ -136,8 +136,9 @@ def test_a_move_counts_once_and_only_for_the_owner(browser_of):
     again = browser.post(f"{match}/moves", version=now, square=free(page)[1])
     assert again.status_code == 409 and "This has been done already; nothing has changed." in again.text
     later = browser.get(match).text
+    assert f'data-version="{version(later)}"' in again.text and "This is the game as it is now." in again.text
     taken = browser.post(f"{match}/moves", version=version(later), square=square)
-    assert taken.status_code == 409 and f"Square {int(square) + 1} is taken" in taken.text
+    assert taken.status_code == 409 and f"Square {square} is taken" in taken.text
     early = browser.post(f"{match}/rounds", version=version(later))
     assert early.status_code == 409 and "This round is not over yet." in early.text
     assert browser.get(match).text == later
@@ -199,16 +200,19 @@ def test_the_number_of_open_matches_is_limited(browser_of):
 
 
 def test_a_position_shows_the_solution(coarse, browser_of):
-    page = browser_of().get("/smbc/explore?mine=1&other=0&first=2&second=1&at=95").text
+    page = browser_of().get("/smbc/explore?mine=1&other=0&first=2&second=1&squares=84").text
     lookouts = Lookouts(coarse)
     seen = lookouts.lookout((1, 0)).see(Place.of(lookouts.solution.tree, (8, 4)), (2, 1))
-    assert "To move: the first player (x), whose goal is to lose." in page
+    assert "To move: the first player (×), whose goal is to lose." in page
     for move in seen.moves:
         assert f'<td class="figure">{move.average:.5f}</td>' in page
     assert "move 1" in page and "move 2" in page and f"{abs(seen.value):.6f}" in page
     first = browser_of().get("/smbc/explore?iteration=0").text
     assert first.count("0.083") == 16 and "probability 0.3333" in first
-    over = browser_of().get("/smbc/explore?at=14253").text
+    old = browser_of().get("/smbc/explore?mine=1&first=2&at=95&iteration=0")
+    assert old.status_code == 308  # squares counted from 1
+    assert old.headers["location"] == "/smbc/explore?mine=1&other=0&first=2&second=0&squares=84&iteration=0"
+    over = browser_of().get("/smbc/explore?squares=03142").text
     assert "The round is decided: three in a row for the first player." in over and '<a class="cell' not in over
 
 
@@ -216,9 +220,9 @@ def test_a_position_shows_the_solution(coarse, browser_of):
     ("query", "status", "sentence"),
     [
         ("mine=2", 404, "No round begins at 2-0; scores are 0 to 1."),
-        ("at=11", 404, "Square 1 is taken"),
-        ("at=0", 404, "are no squares"),
-        ("at=142537", 404, "The round is decided; no move is left."),
+        ("squares=00", 404, "Square 0 is taken"),
+        ("squares=9", 404, "are no squares"),
+        ("squares=031426", 404, "The round is decided; no move is left."),
         ("iteration=7", 404, "There is no snapshot of iteration 7"),
         ("first=3", 422, ""),
     ],
@@ -250,7 +254,7 @@ def test_the_command_serves_the_pages(coarse, tmp_path):
 
             def page():
                 try:
-                    with urlopen(f"{url}/smbc/explore?at=5", timeout=PATIENCE) as answer:
+                    with urlopen(f"{url}/smbc/explore?squares=4", timeout=PATIENCE) as answer:
                         return answer.read().decode()
                 except HTTPError as error:  # the answerer is still getting ready
                     assert error.code == 503

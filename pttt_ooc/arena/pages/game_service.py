@@ -105,6 +105,8 @@ class GameService:
             raise ArenaError("There is no such opponent here; choose one of the list.")
         if offer.games and rules.name not in offer.games:
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
+        if not self._has_learnt(offer, rules.text.replace(":", "-")):
+            raise ArenaError(f"{offer.label} has not been trained here; choose another opponent.")
         text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))
         if (rules.text, text) not in self._seated:
             player = agent(text)

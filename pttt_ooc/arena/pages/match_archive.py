@@ -119,7 +119,7 @@ class MatchArchive:
                         | {key: record[key] for key in ("name", "game", "games", "note")}
                     )
                 except (ValueError, KeyError, TypeError):
-                    raise ArenaError(f"{file} is damaged; pttt arena experiment writes it anew.") from None
+                    raise ArenaError(f"{self._told(file)} is damaged; pttt arena experiment writes it anew.") from None
         return found
 
     def _seconds(self, place: Path, row: dict[str, Any]) -> list[float | None]:
@@ -153,17 +153,20 @@ class MatchArchive:
             one, other = settings["agents"]
             return {"game": str(settings["game"]), "agents": [str(one), str(other)], "games": int(settings["games"])}
         except (OSError, ValueError, KeyError, TypeError):
-            raise ArenaError(f"{place / _MATCH} is damaged; the match cannot be shown.") from None
+            raise ArenaError(f"{self._told(place / _MATCH)} is damaged; the match cannot be shown.") from None
 
     def _games(self, place: Path) -> list[dict[str, Any]]:
         rows = self._lines(place / log.GAMES)
         try:
             return sorted(rows, key=lambda row: int(row["number"]))
         except (KeyError, TypeError, ValueError):
-            raise ArenaError(f"{place / log.GAMES} has a line that is no game.") from None
+            raise ArenaError(f"{self._told(place / log.GAMES)} has a line that is no game.") from None
 
-    @staticmethod
-    def _lines(file: Path) -> list[dict[str, Any]]:
+    def _told(self, file: Path) -> str:
+        """A file's name on pages, which are no place for the server's directories."""
+        return file.relative_to(self._directory).as_posix()
+
+    def _lines(self, file: Path) -> list[dict[str, Any]]:
         if file.exists() and file.stat().st_size > LARGEST:
-            raise ArenaError(f"{file} is larger than {LARGEST >> 20} MB; replay its games on the terminal.")
+            raise ArenaError(f"{self._told(file)} is larger than {LARGEST >> 20} MB; replay its games on the terminal.")
         return log.read_lines(file)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.web.accounts import Signed
@@ -71,28 +72,71 @@ class AgentGame:
         settings = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
         return _ADDRESS + query(**settings, moves=joined(moves) or None)
 
+    @property
+    def turned(self) -> AgentGame:
+        """A new game with the sides changed."""
+        return replace(self, me=1 - self.me, moves=[])
+
 
 @router.get("")
 def lobby(request: Request, state: UsedState, account: Signed, game: str = GAMES[0].key) -> Response:
     """The games, and the agents that play one of them: to play against, and to watch."""
     if all(game != offer.key for offer in GAMES):
         raise HTTPException(404, "There is no such game here; choose one of the list.")
+    return _lobby(request, state, account, game)
+
+
+def _lobby(
+    request: Request,
+    state: ArenaState,
+    account: Account | None,
+    game: str,
+    typed: dict[str, str] | None = None,
+    wrong: str = "",
+) -> Response:
     ready = state.arena.ready(game)
     agents = [offer for offer in agents_of(game) if offer.key in ready]
-    return render(request, "arena/lobby.html", account, game=game, agents=agents, sizes=sizes_of(game))
+    facts = {"game": game, "agents": agents, "sizes": sizes_of(game), "typed": typed or {}, "wrong": wrong}
+    return render(request, "arena/lobby.html", account, **facts)
+
+
+async def lobby_again(
+    request: Request, state: ArenaState, account: Account | None, typed: dict[str, str], error: Exception
+) -> Response:
+    """The forms with what was typed, and the refusal beside the one that was sent; `error` if there is no such game."""
+    if all(typed.get("game") != offer.key for offer in GAMES):
+        raise error
+    status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (400, str(error))
+    response = await run_in_threadpool(_lobby, request, state, account, typed["game"], typed, sentence)
+    response.status_code = status
+    return response
 
 
 @router.post("")
-async def begin(request: Request, state: UsedState, shell: UsedShell) -> Response:
+async def begin(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
     """Begin a game."""
     fields = await own_form(request, shell)
     state.spend(request)
+    try:
+        table = _begun(fields)
+        if table.agent not in await run_in_threadpool(state.arena.ready, fields["game"]):
+            raise HTTPException(400, f"{table.label} has not been trained here; choose another opponent.")
+        moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
+        await run_in_threadpool(state.arena.position, table.game, moves)
+    except (HTTPException, NoAnswerError) as error:
+        return await lobby_again(request, state, account, fields, error)
+    return RedirectResponse(table.address(moves), 303)
+
+
+def _begun(fields: dict[str, str]) -> AgentGame:
+    """The game that a form begins; 400 if it is malformed."""
     sides = {"me": 0, "agent": 1, "chance": random.SystemRandom().randrange(2)}
     if fields.get("first") not in sides:
         raise HTTPException(400, "Choose who moves first: you, the agent, or chance.")
-    table = _table(chosen_game(fields), fields.get("agent", ""), fields.get("seconds", ""), sides[fields["first"]], "")
-    moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
-    return RedirectResponse(table.address(moves), 303)
+    game, agent = chosen_game(fields), fields.get("agent", "")
+    if agent in _LABELS and agent not in [offer.key for offer in agents_of(fields["game"])]:
+        raise HTTPException(400, f"{_LABELS[agent]} does not play this game; choose another opponent.")
+    return _table(game, agent, fields.get("seconds", ""), sides[fields["first"]], "")
 
 
 @router.get("/game")
@@ -121,7 +165,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     text = fields.get("moves", "")[:LONGEST]
     table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), text)
     chosen = numbers(fields.get("move", ""))
-    if len(chosen) != 1:
+    if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
     moves = await run_in_threadpool(state.arena.answered, table.game, table.moves + chosen, table.agents, table.seconds)
     address = table.address(moves)
@@ -138,7 +182,9 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
     own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
     back = table.address(table.moves[: own[-1]]) if own else None
-    return render(request, template, account, table=table, seen=seen, back=back, moves=joined(table.moves))
+    addresses = [table.address(table.moves[: ply + 1]) for ply in range(len(table.moves))]
+    facts = {"table": table, "seen": seen, "back": back, "moves": joined(table.moves), "addresses": addresses}
+    return render(request, template, account, **facts)
 
 
 def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:

@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, takes_time
 from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, UsedState, joined, numbers
-from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game
+from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game, lobby_again
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import own_form
@@ -32,11 +33,16 @@ Moves = Annotated[str, Query(max_length=LONGEST)]
 
 
 @router.post("")
-async def begin(request: Request, state: UsedState, shell: UsedShell) -> Response:
+async def begin(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
     """Begin a game of two agents."""
     fields = await own_form(request, shell)
-    chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
-    return RedirectResponse("/arena/watch/game" + query(game=chosen_game(fields), **chosen), 303)
+    try:
+        chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+        game = chosen_game(fields)
+        await run_in_threadpool(state.arena.position, game, [])
+    except (HTTPException, NoAnswerError) as error:
+        return await lobby_again(request, state, account, fields, error)
+    return RedirectResponse("/arena/watch/game" + query(game=game, **chosen), 303)
 
 
 @router.get("/game")

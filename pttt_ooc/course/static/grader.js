@@ -96,4 +96,21 @@
   document.addEventListener("htmx:sendError", function (event) {
     if (event.target.matches && event.target.matches("form.upload")) tell(event.target, "The grader cannot be reached; send it again in a moment.");
   });
+
+  // Countdowns go on while the page is open; the words are those of the server.
+  function left(seconds) {
+    var minutes = Math.max(0, Math.floor(seconds / 60)), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
+    if (days) return days + " d " + (hours % 24) + " h";
+    if (hours) return hours + " h " + (minutes % 60) + " min";
+    return minutes >= 10 ? minutes + " min" : minutes + " min " + Math.max(0, Math.floor(seconds % 60)) + " s";
+  }
+
+  var clock = document.querySelector("[data-now]"); // the server's: a computer's own may be wrong
+  var offset = clock ? Number(clock.dataset.now) - Date.now() / 1000 : 0;
+  function count() {
+    document.querySelectorAll("[data-until]").forEach(function (one) {
+      one.textContent = left(Number(one.dataset.until) - Date.now() / 1000 - offset);
+    });
+  }
+  if (document.querySelector("[data-until]")) setInterval(count, 1000);
 })();

@@ -8,5 +8,7 @@ Modules: ``dates``, ``choice``, ``expressions``, ``rules``, ``tables``; ``assign
 handed in), ``people``, ``decisions``, ``audit`` (the log), ``gradebook``, ``exports``; ``course_file`` (course.yaml),
 ``retrial`` (judging again), ``checkup`` (what needs attention), ``commands``; ``overview`` and ``pages`` (what people
 see), ``rights`` (the table of who may do what), ``reports`` (taking them in),
-``publication`` (static pages).
+``publication`` (static pages).  About submissions: ``search``, ``rulings`` and ``disqualified``, ``rejudging`` and
+``rehearsals`` (dry runs by the worker), ``similar``, ``downloads``, ``pairing``; ``desk_pages``, ``desk_commands`` and
+``team_pages``.  ``deliveries``: announcements on their way.
 """

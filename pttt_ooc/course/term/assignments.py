@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -37,10 +37,13 @@ class Term:
         Name of the time zone in which dates are written and late days end.
     late_days
         Late days without a reduction that each team has in all.
+    aliases
+        Whether public pages show aliases of teams.
     """
 
     timezone: str = "UTC"
     late_days: int = 0
+    aliases: bool = False
 
     @property
     def zone(self) -> ZoneInfo:
@@ -56,7 +59,7 @@ def term_of(session: Session) -> Term:
 
 def set_term(session: Session, term: Term) -> None:
     """Change the term."""
-    session.merge(Fact(name=_TERM, value={"timezone": term.timezone, "late_days": term.late_days}))
+    session.merge(Fact(name=_TERM, value=asdict(term)))
 
 
 def settle_assignments(database: Database, data: Path) -> None:
@@ -150,6 +153,11 @@ def veil(session: Session, at: float | None = None) -> float | None:
 
     What teams have begun to upload since then is shown to themselves only.
     """
+    return frozen_since(session, STRATEGIES, at)
+
+
+def frozen_since(session: Session, kind: str, at: float | None = None) -> float | None:
+    """Since when the public results of a kind are frozen; None if they are not."""
     now = time.time() if at is None else at
-    frozen = [one.frozen_at for one in all_assignments(session, STRATEGIES) if one.dates.is_frozen(now)]
+    frozen = [one.frozen_at for one in all_assignments(session, kind) if one.dates.is_frozen(now)]
     return min((one for one in frozen if one is not None), default=None)

@@ -39,7 +39,8 @@ def add_commands(app: typer.Typer) -> None:
 
 
 @contextmanager
-def _opened(data: Path) -> Iterator[Database]:
+def opened(data: Path) -> Iterator[Database]:
+    """The database of a course for the block."""
     with extra("grader", "The course"):
         from pttt_ooc.course.database import Database
         from pttt_ooc.course.settings import read_settings
@@ -58,7 +59,7 @@ def _opened(data: Path) -> Iterator[Database]:
 @contextmanager
 def _desk(data: Path, by: str) -> Iterator[Desk]:
     """The decisions of one transaction."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.term.decisions import Desk
 
         with database.writing() as session:
@@ -66,7 +67,7 @@ def _desk(data: Path, by: str) -> Iterator[Desk]:
 
 
 @contextmanager
-def _trying(database: Database, dry_run: bool) -> Iterator[Session]:
+def trying(database: Database, dry_run: bool) -> Iterator[Session]:
     """A transaction, which a dry run takes back."""
     if not dry_run:
         with database.writing() as session:
@@ -77,7 +78,8 @@ def _trying(database: Database, dry_run: bool) -> Iterator[Session]:
         session.rollback()
 
 
-def _tell(told: Any, as_json: bool, lines: list[str]) -> None:
+def tell(told: Any, as_json: bool, lines: list[str]) -> None:
+    """Print facts as JSON, or lines for people."""
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
@@ -110,7 +112,7 @@ def init(
         from pttt_ooc.errors import GraderError
     with private():
         make_settings(data, game)
-    with _opened(data) as database:
+    with opened(data) as database:
         file = data / "course.yaml"
         with database.writing() as session:
             from pttt_ooc.course.term.people import staff
@@ -137,7 +139,7 @@ def staff(
     data: DataOption = GRADER,
 ) -> None:
     """Give somebody rights and print the token, once; or list all people with rights."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.term import people
         from pttt_ooc.course.term.audit import CONSOLE, note
         from pttt_ooc.errors import GraderError
@@ -155,7 +157,7 @@ def staff(
     if name is not None:
         print(token)
     else:
-        _tell(found, as_json, [f"{one['role']:11} {one['name']} <{one['email']}>" for one in found])
+        tell(found, as_json, [f"{one['role']:11} {one['name']} <{one['email']}>" for one in found])
 
 
 @course.command(epilog="Example: pttt course teams roster.csv --tokens tokens.csv --data grader")
@@ -174,7 +176,7 @@ def teams(
 
     Students whom the roster does not name stay where they are.
     """
-    with _opened(data) as database:
+    with opened(data) as database:
         if roster is None:
             _list_teams(database, as_json)
             return
@@ -195,7 +197,7 @@ def _list_teams(database: Database, as_json: bool) -> None:
             inside = [{"name": p.name, "email": p.email} for p in people.get(team.id if team else 0, [])]
             told.append({"team": one.name, "submissions": one.submissions, "members": inside})
     lines = [f"{shown(one['team'])}: {', '.join(m['name'] for m in one['members']) or '–'}" for one in told]
-    _tell(told, as_json, lines)
+    tell(told, as_json, lines)
 
 
 def _apply_roster(
@@ -215,7 +217,7 @@ def _apply_roster(
     except (OSError, UnicodeDecodeError) as error:
         raise GraderError(f"{roster} cannot be read: {error}.") from None
     rows = read_roster(text, str(roster))
-    with _trying(database, dry_run) as session:
+    with trying(database, dry_run) as session:
         change = apply_roster(session, rows)
         if not change.is_empty:
             note(session, CONSOLE, "teams", changes=change.lines())
@@ -227,13 +229,13 @@ def _apply_roster(
     if tokens is None and not dry_run:
         shown += [f"{name}: {token}" for name, token in change.tokens]
     told = {"changes": change.lines(), "tokens": {} if dry_run or tokens else dict(change.tokens), "dry_run": dry_run}
-    _tell(told, as_json, shown)
+    tell(told, as_json, shown)
 
 
 @course.command(epilog="Example: pttt course assignments --data grader")
 def assignments(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
     """List the assignments with their dates."""
-    with _opened(data) as database:
+    with opened(data) as database:
         import time
 
         from pttt_ooc.course.term import dates
@@ -250,13 +252,13 @@ def assignments(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
                 + f", {most_of(one):g} points{', released' if one.released else ''}"
                 for one in all_assignments(session)
             ]
-    _tell(told, as_json, rows or ["There are no assignments."])
+    tell(told, as_json, rows or ["There are no assignments."])
 
 
 @course.command("file", epilog="Example: pttt course file --data grader > course.yaml")
 def write_file(data: DataOption = GRADER) -> None:
     """Print the course as a course.yaml, as it is now."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.term.course_file import course_file, text_of
 
         with database.reading() as session:
@@ -272,27 +274,17 @@ def apply(
     by: ByOption = "console",
 ) -> None:
     """Make the course as its file says, and show what changes, grades included."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.term.course_file import apply as applied
         from pttt_ooc.course.term.course_file import read_course_file
+        from pttt_ooc.course.term.rejudging import changed_points, points_now
 
         wanted = read_course_file(file)
-        with _trying(database, dry_run) as session:
-            before = _points(session)
+        with trying(database, dry_run) as session:
+            before = points_now(session)
             changes = [str(change) for change in applied(session, wanted, data, by)]
-            grades = _changed_points(before, _points(session))
-    _tell({"changes": changes, "grades": grades, "dry_run": dry_run}, as_json, changes + grades or ["Nothing changes."])
-
-
-def _points(session: Session) -> dict[str, float | None]:
-    from pttt_ooc.course.term.exports import lines
-
-    return {f"{line.team.name}, {line.assignment.name}": line.points for line in lines(session)}
-
-
-def _changed_points(before: dict[str, float | None], after: dict[str, float | None]) -> list[str]:
-    names = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
-    return [f"~ {name}: {_shown(before.get(name))} → {_shown(after.get(name))} points" for name in names]
+            grades = changed_points(before, points_now(session))
+    tell({"changes": changes, "grades": grades, "dry_run": dry_run}, as_json, changes + grades or ["Nothing changes."])
 
 
 def _shown(points: float | None) -> str:
@@ -315,7 +307,7 @@ def grades(
     data: DataOption = GRADER,
 ) -> None:
     """Settle all grades, and export them."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.term.exports import export
         from pttt_ooc.course.term.gradebook import settle
         from pttt_ooc.disk.files import atomic_write_text
@@ -382,37 +374,6 @@ def extend(
         _decided(desk.extend(team, assignment, None if until == "none" else until, reason))
 
 
-@course.command(epilog="Example: pttt course rejudge 17 --dry-run --data grader")
-def rejudge(
-    numbers: Annotated[list[int], typer.Argument(metavar="NUMBER...", help="Submissions of strategies.")],
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
-) -> None:
-    """Judge submissions again, accepted ones too; --dry-run judges them here, and tells what would change.
-
-    With an accepted submission, all accepted ones of the team for the same player are judged again, because one of the
-    others may now be its best.
-    """
-    with _opened(data) as database:
-        from pttt_ooc.course.term.retrial import begin_again, rehearse
-
-        if not dry_run:
-            with database.writing() as session:
-                queued = begin_again(session, numbers, by)
-            told = {"queued": queued, "dry_run": False}
-            _tell(told, as_json, [f"Submission {number} is in the queue again." for number in queued])
-            return
-        with _trying(database, True) as session:
-            before = _points(session)
-            found = rehearse(session, data, numbers)
-            grades = _changed_points(before, _points(session))
-    lines = [str(one) for one in found]
-    changed = [{"submission": one.number, "before": one.before, "after": one.after} for one in found]
-    _tell({"verdicts": changed, "grades": grades, "dry_run": True}, as_json, lines + (grades or ["No grade changes."]))
-
-
 @course.command(epilog="Example: pttt course release extreme --data grader")
 def release(
     assignment: AssignmentArgument,
@@ -431,7 +392,7 @@ def history(
     team: TeamArgument, assignment: AssignmentArgument, as_json: JsonOption = False, data: DataOption = GRADER
 ) -> None:
     """Show all grades that a team has had for an assignment, and why they changed."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.names import shown as readable
         from pttt_ooc.course.teams import find_team
         from pttt_ooc.course.term import gradebook
@@ -447,7 +408,7 @@ def history(
             rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
             told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]
             text = [f"{shown(row.at, zone)}  {_shown(row.points):>6}  {row.because}" for row in rows]
-    _tell(told, as_json, text or ["There is no grade yet."])
+    tell(told, as_json, text or ["There is no grade yet."])
 
 
 @course.command(epilog="Example: pttt course log --data grader")
@@ -457,7 +418,7 @@ def log(
     data: DataOption = GRADER,
 ) -> None:
     """Show what people with rights have done."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.term.assignments import term_of
         from pttt_ooc.course.term.audit import lines
         from pttt_ooc.course.term.dates import shown
@@ -470,7 +431,7 @@ def log(
                 f"{shown(one.at, zone)}  {one.by}: {one.what} {json.dumps(one.facts, ensure_ascii=False)}"
                 for one in found
             ]
-    _tell(told, as_json, text or ["The log is empty."])
+    tell(told, as_json, text or ["The log is empty."])
 
 
 @course.command(epilog="Example: pttt course announce 'The viva' --text 'Room 32-144, on 3 March.' --data grader")
@@ -492,7 +453,7 @@ def publish(
     data: DataOption = GRADER,
 ) -> None:
     """Write the course as static pages: standings, assignments, announcements; no points and no students."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.settings import read_settings
         from pttt_ooc.course.term.publication import publish as published
 
@@ -504,11 +465,11 @@ def publish(
 @course.command(epilog="Example: pttt course doctor --data grader")
 def doctor(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
-    with _opened(data) as database:
+    with opened(data) as database:
         from pttt_ooc.course.storage import Storage
         from pttt_ooc.course.term.checkup import problems
 
         found = problems(database, Storage(data))
-    _tell(found, as_json, found or ["Nothing needs attention."])
+    tell(found, as_json, found or ["Nothing needs attention."])
     if found:
         raise typer.Exit(1)

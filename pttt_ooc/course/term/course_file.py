@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,7 +19,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.config import check_section, number
-from pttt_ooc.course.models import BASELINE, Submission, Team
+from pttt_ooc.course.aliases import set_aliases
+from pttt_ooc.course.models import OF_STUDENTS, Submission, Team
 from pttt_ooc.course.term.assignments import Term, all_assignments, set_term, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import BEST, LAST
@@ -108,8 +109,8 @@ class AssignmentSection(_Section):
         at = {name: None if (t := getattr(self, name)) is None else instant(t, zone) for name in _DATES}
         if problem := Dates(**at).problem():
             raise GraderError(f"{problem}.")
-        if self.frozen is not None and self.kind != STRATEGIES:
-            raise GraderError(f"only standings of strategies can be frozen, not of {self.kind}.")
+        if self.frozen is not None and self.kind == REPORT:
+            raise GraderError(f"only standings of strategies and practice of bots can be frozen, not a {self.kind}.")
         if self.kind == BOTS and self.choice not in (None, LAST):
             raise GraderError("each team's last accepted bot plays the tournament; choice can only be last.")
         if self.kind == REPORT and self.choice == BEST:
@@ -139,6 +140,7 @@ class CourseFile(_Section):
 
     timezone: str = Field(default="UTC", description="The time zone of all dates, such as Europe/Rome.")
     late_days: Days = Field(default=0, description="Late days without a reduction that each team has in all.")
+    aliases: bool = Field(default=False, description="Whether public pages show aliases of teams, not their names.")
     assignments: tuple[AssignmentSection, ...] = ()
 
 
@@ -218,9 +220,11 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
 
 def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
-    before, after = term_of(session), Term(wanted.timezone, wanted.late_days)
+    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.aliases)
     set_term(session, after)
-    names = ("timezone", "late_days")
+    if before.aliases != after.aliases:
+        set_aliases(session, after.aliases)
+    names = ("timezone", "late_days", "aliases")
     pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
@@ -232,7 +236,7 @@ def _shown(value: Any, column: str, wanted: CourseFile) -> str:
 
 
 def _check_no_strategies(session: Session, assignment: Assignment) -> None:
-    of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(Team.name != BASELINE)
+    of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(*OF_STUDENTS)
     if session.scalar(of_teams.limit(1)) is not None:
         raise GraderError(
             f"Assignment {assignment.name} cannot be removed: it has submissions. Keep it in course.yaml."
@@ -260,7 +264,7 @@ def course_file(session: Session) -> CourseFile:
         content |= {"late": {"percent": one.late_percent, "days": one.late_days}}
         content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
         sections.append(content)
-    told = {"timezone": term.timezone, "late_days": term.late_days, "assignments": sections}
+    told = {**asdict(term), "assignments": sections}
     return check_section(CourseFile, told, "the course")
 
 

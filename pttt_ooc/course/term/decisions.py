@@ -10,16 +10,17 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.teams import find_team
-from pttt_ooc.course.term.assignments import find_assignment, term_of
+from pttt_ooc.course.term.assignments import dates_for, find_assignment, term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.choice import PICK
-from pttt_ooc.course.term.dates import instant, written
+from pttt_ooc.course.term.dates import CLOSED, instant, written
+from pttt_ooc.course.term.deliveries import enter
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rules import STRATEGIES
-from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick, Report
+from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick
+from pttt_ooc.course.term.work import PARTS, candidates
 from pttt_ooc.errors import GraderError
 
 _LONGEST_REASON, _LONGEST_COMMENT, _LONGEST_TITLE = 500, 2000, 200
@@ -43,7 +44,7 @@ class Desk:
 
     def _of(self, team: str, assignment: str) -> tuple[Team, Assignment]:
         found = find_team(self.session, team)
-        if found is None or found.name == BASELINE:
+        if found is None or not found.of_students:
             raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
         return found, find_assignment(self.session, assignment)
 
@@ -72,7 +73,7 @@ class Desk:
         of, to = self._of(team, assignment)
         if not -10_000 <= points <= 10_000:
             raise GraderError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
-        reason = _needed(reason)
+        reason = needed(reason)
         made = Adjustment(team_id=of.id, assignment_id=to.id, points=points, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
         return self._done("adjust", of, to, points=points, reason=reason)
@@ -86,7 +87,7 @@ class Desk:
         if at is not None and to.due_at is not None and at <= to.due_at:
             due = written(to.due_at, term_of(self.session).zone)
             raise GraderError(f"{until} is no extension: the deadline of {to.name} is {due}.")
-        reason = _needed(reason)
+        reason = needed(reason)
         made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
         return self._done("extend", of, to, until=until, reason=reason)
@@ -103,36 +104,44 @@ class Desk:
         if not 1 <= len(title) <= _LONGEST_TITLE:
             raise GraderError(f"An announcement has a title of 1 to {_LONGEST_TITLE} characters.")
         text = _text(text, "An announcement", _LONGEST_COMMENT)
-        self.session.add(Announcement(at=time.time(), by=self.by, title=title, text=text))
-        note(self.session, self.by, "announce", title=title)
+        made = Announcement(at=time.time(), by=self.by, title=title, text=text)
+        self.session.add(made)
+        self.session.flush()
+        messages = enter(self.session, self.data, made)
+        note(self.session, self.by, "announce", title=title, **({"messages": messages} if messages else {}))
 
-    def pick(self, team: str, assignment: str, number: int) -> list[GradeRow]:
-        """Choose which submission counts.
+    def pick(self, team: str, assignment: str, number: int | None) -> list[GradeRow]:
+        """Choose which submission counts; None takes all of the team's picks back, so that the last ones count.
 
         Raises
         ------
         GraderError
-            If teams do not choose there, or it is no accepted submission of the team.
+            If teams do not choose there, or it is no submission of the team that may count.
         """
         of, to = self._of(team, assignment)
         if to.choice != PICK:
             raise GraderError(f"In {to.name} the {to.choice} submission counts; teams do not choose.")
-        of_strategies = to.kind == STRATEGIES
-        found = self.session.get(Submission, number) if of_strategies else self.session.get(Report, number)
-        if (
-            found is None
-            or found.team_id != of.id
-            or found.status != ACCEPTED
-            or (isinstance(found, Report) and found.assignment_id != to.id)
-        ):
-            raise GraderError(f"There is no accepted submission {number} of {of.name} in {to.name}.")
-        slot = found.player if isinstance(found, Submission) else 0
-        made = Pick(team_id=of.id, assignment_id=to.id, slot=slot, submission=number, at=time.time(), by=self.by)
-        self.session.add(made)
+        may = {one.number: one for one in candidates(self.session, to, self.data).get(of.id, [])}
+        if number is not None and number not in may:
+            raise GraderError(
+                f"There is no accepted submission {number} of {of.name} in {to.name} that was begun within its dates."
+            )
+        slots = {may[number].slot: number} if number is not None else dict.fromkeys(range(len(PARTS[to.kind])), 0)
+        for slot, chosen in slots.items():
+            made = Pick(team_id=of.id, assignment_id=to.id, slot=slot, submission=chosen, at=time.time(), by=self.by)
+            self.session.add(made)
         return self._done("pick", of, to, submission=number)
 
+    def pick_of_team(self, team: Team, assignment: str, number: int | None) -> list[GradeRow]:
+        """A team's own :meth:`pick`, which it may change until the assignment closes; GraderError afterwards."""
+        to = find_assignment(self.session, assignment)
+        dates = dates_for(self.session, to, team)
+        if dates.state(time.time()) == CLOSED:
+            raise GraderError(f"{to.name} is closed, so that what counts stays; ask the instructors.")
+        return self.pick(team.name, assignment, number)
+
     def _done(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
-        note(self.session, self.by, what, team=team.name, assignment=assignment.name, **facts)
+        note(self.session, self.by, what, team=team.own_name, assignment=assignment.name, **facts)
         self.session.flush()
         return settle(self.session, self.data, f"{what}, by {self.by}")
 
@@ -144,7 +153,8 @@ def _text(text: str, what: str, longest: int) -> str:
     return text
 
 
-def _needed(reason: str) -> str:
+def needed(reason: str) -> str:
+    """A reason, on lines without spaces around them; GraderError if there is none, or it is too long."""
     if not (reason := _text(reason, "A reason", _LONGEST_REASON)):
         raise GraderError("A reason is missing; the team sees it.")
     return reason

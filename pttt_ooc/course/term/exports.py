@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.models import OF_STUDENTS, Team
 from pttt_ooc.course.term.assignments import all_assignments, find_assignment
 from pttt_ooc.course.term.gradebook import current, most_of
 from pttt_ooc.course.term.people import members
@@ -51,7 +51,7 @@ def lines(session: Session, assignment: str | None = None) -> list[Line]:
     """The grades of all teams, as they were settled last; of one assignment, if it is named."""
     wanted = all_assignments(session) if assignment is None else [find_assignment(session, assignment)]
     rows, people = current(session), members(session)
-    teams = sorted(session.scalars(select(Team).where(Team.name != BASELINE)), key=lambda team: team.key)
+    teams = sorted(session.scalars(select(Team).where(*OF_STUDENTS)), key=lambda team: team.roster_key or team.key)
     return [
         Line(team, one, people.get(team.id, []), row.facts if (row := rows.get((team.id, one.id))) else None)
         for one in wanted
@@ -82,7 +82,7 @@ def export(session: Session, form: str, assignment: str | None = None) -> str:
 def _csv(found: Sequence[Line]) -> str:
     heading = ["team", "assignment", "points", "of", "rule", "by hand", "late days", "late factor", "adjustment"]
     rows = [
-        [safe(line.team.name), line.assignment.name, _number(line.points), _number(most_of(line.assignment))]
+        [safe(line.team.own_name), line.assignment.name, _number(line.points), _number(most_of(line.assignment))]
         + [_number((line.facts or {}).get(name)) for name in ("automatic", "manual", "days", "factor", "adjustment")]
         + [
             safe((line.facts or {}).get("why", "")),
@@ -143,7 +143,7 @@ def _students(found: Sequence[Line]) -> list[tuple[int, Person]]:
 def _json(found: Sequence[Line]) -> str:
     told = [
         {
-            "team": line.team.name,
+            "team": line.team.own_name,
             "assignment": line.assignment.name,
             "members": [{"name": one.name, "email": one.email, "number": one.number} for one in line.members],
             "grade": line.facts,

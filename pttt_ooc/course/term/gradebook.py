@@ -17,10 +17,11 @@ from pydantic import TypeAdapter
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Team
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import all_assignments, term_of
 from pttt_ooc.course.term.choice import PICK, Option, options
 from pttt_ooc.course.term.dates import late_cost
+from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.rules import (
     BOTS,
     FIGURES,
@@ -32,7 +33,7 @@ from pttt_ooc.course.term.rules import (
     next_step,
     points_of,
 )
-from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, Mark, Pick
+from pttt_ooc.course.term.tables import Adjustment, Assignment, Disqualification, GradeRow, Mark, Pick
 from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, marks_of_tournament
 from pttt_ooc.errors import GraderError
 
@@ -117,7 +118,7 @@ def in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
 
 def compute(session: Session, data: Path) -> Grades:
     """All grades, as the database says now."""
-    teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.name != BASELINE]
+    teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.of_students]
     given = _Given.of(session)
     least, left = baseline(session), {team.id: term_of(session).late_days for team in teams}
     found: Grades = {}
@@ -127,10 +128,15 @@ def compute(session: Session, data: Path) -> Grades:
         choices = {
             team.id: options(handed_in.get(team.id, []), assignment.choice, given.picks(team.id, assignment))
             for team in teams
+            if (team.id, assignment.id) not in given.out
         }
         for number, grade in _Grading(assignment, given, least, marks).grades(choices, left).items():
             found[number, assignment.id] = grade
             left[number] -= grade.spent
+        for team in teams:
+            if (team.id, assignment.id) in given.out:
+                why = f"disqualified: {given.out[team.id, assignment.id].reason}"
+                found[team.id, assignment.id] = Grade(0.0, most_of(assignment), why=why)
     return found
 
 
@@ -141,6 +147,7 @@ class _Given:
     marks: Mapping[tuple[int, int], Mapping[str, float]]
     adjustments: Mapping[tuple[int, int], float]
     chosen: Mapping[tuple[int, int], Mapping[int, int]]
+    out: Mapping[tuple[int, int], Disqualification]
 
     @classmethod
     def of(cls, session: Session) -> _Given:
@@ -153,7 +160,7 @@ class _Given:
         chosen: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for pick in session.scalars(select(Pick).order_by(Pick.id)):
             chosen[pick.team_id, pick.assignment_id][pick.slot] = pick.submission
-        return cls(marks, adjustments, chosen)
+        return cls(marks, adjustments, chosen, disqualified(session))
 
     def picks(self, team: int, assignment: Assignment) -> Mapping[int, int]:
         return self.chosen.get((team, assignment.id), {}) if assignment.choice == PICK else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
+from pttt_ooc.course.term.choice import PICK, Candidate
 from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
 from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
-from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Thresholds
-from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Mark
+from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
+from pttt_ooc.course.term.rulings import disqualification_of
+from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
+from pttt_ooc.course.term.work import PARTS, candidates
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,14 @@ class Shown:
         The next date, and what it is.
     grade
         The team's own, as it is now; None for others.
+    next_step, missing
+        The next threshold, and how far the team's figure is from it.
     marks, adjustments
         Of the team, once points are released.
+    out
+        Its disqualification, if there is one.
+    choices
+        Where the team picks: for each part its name, what may be picked, the latest first, and the pick; 0: none.
     """
 
     assignment: Assignment
@@ -45,8 +55,11 @@ class Shown:
     late_days: int
     grade: Grade | None
     next_step: str
+    missing: float | None
     marks: dict[str, Mark]
     adjustments: list[Adjustment]
+    out: Disqualification | None = None
+    choices: Sequence[tuple[str, Sequence[Candidate], int]] = ()
 
 
 def overview(session: Session, data: Path, team: Team | None, decided: bool = False) -> dict[str, Any]:
@@ -62,7 +75,9 @@ def overview(session: Session, data: Path, team: Team | None, decided: bool = Fa
     own = {one.id: grades.get((team.id, one.id)) for one in all_assignments(session)} if team else {}
     spent = sum(grade.spent for grade in own.values() if grade)
     return {
-        "assignments": [_shown(session, one, team, own.get(one.id), now, decided) for one in all_assignments(session)],
+        "assignments": [
+            _shown(session, data, one, team, own.get(one.id), now, decided) for one in all_assignments(session)
+        ],
         "timezone": term.timezone,
         "zone": term.zone,
         "late_days": term.late_days,
@@ -79,7 +94,7 @@ def announcements(session: Session) -> list[Announcement]:
 
 
 def _shown(
-    session: Session, one: Assignment, team: Team | None, grade: Grade | None, now: float, decided: bool
+    session: Session, data: Path, one: Assignment, team: Team | None, grade: Grade | None, now: float, decided: bool
 ) -> Shown:
     dates = dates_for(session, one, team) if team else one.dates
     state, zone = dates.state(now), term_of(session).zone
@@ -102,15 +117,35 @@ def _shown(
         late_days=days_late(now, dates.due, zone) if state == LATE else 0,
         grade=grade,
         next_step=_step(step) if step else "",
+        missing=_missing(one, grade, step) if grade and step else None,
         marks=marks,
         adjustments=adjustments,
+        out=disqualification_of(session, team).get(one.id) if team else None,
+        choices=_choices(session, data, one, team) if team and one.choice == PICK else (),
     )
+
+
+def _choices(session: Session, data: Path, one: Assignment, team: Team) -> list[tuple[str, list[Candidate], int]]:
+    there = candidates(session, one, data).get(team.id, [])
+    query = select(Pick).where(Pick.team_id == team.id, Pick.assignment_id == one.id).order_by(Pick.id)
+    picked = {pick.slot: pick.submission for pick in session.scalars(query)}
+    parts = [sorted((c for c in there if c.slot == slot), key=lambda c: -c.at) for slot in range(len(PARTS[one.kind]))]
+    named = zip(PARTS[one.kind], parts, strict=True)
+    return [(name, found, picked.get(slot, 0)) for slot, (name, found) in enumerate(named) if found]
 
 
 def _decided(session: Session, one: Assignment, team: Team) -> tuple[dict[str, Mark], list[Adjustment]]:
     marks = select(Mark).where(Mark.team_id == team.id, Mark.assignment_id == one.id).order_by(Mark.id)
     adjusted = select(Adjustment).where(Adjustment.team_id == team.id, Adjustment.assignment_id == one.id)
     return {mark.criterion: mark for mark in session.scalars(marks)}, list(session.scalars(adjusted))
+
+
+def _missing(one: Assignment, grade: Grade, step: Step) -> float | None:
+    rule = rule_of(one)
+    figure = grade.figures.get(rule.figure) if isinstance(rule, Thresholds) else None
+    if figure is None:
+        return None
+    return figure - step.at_most if step.at_most is not None else (step.at_least or 0.0) - figure
 
 
 def _step(step: Any) -> str:
@@ -159,7 +194,10 @@ def as_json(told: dict[str, Any]) -> dict[str, Any]:
                 "closes_at": one.dates.end,
                 "points": one.most,
                 "rule": one.rule,
+                "next_threshold": one.next_step or None,
+                "missing": one.missing,
                 "released": one.assignment.released,
+                "picks": {name: number or None for name, _, number in one.choices},
                 "grade": grade_for_team(one),
             }
             for one in told["assignments"]

@@ -14,15 +14,17 @@ from pydantic import BaseModel
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import Number
-from pttt_ooc.course.models import BASELINE, Team
-from pttt_ooc.course.term import audit, checkup, exports, gradebook, reports
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.term import audit, checkup, deliveries, exports, gradebook, reports
 from pttt_ooc.course.term.assignments import all_assignments, term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.overview import announcements, as_json, overview, until
 from pttt_ooc.course.term.people import members
 from pttt_ooc.course.term.rights import Allowed
-from pttt_ooc.course.term.tables import INSTRUCTOR, Report
+from pttt_ooc.course.term.rules import REPORT
+from pttt_ooc.course.term.rulings import ruling_of
+from pttt_ooc.course.term.tables import INSTRUCTOR, Person, Report
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.errors import GraderError
 from pttt_ooc.web.forms import own_form
@@ -33,6 +35,7 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api/course")
 Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 _LINES = 200
+_MESSAGES = 100
 
 
 @router.get("/course")
@@ -42,7 +45,17 @@ def course_page(request: Request, grader: UsedGrader, account: Allowed) -> Respo
     with grader.database.reading() as session:
         told = overview(session, grader.storage.data, team)
         handed_in = reports.of_team(session, team) if team else []
-    return render(request, "grader/course.html", account, team=team, reports=handed_in, **told, **_words(told["zone"]))
+        withdrawn = {r.id: found.reason for r in handed_in if (found := ruling_of(session, REPORT, r.id))}
+    return render(
+        request,
+        "grader/course.html",
+        account,
+        team=team,
+        reports=handed_in,
+        withdrawn=withdrawn,
+        **told,
+        **_words(told["zone"]),
+    )
 
 
 def _words(zone: Any) -> dict[str, Any]:
@@ -106,15 +119,22 @@ def desk_page(request: Request, grader: UsedGrader, account: Allowed, search: st
     with grader.database.reading() as session:
         lines = exports.lines(session)
         assignments, people = all_assignments(session), members(session)
-        told = {"announcements": announcements(session), "zone": term_of(session).zone}
+        told: dict[str, Any] = {"announcements": announcements(session), "zone": term_of(session).zone}
+        told["deliveries"] = deliveries.facts(deliveries.deliveries(session, _MESSAGES))
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     teams = list({line.team.id: line.team for line in lines}.values())
     wanted = search.casefold()[:100]
-    found = [t for t in teams if wanted in " ".join([t.name, *(p.name for p in people.get(t.id, []))]).casefold()]
+    found = [team for team in teams if any(wanted in text for text in _texts(team, people.get(team.id, [])))]
     context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
     may = isinstance(account, Staff) and account.role == INSTRUCTOR
     more = {"search": search[:100], "instructor": may, **_words(told["zone"])}
     return render(request, "grader/desk.html", account, team=None, **context, **told, **more)
+
+
+def _texts(team: Team, people: list[Person]) -> list[str]:
+    """What a search looks at, in small letters."""
+    found = [team.name, team.own_name, *(text for one in people for text in (one.name, one.email, one.number))]
+    return [text.casefold() for text in found]
 
 
 @router.get("/course/desk/teams/{number}")
@@ -122,7 +142,7 @@ def team_page(request: Request, grader: UsedGrader, account: Allowed, number: Nu
     """A team: members, grades, their history, and the forms that change them."""
     with grader.database.reading() as session:
         team = session.get(Team, number)
-        if team is None or team.name == BASELINE:
+        if team is None or not team.of_students:
             raise HTTPException(404, f"There is no team {number}.")
         told = overview(session, grader.storage.data, team, decided=True)
         people = members(session).get(team.id, [])
@@ -132,7 +152,7 @@ def team_page(request: Request, grader: UsedGrader, account: Allowed, number: Nu
         handed_in = reports.of_team(session, team)
     may = isinstance(account, Staff) and account.role == INSTRUCTOR
     context = {"shown": team, "people": people, "history": history, "instructor": may, "team": None}
-    context |= {"reports": handed_in}
+    context |= {"reports": handed_in, "disqualified": {one.assignment.id: one.out for one in told["assignments"]}}
     return render(request, "grader/desk_team.html", account, **context, **told, **_words(told["zone"]))
 
 

@@ -141,9 +141,9 @@ def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
         team = find_team(session, row.team)
         current = team_of(session, person) if person else None
         if person is None or current is None or team is None or current.id != team.id:
-            joins.append((row.email, team.name if team else known[name_key(row.team)]))
+            joins.append((row.email, team.own_name if team else known[name_key(row.team)]))
             if current is not None:
-                leaves.append((row.email, current.name))
+                leaves.append((row.email, current.own_name))
         if person is not None and (person.name, person.number) != (row.name, row.number or person.number):
             renamed.append(row.email)
     return RosterChange(tuple(known.values()), tuple(joins), tuple(leaves), tuple(renamed))

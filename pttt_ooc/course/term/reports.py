@@ -38,7 +38,8 @@ def intake_of(grader: Grader, name: str) -> Intake[Report]:
             raise HTTPException(404, str(error)) from None
         if assignment.kind != REPORT:
             raise HTTPException(404, f"{name} takes no reports, but {assignment.kind}.")
-    limits = Limits("reports", grader.settings.submissions_per_hour, grader.settings.waiting_per_team)
+    s = grader.settings
+    limits = Limits("reports", s.submissions_per_hour, s.waiting_per_team, daily=s.submissions_per_day)
 
     def check(team: Team, in_flight: int) -> None:
         with grader.database.reading() as session:

@@ -1,24 +1,22 @@
-"""Judging strategies again: what would change, and putting them back into the queue."""
+"""Judging strategies again, to tell what would change."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.kinds.strategies.assessor import Assessor, open_assessor
 from pttt_ooc.course.kinds.strategies.validation import Refusal
-from pttt_ooc.course.models import ACCEPTED, BASELINE, QUEUED, REJECTED, Entry, Fact, Submission
+from pttt_ooc.course.models import ACCEPTED, REJECTED, Fact, Submission
 from pttt_ooc.course.settings import read_settings
-from pttt_ooc.course.standings import touch
 from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.rejudging import judged, verdict_of
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError
 
@@ -50,75 +48,63 @@ def opened(data: Path, session: Session) -> Iterator[Assessor]:
         yield assessor
 
 
-def rehearse(session: Session, data: Path, numbers: Sequence[int], assess: OpenAssessor = opened) -> list[Retrial]:
+def rehearse(
+    session: Session,
+    data: Path,
+    numbers: Sequence[int],
+    assess: OpenAssessor = opened,
+    on_progress: Callable[[int, int], None] = lambda count, total: None,
+) -> list[Retrial]:
     """Judge submissions here, and write verdicts and grades in a transaction that the caller takes back.
+
+    Parameters
+    ----------
+    on_progress
+        Called before each submission with the number of those that are judged, and of all.
 
     Raises
     ------
     GraderError
         If there is no such submission, or it has no verdict yet.
     """
-    rows, told = _judged(session, numbers), []
+    rows, told = judged(session, numbers), []
     storage = Storage(data)
     with assess(data, session) as assessor:
-        for row in rows:
-            before = _verdict(row)
-            try:
-                strategy = assessor.read(storage.upload(row.file), row.player, lambda share: None)
-                found = assessor.assess(strategy, lambda share: None)
-                row.status, row.note, row.detail = ACCEPTED, "", ""
-                row.exploitability = found.exploitability(assessor.game_value)
-            except Refusal as refusal:
-                row.status, row.note, row.detail = REJECTED, refusal.note[:500], refusal.detail[:1000]
-                row.exploitability = None
-            told.append(Retrial(row.id, before, _verdict(row)))
+        for count, row in enumerate(rows):
+            on_progress(count, len(rows))
+            before = verdict_of(row)
+            enter_verdict(row, verdict_now(assessor, storage, row))
+            told.append(Retrial(row.id, before, verdict_of(row)))
     session.flush()
     settle(session, data, "rehearsal")
     return told
 
 
-def _judged(session: Session, numbers: Iterable[int]) -> list[Submission]:
-    found = []
-    for number in dict.fromkeys(numbers):
-        row = session.get(Submission, number)
-        if row is None:
-            raise GraderError(f"There is no submission {number}.")
-        if row.unfinished:
-            raise GraderError(f"Submission {number} has no verdict yet; it will be judged anyway.")
-        found.append(row)
-    return found
-
-
-def _verdict(row: Submission) -> str:
-    if row.status == ACCEPTED:
-        return f"accepted, {row.exploitability:.9g}"
-    return f"rejected: {row.note}"
-
-
-def begin_again(session: Session, numbers: Sequence[int], by: str) -> list[int]:
-    """Put submissions back into the queue; returns the numbers of all that are judged again.
-
-    With an accepted one, all accepted ones of its team for the same player are: until they have verdicts, the team has
-    no best, and then the right one, whatever has changed.
+def verdict_now(
+    assessor: Assessor, storage: Storage, row: Submission, on_progress: Callable[[float], None] = lambda share: None
+) -> dict[str, Any]:
+    """The verdict that a submission would get now, as columns.
 
     Raises
     ------
-    GraderError
-        If there is no such submission, or it has no verdict yet.
+    OSError, StoreError
+        If its file is lost.
     """
-    wanted = {row.id: row for row in _judged(session, numbers)}
-    for row in list(wanted.values()):
-        if row.status == ACCEPTED:
-            same = select(Submission).where(Submission.team_id == row.team_id, Submission.player == row.player)
-            wanted |= {other.id: other for other in session.scalars(same.where(Submission.status == ACCEPTED))}
-    if any(row.team.name == BASELINE for row in wanted.values()):
-        raise GraderError(f"The strategies of {BASELINE} are the baseline, and are not judged again.")
-    for number, row in wanted.items():
-        row.status, row.attempts, row.progress, row.note, row.detail = QUEUED, 0, 0.0, "", ""
-        row.best = row.improved = False
-        row.exploitability = row.best_response = row.before = row.finished_at = None
-        row.changed_at = time.time()
-        session.execute(delete(Entry).where(or_(Entry.first_id == number, Entry.second_id == number)))
-    touch(session)
-    note(session, by, "rejudge", submissions=sorted(wanted))
-    return sorted(wanted)
+    try:
+        strategy = assessor.read(storage.upload(row.file), row.player, on_progress)
+        found = assessor.assess(strategy, on_progress)
+    except Refusal as refusal:
+        return {
+            "status": REJECTED,
+            "note": refusal.note[:500],
+            "detail": refusal.detail[:1000],
+            "exploitability": None,
+        }
+    figure = found.exploitability(assessor.game_value)
+    return {"status": ACCEPTED, "note": "", "detail": "", "exploitability": figure}
+
+
+def enter_verdict(row: Submission, verdict: Mapping[str, Any]) -> None:
+    """Write a verdict into a row, in a transaction that is taken back."""
+    for name, value in verdict.items():
+        setattr(row, name, value)

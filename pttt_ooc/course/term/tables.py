@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, event
+from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstraint, event
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.course.models import CourseTables, Judged
@@ -192,6 +192,112 @@ class Adjustment(_Decision, CourseTables):
     __table_args__ = (_NEVER_AGAIN,)
 
 
+class Ruling(_Decision, CourseTables):
+    """What is decided of a submission: to hide it, to withdraw it, or neither any more; with a reason for the team.
+
+    Attributes
+    ----------
+    kind, submission
+        Which submission.
+    ruling
+        As of :class:`pttt_ooc.course.models.Judged`.
+    """
+
+    __tablename__ = "rulings"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    submission: Mapped[int]
+    ruling: Mapped[str] = mapped_column(String(10))
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Disqualification(_Decision, CourseTables):
+    """A team without points and rank in an assignment, with a reason; or, if `holds` is false, no longer."""
+
+    __tablename__ = "disqualifications"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    holds: Mapped[bool]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Rejudgement(_Decision, CourseTables):
+    """Submissions of strategies that are judged again.
+
+    Attributes
+    ----------
+    dry_run
+        Whether the worker only tells what would change.
+    numbers
+        All submissions that are judged.
+    verdicts
+        Of a dry run: for each submission that has been judged its number, and the verdicts ``before`` and ``after``.
+    grades
+        Of a dry run, at the end: a sentence for each grade that would change.
+    trouble
+        Why it was given up.
+    finished_at
+        When a dry run has ended.
+    """
+
+    __tablename__ = "rejudgements"
+    dry_run: Mapped[bool]
+    numbers: Mapped[Any] = mapped_column(JSON)
+    verdicts: Mapped[Any] = mapped_column(JSON)
+    grades: Mapped[Any] = mapped_column(JSON)
+    trouble: Mapped[str] = mapped_column(String(500), default="")
+    finished_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Pair(CourseTables):
+    """A team's strategies for both players, looked at together.
+
+    Attributes
+    ----------
+    first_id, second_id
+        Player 0's and player 1's.
+    value
+        For player 0 against the other one; None: not computed yet.
+    """
+
+    __tablename__ = "pairs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    first_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    second_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    value: Mapped[float | None]
+    made_at: Mapped[float]
+
+    __table_args__ = (UniqueConstraint("first_id", "second_id"), _NEVER_AGAIN)
+
+
+class Likeness(CourseTables):
+    """Two strategies of different teams that play nearly alike.
+
+    Attributes
+    ----------
+    submission, other
+        The later and the earlier one.
+    variation
+        Estimated; see :mod:`pttt_ooc.course.kinds.strategies.likeness`.
+    """
+
+    __tablename__ = "likenesses"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    other: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    variation: Mapped[float]
+    found_at: Mapped[float]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
 class GradeRow(CourseTables):
     """A team's grade for an assignment from a moment on.
 
@@ -226,6 +332,32 @@ class Announcement(_Decision, CourseTables):
     __table_args__ = (_NEVER_AGAIN,)
 
 
+class Delivery(CourseTables):
+    """An announcement on its way to one webhook or e-mail address.
+
+    Attributes
+    ----------
+    next_at
+        When the next attempt is due.
+    sent_at
+        When it was sent; None: not yet.
+    trouble
+        Why the last attempt failed.
+    """
+
+    __tablename__ = "deliveries"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), index=True)
+    channel: Mapped[str] = mapped_column(String(10))
+    target: Mapped[str] = mapped_column(String(2000))
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_at: Mapped[float]
+    sent_at: Mapped[float | None]
+    trouble: Mapped[str] = mapped_column(String(500), default="")
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
 class LogLine(_Decision, CourseTables):
     """What somebody with rights has done."""
 
@@ -248,6 +380,12 @@ NUMBERED: tuple[type[CourseTables], ...] = (
     GradeRow,
     Announcement,
     LogLine,
+    Ruling,
+    Disqualification,
+    Rejudgement,
+    Likeness,
+    Delivery,
+    Pair,
 )
 """The tables whose numbers are never used again."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import ACCEPTED, BASELINE, Judged, Submission, Team
+from pttt_ooc.course.models import ACCEPTED, BASELINE, WITHDRAWN, Judged, Submission, Team
 from pttt_ooc.course.term.assignments import extensions, term_of
 from pttt_ooc.course.term.choice import Candidate, Option
 from pttt_ooc.course.term.dates import Dates, days_late, zone_of
@@ -71,10 +71,12 @@ def candidates(session: Session, assignment: Assignment, data: Path) -> Candidat
 
 def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tuple[Judged, int, float | None]]:
     if assignment.kind == STRATEGIES:
-        strategies = session.scalars(select(Submission).where(Submission.status == ACCEPTED))
+        counted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling != WITHDRAWN)
+        strategies = session.scalars(counted)
         return [(row, row.player, row.exploitability) for row in strategies]
     if assignment.kind == REPORT:
         reports = select(Report).where(Report.status == ACCEPTED, Report.assignment_id == assignment.id)
+        reports = reports.where(Report.ruling != WITHDRAWN)
         return [(row, 0, None) for row in session.scalars(reports)]
     return [(row, 0, None) for row in _bots(data)]
 

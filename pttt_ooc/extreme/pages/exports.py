@@ -26,9 +26,10 @@ from pttt_ooc.extreme.pages.tournament_reader import (
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
-from pttt_ooc.web.accounts import known_bearer, signed_in
+from pttt_ooc.web.accounts import Signed, known_bearer, signed_in
 from pttt_ooc.web.parts import Part
 from pttt_ooc.web.shell import Account, Shell, UsedShell
+from pttt_ooc.web.zip_stream import Pieces
 
 router = APIRouter()
 Rows = list[dict[str, Any]]
@@ -134,7 +135,7 @@ async def _account(request: Request, shell: Shell) -> Account | None:
 
 
 def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[str, Any]:
-    seen, one = pages.match(name)
+    seen, one = pages.match(name, account)
     log = _log(pages, account, one, match_of(seen, one.pairing))
     return {**log, "chances_of_first": chances_of(seen, one.pairing)}
 
@@ -168,28 +169,9 @@ def _size(seen: TournamentSnapshot) -> int:
     return sum(seen.record.log(one.pairing).stat().st_size for one in seen.state.played)
 
 
-class _Pieces:
-    """A file that only grows, whose bytes are taken away as they come."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        self._pieces.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def taken(self) -> bytes:
-        found = b"".join(self._pieces)
-        self._pieces.clear()
-        return found
-
-
 def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSnapshot) -> Iterator[bytes]:
     """A zip, one match at a time; a log that is damaged is there as a sentence."""
-    pieces = _Pieces()
+    pieces = Pieces()
     with zipfile.ZipFile(cast(IO[bytes], pieces), "w") as archive:
         for one in seen.state.played:
             try:
@@ -204,9 +186,9 @@ def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSna
 
 
 @router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
-def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
+def match_csv(pages: UsedPages, account: Signed, name: Name) -> CSVResponse:
     """A row for each move."""
-    seen, one = pages.match(name)
+    seen, one = pages.match(name, account)
     chances = chances_of(seen, one.pairing)
     rows = []
     for ply, step in enumerate(steps_of(seen, one.pairing)):

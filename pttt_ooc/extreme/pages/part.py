@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from pttt_ooc.extreme.pages import board_values
 from pttt_ooc.extreme.pages.tournament_reader import (
     MatchesSnapshot,
     PracticeReader,
+    PracticeSnapshot,
     TournamentReader,
     TournamentSnapshot,
     appearances,
@@ -58,6 +60,8 @@ class BeforeTournament:
         Maximum number of practice matches that are kept.
     sign
         The file that its worker touches.
+    frozen
+        Returns practice as it was when its results were frozen, if somebody is to see no more; else None.
     """
 
     begins: float | None
@@ -66,6 +70,12 @@ class BeforeTournament:
     practice_limit: float
     kept: int
     sign: Path
+    frozen: Callable[[Account | None], PracticeReader | None] = lambda account: None
+
+    def seen_by(self, account: Account | None) -> PracticeSnapshot | None:
+        """Practice, as somebody may see it."""
+        reader = self.frozen(account) or self.practice
+        return reader.seen() if reader else None
 
     @property
     def over(self) -> bool:
@@ -98,13 +108,27 @@ class TournamentPages:
             raise HTTPException(404, "The tournament has not begun.")
         return seen
 
-    def match(self, name: str) -> tuple[MatchesSnapshot, PlayedMatch]:
-        """A match of the tournament or of practice by its name, and where it is; 404 if it has not been played."""
+    def match(self, name: str, account: Account | None) -> tuple[MatchesSnapshot, PlayedMatch]:
+        """A match of the tournament or of practice by its name, and where it is; 404 if it has not been played.
+
+        While practice is frozen, a team sees its own later matches only.
+        """
         practice = self.before.practice if self.before and name.startswith(f"{STAGE}-") else None
-        seen: MatchesSnapshot | None = practice.seen() if practice else self.seen()
+        seen: MatchesSnapshot | None
+        if self.before is not None and practice is not None:
+            seen, live = self.before.seen_by(account), practice.seen()
+            own = live.matches.get(name) if live else None
+            if own is not None and account is not None and self._plays(account, own):
+                seen = live
+        else:
+            seen = self.seen()
         if seen is None or name not in seen.matches:
             raise HTTPException(404, "There is no such match, or it has not been played yet.")
         return seen, seen.matches[name]
+
+    @staticmethod
+    def _plays(account: Account, played: PlayedMatch) -> bool:
+        return key_of(account.id) in (played.pairing.first, played.pairing.second)
 
     def may_see(self, account: Account | None, key: str) -> bool:
         """Whether an account may see what a team's bot printed and how it failed."""
@@ -120,7 +144,7 @@ UsedPages = Annotated[TournamentPages, state_of("extreme")]
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
-Stamp = Annotated[str, Query(max_length=100)]
+Stamp = Annotated[str, Query(max_length=200)]
 
 
 def part_of(
@@ -214,7 +238,7 @@ def matches(
 @router.get("/matches/{name}")
 def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: Ply = None) -> Response:
     """A match, move by move."""
-    seen, played = pages.match(name)
+    seen, played = pages.match(name, account)
     found, steps = match_of(seen, played.pairing), steps_of(seen, played.pairing)
     at = len(steps) if ply is None else ply
     if at > len(steps):

@@ -22,7 +22,7 @@ from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.parts import Link, Part, Refusal, state_of
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import out_of_date, render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 LOBBY = "/extreme/play"
@@ -128,8 +128,7 @@ def _opening(text: str) -> list[Cell]:
 @router.get("/{game}")
 def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
     """A game."""
-    state = pages.games.state(pages.player(account), game)
-    return render(request, "extreme_play/play_game.html", account, **_shown(state))
+    return _render(request, account, pages.games.state(pages.player(account), game))
 
 
 @router.get("/{game}/part")
@@ -157,17 +156,21 @@ async def move(request: Request, pages: UsedPlay, shell: UsedShell, account: Sig
     if cell is None or not _is_number(ply):
         raise HTTPException(400, "Choose a cell of the board, or type big board, row and column, such as (0, 4, 4).")
     state = await run_in_threadpool(pages.games.move, owner, game, int(ply), cell)
+    if any(tuple(made) != cell for _, made, *_ in state["moves"][int(ply) :][:1]):
+        sentence = f"Move {int(ply) + 1} of this game has been made already; nothing has changed."
+        return out_of_date(request, await run_in_threadpool(_render, request, account, state, sentence))
     if not wants_part(request):
         return RedirectResponse(f"{LOBBY}/{game}", 303)
-    return await run_in_threadpool(_render_part, request, account, state)
+    return await run_in_threadpool(_render, request, account, state)
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 4
 
 
-def _render_part(request: Request, account: Account | None, state: dict[str, Any]) -> Response:
-    return render(request, "extreme_play/play_game_part.html", account, **_shown(state))
+def _render(request: Request, account: Account | None, state: dict[str, Any], notice: str = "") -> Response:
+    template = "play_game_part.html" if wants_part(request) else "play_game.html"
+    return render(request, f"extreme_play/{template}", account, notice=notice, **_shown(state))
 
 
 @router.post("/{game}/leave")

@@ -45,7 +45,7 @@ def _before(pages: TournamentPages) -> BeforeTournament:
 
 def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[str, Any]:
     before = _before(pages)
-    seen = before.practice.seen() if before.practice else None
+    seen, live = before.seen_by(account), before.practice.seen() if before.practice else None
     own = key_of(account.id) if account is not None else ""
     if key and (seen is None or key not in seen.record.teams):
         raise HTTPException(404, f"There is no bot {key} in practice.")
@@ -53,11 +53,15 @@ def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[st
     ranked = [*enumerate(seen.record.teams.values(), start=1)] if seen else []
     ranked.sort(key=lambda row: row[1].key != own)  # a team sees its own bot first
     matches = [*seen.matches.values()][::-1] if seen else []
-    of_own = [one for one in matches if own in (one.pairing.first, one.pairing.second)]
+    of_own = live.of_team(own)[::-1] if live and own else []
     only = [one for one in matches if key in (one.pairing.first, one.pairing.second)] if key else matches
+    latest = f"{len(of_own)}{of_own[0].pairing.name if of_own else ''}"
+    parts = (seen.stamp if seen else "", latest, sign.alive, bool(sign.waits_for), before.over)
     return {
         "before": before,
         "seen": seen,
+        "live": live,
+        "frozen": before.frozen(account) is not None,
         "key": key,
         "own": own,
         "sign": sign,
@@ -65,7 +69,7 @@ def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[st
         "of_own": [] if key else of_own[:10],
         "only": only[:RECENT],
         "more": max(0, len(only) - RECENT),
-        "stamp": f"{seen.stamp if seen else ''}-{sign.alive}-{bool(sign.waits_for)}-{before.over}",
+        "stamp": "-".join(map(str, parts)),
     }
 
 
@@ -74,8 +78,7 @@ def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[st
 
 
 def _seen(pages: TournamentPages) -> PracticeSnapshot:
-    practice = _before(pages).practice
-    seen = practice.seen() if practice else None
+    seen = _before(pages).seen_by(None)
     if seen is None:
         raise HTTPException(404, "There has been no practice.")
     return seen

@@ -37,7 +37,7 @@ class ExploreAddress:
 
     def __str__(self) -> str:
         facts: dict[str, object] = {"mine": self.mine, "other": self.other, "first": self.first, "second": self.second}
-        facts["at"] = "".join(str(square + 1) for square in self.squares)
+        facts["squares"] = "".join(str(square) for square in self.squares)
         if self.iteration is not None:
             facts["iteration"] = self.iteration
         return f"/smbc/explore?{urlencode(facts)}"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from pttt_ooc.errors import PlayError
 from pttt_ooc.play import owners
 from pttt_ooc.service.wire import Client, RefusedError
 from pttt_ooc.smbc.match_play import BOT, ME
@@ -18,11 +21,11 @@ from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.smbc.pages.matches import Matches
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
-from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, numbers_of
+from pttt_ooc.smbc.vocabulary import ENDS, PLAYERS, numbers_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part, state_of
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import out_of_date, render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
@@ -55,7 +58,8 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
         links=(Link("/smbc/play", "Play", AREA), Link("/smbc/explore", "Explore", AREA)),
         state=SecretGoalsState(bot, matches),
         names={
-            **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
+            **{"GOALS": GOALS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
+            **{"SIGNS": {"": "", "x": "×", "o": "○"}},
             **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
         },
         explain=owners.explain,
@@ -90,6 +94,7 @@ def explore(
     other: Points = 0,
     first: Goal = 0,
     second: Goal = 0,
+    squares: Annotated[str, Query(max_length=9)] = "",
     at: Annotated[str, Query(max_length=9)] = "",
     iteration: Annotated[int | None, Query(ge=0, le=10**9)] = None,
 ) -> Response:
@@ -97,9 +102,14 @@ def explore(
     points = state.bot.facts.winning_score
     if mine >= points or other >= points:
         raise HTTPException(404, f"No round begins at {mine}-{other}; scores are 0 to {points - 1}.")
-    if not re.fullmatch("[1-9]*", at):
-        raise HTTPException(404, f"{at!r} are no squares; squares are 1 to 9, in the order in which they were taken.")
-    view = ExploreAddress(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
+    if re.fullmatch("[1-9]+", at):  # an address of version 0.1.0, where squares counted from 1
+        before = tuple(int(digit) - 1 for digit in at)
+        return RedirectResponse(str(ExploreAddress(mine, other, first, second, before, iteration)), 308)
+    if not re.fullmatch("[0-8]*", squares):
+        raise HTTPException(
+            404, f"{squares!r} are no squares; squares are 0 to 8, in the order in which they were taken."
+        )
+    view = ExploreAddress(mine, other, first, second, tuple(map(int, squares)), iteration)
     try:
         seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
     except RefusedError as error:
@@ -153,41 +163,51 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     """Take a square."""
     fields = await own_form(request, shell)
     version, square = _version(fields), number(fields, "square", 8, "Choose a square of the board.")
-    await run_in_threadpool(state.matches.move, _owner(request, account), id, version, square)
-    return await _answer(request, state, account, id)
+    change = partial(state.matches.move, _owner(request, account), id, version, square)
+    return await _answer(request, state, account, id, change)
 
 
 @router.post("/play/{id}/rounds")
 async def next_round(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
     """Begin the next round."""
     fields = await own_form(request, shell)
-    await run_in_threadpool(state.matches.go_on, _owner(request, account), id, _version(fields))
-    return await _answer(request, state, account, id)
+    change = partial(state.matches.go_on, _owner(request, account), id, _version(fields))
+    return await _answer(request, state, account, id, change)
 
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
     """Resign."""
     fields = await own_form(request, shell)
-    await run_in_threadpool(state.matches.resign, _owner(request, account), id, _version(fields))
-    return await _answer(request, state, account, id)
+    change = partial(state.matches.resign, _owner(request, account), id, _version(fields))
+    return await _answer(request, state, account, id, change)
 
 
 def _owner(request: Request, account: Account | None) -> str:
     return owners.known_owner(request, account, "match")
 
 
-async def _answer(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
-    """The answer to a form: the new board for the page's script, else a redirect to the page."""
+async def _answer(
+    request: Request, state: SecretGoalsState, account: Account | None, id: str, change: Callable[[], Any]
+) -> Response:
+    """The answer to a form: the new board for the page's script, else a redirect; if it came too late, the match."""
+    try:
+        await run_in_threadpool(change)
+    except PlayError as error:
+        if error.status != 409:
+            raise
+        return out_of_date(request, await run_in_threadpool(_match_page, request, state, account, id, str(error)))
     if wants_part(request):
         return await run_in_threadpool(_match_page, request, state, account, id)
     return RedirectResponse(f"/smbc/play/{id}", 303)
 
 
-def _match_page(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
+def _match_page(
+    request: Request, state: SecretGoalsState, account: Account | None, id: str, notice: str = ""
+) -> Response:
     seat = state.matches.seat(_owner(request, account), id)
     template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
-    return render(request, template, account, seat=seat)
+    return render(request, template, account, seat=seat, notice=notice)
 
 
 def _version(fields: dict[str, str]) -> int:

@@ -124,10 +124,10 @@ def _cells(now: Round) -> tuple[ViewSquare, ...]:
     found = []
     for square in range(SQUARES):
         if square not in movers:
-            found.append(ViewSquare(square, "free", "", f"Square {square + 1}, free", False))
+            found.append(ViewSquare(square, "free", "", f"Square {square}, free", False))
             continue
         mine = movers[square] == ME
         mark = MARKS[now.squares.index(square) % 2]
-        words = f"Square {square + 1}, {'your' if mine else 'the bot’s'} mark"
+        words = f"Square {square}, {'your' if mine else 'the bot’s'} mark"
         found.append(ViewSquare(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1]))
     return tuple(found)

@@ -61,7 +61,7 @@ def opening_figure(opening: Sequence[Mapping[str, Any]]) -> Figure:
                 for square in way["squares"]:
                     chances[square] = way["chances"][goal] / len(way["squares"])
             axes = figure.add_subplot(1, len(GOALS), goal + 1)
-            draw_board(axes, BOARD, 0, "|", chances, digits=3, first=1)
+            draw_board(axes, BOARD, 0, "|", chances, digits=3)
             axes.set_title(f"goal: {name}", fontsize=11)
         figure.tight_layout()
         return figure

@@ -14,7 +14,7 @@ from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES, UNDECIDED
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, goal_of, numbers_of, square_of
 
 HELP = (
-    "m 3: a move (squares lie as on a telephone: 1 2 3 is the top row). u: undo. g w l: goals of the first and of the "
+    "m 3: a move (squares are 0 to 8: 0 1 2 is the top row). u: undo. g w l: goals of the first and of the "
     "second player (w win, t tie, l lose). s 4 4: the round at these scores. i 40: after so many iterations. Enter: "
     "show again. ?: this. q: quit."
 )
@@ -108,7 +108,7 @@ class Walk:
         scores = f"{self.scores[0]}-{self.scores[1]}"
         say(f"Iteration {seen.iteration} of the round at {scores} (the first player's points come first)")
         say(f"First player's goal: {GOALS[goals[0]]}. Second player's goal: {GOALS[goals[1]]}.")
-        say(self.dialogue.board(BOARD, numbered(place), first=1))
+        say(self.dialogue.board(BOARD, numbered(place)))
         say(f"EV of the first player: {decimals(seen.value, 6)}")
         say("Reach by own moves: " + _both(seen.reach))
         say("Best response value: " + _both(seen.best_values))

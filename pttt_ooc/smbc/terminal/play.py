@@ -15,7 +15,7 @@ from pttt_ooc.smbc.vocabulary import MARKS, end_for, square_of
 
 HELP = (
     "Before each round both players draw a secret goal: win, tie or lose. A goal that is met scores a point, "
-    "whatever the other player does. Type a square to take it; squares lie as on a telephone: 1 2 3 is the top row. "
+    "whatever the other player does. Type a square to take it; squares are 0 to 8: 0 1 2 is the top row. "
     "q ends, ? shows this."
 )
 
@@ -95,7 +95,7 @@ class TerminalMatch:
         say(f"Your secret goal: {GOALS[now.goals[ME]].upper()}", "bold")
 
     def _show(self, now: Round) -> None:
-        self.dialogue.say(self.dialogue.board(BOARD, _board(now), first=1))
+        self.dialogue.say(self.dialogue.board(BOARD, _board(now)))
 
     def _moved(self) -> Match:
         """The match after a move of the person."""
@@ -172,5 +172,5 @@ def _table(beliefs: Sequence[Thought]) -> list[str]:
     for thought in beliefs:
         chances = thought.believed
         columns = "   it never plays so" if chances is None else "".join(f"{chance:>8.1%}" for chance in chances)
-        lines.append(f"{thought.number:>4}  {thought.square + 1:>6}{columns}")
+        lines.append(f"{thought.number:>4}  {thought.square:>6}{columns}")
     return lines

@@ -54,7 +54,7 @@
     var told = document.getElementById("told"), active = document.activeElement;
     told.replaceChildren();
     focused = active && active.matches("button.cell") ? active.value : "";
-    if (event.detail.xhr.status >= 400) {
+    if (event.detail.xhr.status >= 400 && !event.detail.xhr.getResponseHeader("HX-Retarget")) {
       event.detail.target = told;
       event.detail.swapOverride = "innerHTML";
       focused = null;

@@ -3,5 +3,5 @@
 Modules: ``league``: its settings and files. ``submissions``: bots in the database. ``context``: what requests share.
 ``submission_pages``: pages and addresses. ``parts``: these beside a course's pages. ``worker``: checks bots and plays
 the tournament. ``practice``: matches before it. ``opponents``: games of people. ``seats``: checks come before practice.
-``processes``: the worker and the analyst. ``commands``: ``pttt extreme open``.
+``code_likeness``: shared code. ``processes``: the worker and the analyst. ``commands``: ``pttt extreme open``.
 """

@@ -42,6 +42,9 @@ class LeagueSettings(Terms):
     )
     largest_kb: Size = Field(default=256, description="Maximum size of a bot's file, in kB.")
     bots_per_hour: Whole = Field(default=20, description="Bots that a team may hand in within an hour.")
+    bots_per_day: Whole | None = Field(
+        default=None, ge=1, description="Bots that a team may hand in within 24 hours; null: as the hours allow."
+    )
     waiting_per_team: Whole = Field(default=2, description="Bots of a team that may wait for a verdict.")
     practice: bool = Field(
         default=True,
@@ -118,6 +121,10 @@ class League:
     def practice(self) -> Path:
         """The directory of the practice league."""
         return self.data / "practice"
+
+    def frozen_practice(self, since: float) -> Path:
+        """The practice league as it was when its public results were frozen."""
+        return self.data / f"practice-frozen-{since:.0f}"
 
     @property
     def practising(self) -> Path:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pttt_ooc.course.database import Database
@@ -13,11 +16,15 @@ from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.kinds.bots.seats import Seats
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.term.assignments import frozen_since
+from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.worker_process import Work
+from pttt_ooc.disk.files import make_directory, remove
 from pttt_ooc.extreme import tournament_record
 from pttt_ooc.extreme.bot_version import version_of
 from pttt_ooc.extreme.cores import free_cores
 from pttt_ooc.extreme.pages.part import key_of
+from pttt_ooc.extreme.practice_record import FACTS
 
 if TYPE_CHECKING:  # its statistics are imported with the first match, where a missing extra is told
     from pttt_ooc.extreme.practice import Practice
@@ -59,6 +66,7 @@ class PracticeWork:
         with self._seats.practice() as leave:
             if leave is None:
                 return False
+            self._keep_frozen()
             names = names_of(self._database)
             entered = {key_of(bot.team_id): bot for bot in self._bots.entered_by_all() if bot.team_id in names}
             teams = [
@@ -72,6 +80,18 @@ class PracticeWork:
                 return found.content if found else None
 
             return self._opened().play_next(teams, content, free_cores(), leave)
+
+    def _keep_frozen(self) -> None:
+        """Before the first match after a freeze, keep what has been played; what is unveiled is deleted."""
+        with self._database.reading() as session:
+            since = frozen_since(session, BOTS)
+        kept = None if since is None else self._league.frozen_practice(since)
+        with self._lock:
+            for other in self._league.data.glob("practice-frozen-*"):
+                if other != kept:
+                    remove(other)
+            if kept is not None and not kept.exists():
+                copy_practice(self._league.practice, kept)
 
     def _opened(self) -> Practice:
         from pttt_ooc.extreme.practice import Practice, PracticeSettings
@@ -89,3 +109,17 @@ def names_of(database: Database) -> dict[int, str]:
     """The names of all teams, by number."""
     with database.reading() as session:
         return {team.id: team.name for team in session.query(Team)}
+
+
+def copy_practice(source: Path, target: Path) -> None:
+    """Keep a practice league as it is, whole or not at all; its files, which never change, are linked."""
+    made = target.with_name(f"{target.name}.new")
+    remove(made)
+    for folder in ("matches", "curves"):
+        make_directory(made / folder)
+        for file in sorted((source / folder).glob("*.json")):
+            with suppress(FileNotFoundError):  # the oldest matches are deleted meanwhile
+                os.link(file, made / folder / file.name)
+    if (source / FACTS).is_file():
+        shutil.copyfile(source / FACTS, made / FACTS)
+    os.replace(made, target)

@@ -15,6 +15,8 @@ from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.term.rules import BOTS
+from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Link, Part, state_of
@@ -92,7 +94,16 @@ def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, An
     place = league.bots.place(bot) if bot.unfinished else 0
     sign = read_sign(league.files.alive)
     stamp = f"{bot.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}"
-    return {"bot": bot, "place": place, "sign": sign, "stamp": stamp, "trials": league.bots.trials(bot.id)}
+    with league.grader.database.reading() as session:
+        ruling = ruling_of(session, BOTS, bot.id)
+    return {
+        "bot": bot,
+        "ruling": ruling,
+        "place": place,
+        "sign": sign,
+        "stamp": stamp,
+        "trials": league.bots.trials(bot.id),
+    }
 
 
 def _own(league: OpenLeague, team: Team | None, number: int, content: bool = False) -> Bot:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_co
 
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
-from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, Judged, Team
+from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, WITHDRAWN, Judged, Team
 from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
 from pttt_ooc.extreme.hard_positions import HardPosition, Trial
 from pttt_ooc.play.database import PlayDatabase
@@ -73,6 +73,10 @@ class Bot(Judged, LeagueTables):
     __table_args__ = ({"sqlite_autoincrement": True},)
 
 
+_PLAYS = (Bot.status == ACCEPTED, Bot.ruling != WITHDRAWN)
+"""The conditions for a bot to play."""
+
+
 class HardPositions(LeagueTables):
     """What the check of a bot says about hard positions.
 
@@ -120,7 +124,8 @@ class Bots:
     def _check(self, session: Session, team: Team, ahead: int = 0) -> None:
         if self._settings.has_begun:
             raise SubmissionError("The tournament has begun; no bots are taken any more.", 409)
-        limits = Limits("bots", self._settings.bots_per_hour, self._settings.waiting_per_team)
+        s = self._settings
+        limits = Limits("bots", s.bots_per_hour, s.waiting_per_team, daily=s.bots_per_day)
         check_limits(session, Bot, team, limits, ahead)
 
     def hand_in(self, team: Team, file: str, content: bytes, begun_at: float | None = None) -> tuple[Bot, bool]:
@@ -168,7 +173,7 @@ class Bots:
 
     @staticmethod
     def _latest(session: Session, team: int) -> Bot | None:
-        accepted = select(Bot).where(Bot.team_id == team, Bot.status == ACCEPTED)
+        accepted = select(Bot).where(Bot.team_id == team, *_PLAYS)
         return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
 
     def entered(self, team: int) -> Bot | None:
@@ -263,11 +268,22 @@ class Bots:
     def accepted(self) -> list[Bot]:
         """All accepted bots, without their files."""
         with self.database.reading() as session:
-            return list(session.scalars(select(Bot).where(Bot.status == ACCEPTED).order_by(Bot.id)))
+            return list(session.scalars(select(Bot).where(*_PLAYS).order_by(Bot.id)))
+
+    def rule(self, number: int, ruling: str) -> Bot:
+        """Withdraw a bot, or no longer; SubmissionError if there is none, or the tournament has begun."""
+        if self._settings.has_begun:
+            raise SubmissionError("The tournament has begun with the bots of then; adjust the points instead.", 409)
+        with self.database.writing() as session:
+            found = session.get(Bot, number)
+            if found is None:
+                raise SubmissionError(f"There is no bot {number}.", 404)
+            found.ruling, found.changed_at = ruling, time.time()
+            return found
 
     def entered_by_all(self, content: bool = False) -> list[Bot]:
         """Each team's latest accepted bot, with its file if asked for."""
-        latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
+        latest = select(func.max(Bot.id)).where(*_PLAYS).group_by(Bot.team_id)
         query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
         with self.database.reading() as session:
             return list(session.scalars(query.options(undefer(Bot.content)) if content else query))

@@ -19,8 +19,10 @@ from pttt_ooc.explore.api import waiting
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer
 from pttt_ooc.explore.schemas import MistakesOut, WaitOut
 from pttt_ooc.explore.sources import SOLUTION
+from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.wire import Message, RefusedError
+from pttt_ooc.show.numbers import decimals
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.schemas import ErrorOut
@@ -30,6 +32,9 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")
 _BAR = 704  # width of the picture of the parts
 _ROUNDING = 1e-12
+_SEEN = 2  # a shorter piece of the picture is not seen
+_PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainder"}
+_WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
 _KINDS = {"own mistake": "own", "opening": "openings"}
 _NO_SOLUTION = (
     "This grader has no solution of the game to measure mistakes against; ask those who run it to name one in its "
@@ -46,15 +51,18 @@ class Bar:
     ----------
     width
         The width of the bar.
-    shares
-        Percentages of own mistakes and openings.
+    words
+        The bar in words.
     pieces
-        The kind, position and width of each part.
+        The kind, position and width of each part that is not negative.
+    whole
+        Where the exploitability ends, if the parts are longer because the remainder is negative; else None.
     """
 
     width: int
-    shares: tuple[int, int]
+    words: str
     pieces: tuple[tuple[str, float, float], ...]
+    whole: float | None
 
 
 def _own(grader: Grader, account: Account | None, number: int) -> Submission:
@@ -155,7 +163,7 @@ def _answered(
         **context,
         told=answer,
         bar=_bar(answer),
-        rows=[_row(answer, one, key, context["me"]) for one in _worst(answer)],
+        rows=[_row(explorer.game, answer, one, key, context["me"]) for one in _worst(answer)],
         opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
@@ -170,19 +178,28 @@ def _worst(answer: Message) -> list[Mapping[str, Any]]:
 
 
 def _bar(answer: Message) -> Bar:
-    parts = [max(0.0, answer[name]) for name in ("own_mistakes", "openings")]
-    total = sum(parts) or 1.0
-    widths = [round(_BAR * part / total, 1) for part in parts]
-    shares = round(100 * parts[0] / total), round(100 * parts[1] / total)
-    return Bar(_BAR, shares, (("own", 0.0, widths[0]), ("openings", widths[0], widths[1])))
+    names = ("own_mistakes", "openings", "remainder")
+    parts = {name: max(0.0, float(answer[name])) for name in names}
+    total = sum(parts.values()) or 1.0
+    pieces, at = [], 0.0
+    for name in names:
+        width = _BAR * parts[name] / total
+        pieces.append((_PIECES[name], round(at, 1), round(width, 1)))
+        at += width
+    end = round(_BAR * float(answer["exploitability"]) / total, 1)
+    told = ", ".join(f"{_WORDS[name]} {decimals(answer[name], 6)}" for name in names)
+    words = f"Exploitability {decimals(answer['exploitability'], 6)}: {told}."
+    return Bar(_BAR, words, tuple(pieces), end if answer["remainder"] < 0 and end <= _BAR - _SEEN else None)
 
 
-def _row(answer: Message, one: Mapping[str, Any], key: str, player: int) -> dict[str, Any]:
+def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: int) -> dict[str, Any]:
     """One of the worst infosets, with its page, on which the submission meets the solution."""
     strategies = (key, SOLUTION) if player == 0 else (SOLUTION, key)
     total = answer["own_mistakes"] + answer["openings"]
     return {
         "infoset": one["infoset"],
+        "player": one["player"],
+        "board": boards.known_board(game, one["player"], one["infoset"]),
         "kind": _KINDS[one["kind"]],
         "loss": one["loss"],
         "images": one["images"],

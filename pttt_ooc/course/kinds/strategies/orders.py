@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import ACCEPTED, BASELINE, Fact, Submission, Team
@@ -35,7 +35,7 @@ def settle_orders(database: Database, storage: Storage, settings: CourseSettings
         If teams have accepted strategies in another order.
     """
     orders = row_orders(*settings.orders(storage.data))
-    baseline = select(Team.id).where(Team.name == BASELINE)
+    baseline = select(Team.id).where(or_(Team.name == BASELINE, Team.house))
     with database.writing() as session:
         fact = session.get(Fact, _FACT)
         if orders == (fact.value if fact else [None, None]):

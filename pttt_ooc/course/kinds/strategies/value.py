@@ -20,6 +20,7 @@ from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.course.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.gradebook import is_graded, settle
 from pttt_ooc.errors import GraderError
 from pttt_ooc.rules.catalogue import reference_value
 
@@ -70,7 +71,7 @@ def stored_value(database: Database) -> GameValue | None:
 def find_value(settings: CourseSettings, database: Database, storage: Storage, threads: int) -> GameValue:
     """The value; the game is solved if necessary, which takes seconds.
 
-    If it has changed, the exploitabilities of all submissions are corrected.
+    If it has changed, the exploitabilities of all submissions are corrected, and grades with them.
 
     Raises
     ------
@@ -87,6 +88,8 @@ def find_value(settings: CourseSettings, database: Database, storage: Storage, t
             session.merge(Fact(name="value", value=[*value.interval, value.source]))
             _renew(session, before.interval if before else value.interval, value.interval)
             touch(session)
+            if is_graded(session):
+                settle(session, storage.data, "the value of the game is known better, or set anew")
     return value
 
 

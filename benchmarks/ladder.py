@@ -1,0 +1,233 @@
+"""The ladder: exact scores of agents at equal processor seconds, from committed records.
+
+``python -m benchmarks.ladder run GAME AGENT --seconds 10`` lets a learner learn, scores it and adds a line to
+``docs/records/ladder.jsonl``.  ``write`` makes ``docs/ladder.md`` of the lines; without ``--write``, nothing else is
+read.  ``check`` makes the agents of lines again, with the recorded number of iterations, and compares them.
+
+An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
+``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
+the exact best responses to their strategies.  Seconds are processor time of this process on one thread, for learning
+alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shlex
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pttt_ooc as pttt
+from pttt_ooc.learners.catalogue import ALGORITHMS
+from pttt_ooc.learners.loop import LOG, Ends
+from pttt_ooc.learners.runs import LearnerRun, learn
+from pttt_ooc.rules.game import Game
+from pttt_ooc.scoring.agents import find_agent
+from pttt_ooc.scoring.scores import agent_strategy
+from pttt_ooc.solving.regret import RULES
+
+ROOT = Path(__file__).parent.parent
+RECORDS = ROOT / "docs/records/ladder.jsonl"
+PAGE = ROOT / "docs/ladder.md"
+GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
+Pair = tuple[pttt.Strategy, pttt.Strategy]
+Record = dict[str, Any]
+SAME = 1e-9  # scores that differ less are the same
+
+
+def made(
+    game: Game, agent: str, ends: Mapping[str, float], seed: int, settings: Mapping[str, Any], data: Path
+) -> tuple:
+    """An agent's strategies, the iterations and the processor seconds that it took to learn them.
+
+    Parameters
+    ----------
+    ends
+        ``seconds`` or ``iterations``.
+    """
+    if agent == "uniform":
+        return (pttt.Strategy.uniform(game, 0), pttt.Strategy.uniform(game, 1)), 0, 0.0
+    if agent in RULES:
+        return _by_rule(game, agent, ends, settings)
+    if agent in ALGORITHMS:
+        return _by_learner(game, agent, ends, seed, settings, data)
+    found = find_agent(str(ROOT / agent) if ".py:" in agent else agent)
+    if found is None:
+        sys.exit(f"There is no agent {agent}: it is uniform, a rule, a learner, or FILE.py:NAME.")
+    return (agent_strategy(game, 0, found), agent_strategy(game, 1, found)), 0, 0.0
+
+
+def _by_rule(game: Game, agent: str, ends: Mapping[str, float], settings: Mapping[str, Any]) -> tuple[Pair, int, float]:
+    session, spent = pttt.iterate(game, agent, evaluate_every=10**9, **settings), 0.0
+    while session.iteration < ends.get("iterations", np.inf) and spent < ends.get("seconds", np.inf):
+        before = time.process_time()
+        next(session)
+        spent += time.process_time() - before
+    return session.average, session.iteration, spent
+
+
+def _by_learner(
+    game: Game, agent: str, ends: Mapping[str, float], seed: int, settings: Mapping[str, Any], data: Path
+) -> tuple[Pair, int, float]:
+    limits = Ends(
+        max_minutes=ends.get("seconds", 10**9) / 60,
+        max_iterations=int(ends.get("iterations", 10**12)),
+        evaluate_every=1000.0,
+        commit_seconds=10**6,
+    )
+    # A run of the same name would go on where it ended.
+    run = LearnerRun(game.name, "full", f"ladder-{uuid.uuid4().hex}", agent, settings, seed)
+    directory = learn(run, limits, data)
+    try:
+        last = json.loads((directory / LOG).read_text().splitlines()[-1])
+        both = (pttt.Strategy.read(directory, player, game) for player in (0, 1))
+        pair = tuple(pttt.Strategy(s.index, s.player, np.array(s.probabilities)) for s in both)
+    finally:
+        shutil.rmtree(directory)
+    return pair, last["iteration"], last["seconds"]
+
+
+def digest(pair: Pair) -> str:
+    """Of both strategies' numbers, as single precision: BLAKE2b, 8 bytes, in hex."""
+    total = hashlib.blake2b(digest_size=8)
+    for strategy in pair:
+        total.update(np.ascontiguousarray(strategy.probabilities, np.float32))
+    return total.hexdigest()
+
+
+def record(
+    name: str, agent: str, ends: Mapping[str, float], seed: int, settings: Mapping[str, Any], data: Path
+) -> Record:
+    """Make an agent, score it, and describe both."""
+    game = pttt.game(name)
+    pttt.configure(data=data, threads=1)
+    pair, iterations, seconds = made(game, agent, ends, seed, settings, data)
+    found = pttt.evaluate(*pair)
+    return {
+        **{"game": name, "agent": agent, "settings": dict(settings), "seed": seed},
+        **{"budget": ends.get("seconds"), "seconds": round(seconds, 2), "iterations": iterations},
+        **{"exploitability": found.nashconv / 2, "value": found.value},
+        **{"best_response_0": found.best_response_0, "best_response_1": found.best_response_1},
+        **{"digest": digest(pair), "version": pttt.__version__},
+    }
+
+
+def command(row: Record) -> str:
+    """The command that makes a row, with its budget of seconds."""
+    words = ["python -m benchmarks.ladder run", row["game"], shlex.quote(row["agent"])]
+    words += [f"--seconds {row['budget']:g}"] if row["budget"] else []
+    words += [f"--seed {row['seed']}"] if row["seed"] else []
+    words += [f"--set {key}={json.dumps(value)}" for key, value in row["settings"].items()]
+    return " ".join(words)
+
+
+def again(row: Record, data: Path) -> list[str]:
+    """What differs if the agent of a row is made again, with the recorded iterations, and scored."""
+    ends = {"iterations": row["iterations"]}
+    new = record(row["game"], row["agent"], ends, row["seed"], row["settings"], data)
+    wrong = [] if new["digest"] == row["digest"] else [f"digest {new['digest']}, not {row['digest']}"]
+    for key in ("exploitability", "value", "best_response_0", "best_response_1"):
+        if abs(new[key] - row[key]) > SAME:
+            wrong.append(f"{key} {new[key]!r}, not {row[key]!r}")
+    return [f"{row['game']}, {row['agent']}, seed {row['seed']}: {text}" for text in wrong]
+
+
+def read(path: Path = RECORDS) -> list[Record]:
+    """The committed lines."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def page(rows: Sequence[Record]) -> str:
+    """The page: a table for each game, the least exploitable first."""
+    lines = [PREFACE]
+    for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
+        lines += [f"## {game}", ""]
+        lines += ["| agent | exploitability | budget, s | iterations | seed | digest |", "|---|---|---|---|---|---|"]
+        for row in sorted((r for r in rows if r["game"] == game), key=lambda r: (r["exploitability"], r["agent"])):
+            settings = "".join(f", {key} {json.dumps(value)}" for key, value in row["settings"].items())
+            budget = f"{row['budget']:g}" if row["budget"] else ""
+            count = f"{row['iterations']:,}" if row["iterations"] else ""
+            cells = [f"`{row['agent']}`{settings}", f"{row['exploitability']:.3g}", budget, count]
+            lines.append("| " + " | ".join([*cells, str(row["seed"]) if budget else "", f"`{row['digest']}`"]) + " |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+PREFACE = """\
+# The ladder
+
+Exact scores of agents on the four games that the field compares learners on. Exploitability is half of NashConv, as
+the field's papers plot it: what both best responses together gain. It is exact up to rounding.
+
+`python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`. A budget is processor seconds of
+one thread for learning; evaluations are not counted. Agents without a budget learn nothing.
+
+**These budgets are tiny.** They show the first seconds of each learner with its default settings and one seed, and
+say nothing of how good it gets: an hour can turn the order. What is missing is named in `ROADMAP.md`.
+
+## Add a row
+
+```
+python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10     # adds a line to the records
+python -m benchmarks.ladder run pttt-abrupt examples/heuristics.py:centre_first
+python -m benchmarks.ladder write
+python -m benchmarks.ladder check --game dark-hex-3x3-classical              # makes the agents again, and compares
+```
+
+The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
+blocks of infosets as in [score](score.md). A line has the number of iterations, so that anybody can make the same
+strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. Where a library of
+networks sums in another order, digests differ although scores agree.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=Path, default=RECORDS)
+    parser.add_argument("--data", type=Path, default=Path("data"))
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="make, score and record an agent")
+    run.add_argument("game")
+    run.add_argument("agent")
+    run.add_argument("--seconds", type=float, default=10.0, help="processor seconds of learning")
+    run.add_argument("--seed", type=int, default=0)
+    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    write = commands.add_parser("write", help="make the page")
+    write.add_argument("--page", type=Path, default=PAGE)
+    check = commands.add_parser("check", help="make agents again, and compare")
+    check.add_argument("--game")
+    check.add_argument("--agent")
+    options = parser.parse_args(arguments)
+    if options.command == "run":
+        settings = {key: json.loads(value) for key, _, value in (text.partition("=") for text in options.set)}
+        learns = options.agent in RULES or options.agent in ALGORITHMS
+        ends = {"seconds": options.seconds} if learns else {}
+        row = record(options.game, options.agent, ends, options.seed, settings, options.data)
+        options.records.parent.mkdir(parents=True, exist_ok=True)
+        with open(options.records, "a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(json.dumps(row))
+    elif options.command == "write":
+        options.page.write_text(page(read(options.records)))
+    else:
+        rows = [
+            row
+            for row in read(options.records)
+            if options.game in (None, row["game"]) and options.agent in (None, row["agent"])
+        ]
+        wrong = [text for row in rows for text in again(row, options.data)]
+        print("\n".join(wrong) or f"{len(rows)} rows are as recorded.")
+        sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,332 @@
+"""The commands ``pttt course ...`` about submissions: finding them, judging them again, rulings, downloads."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.course.term.commands import (
+    AssignmentArgument,
+    ByOption,
+    DryRunOption,
+    ReasonOption,
+    TeamArgument,
+    course,
+    opened,
+    tell,
+    trying,
+)
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from pttt_ooc.course.term.tables import GradeRow
+
+_LISTED = 50
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, bots or report.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
+    course.command(epilog="Example: pttt course submissions 'Team A' --state rejected --data grader")(submissions)
+    course.command(epilog="Example: pttt course rejudge 17 --dry-run --data grader")(rejudge)
+    course.command(epilog="Example: pttt course rejudgements --data grader")(rejudgements)
+    course.command(epilog="Example: pttt course rule strategies 17 withdrawn --reason 'The file of others'")(rule)
+    course.command(epilog="Example: pttt course disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
+    course.command(epilog="Example: pttt course pick 'Team A' strategies 17 --data grader")(pick)
+    course.command(epilog="Example: pttt course similar --data grader")(similar)
+    course.command(epilog="Example: pttt course deliveries --data grader")(deliveries)
+    course.command(
+        epilog="Example: pttt course house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip"
+    )(house)
+    course.command(epilog="Example: pttt course download strategies -o strategies.zip --data grader")(download)
+
+
+def submissions(
+    search: Annotated[
+        str, typer.Argument(metavar="TEXT", help="Of a team or member; a number; the beginning of a digest.")
+    ] = "",
+    kind: Annotated[str, typer.Option(metavar="KIND", help="strategies, bots or report.")] = "",
+    state: Annotated[str, typer.Option(metavar="STATE", help="accepted, rejected, waiting or ruled.")] = "",
+    page: Annotated[int, typer.Option(min=1, metavar="N", help="Pages have 50 rows.")] = 1,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """Find what teams have handed in, the latest first."""
+    with opened(data) as database:
+        from pttt_ooc.course.names import shown as readable
+        from pttt_ooc.course.term.assignments import term_of
+        from pttt_ooc.course.term.dates import shown
+        from pttt_ooc.course.term.search import find
+
+        with database.reading() as session:
+            found, zone = find(session, data, search, kind, state, page, _LISTED), term_of(session).zone
+            told = {"total": found.total, "page": found.page, "pages": found.pages}
+            rows = [
+                f"{one.kind} {one.number}  {readable(one.team.own_name)}  {one.part}  {shown(one.at, zone)}  "
+                + one.status
+                + (f", {one.ruling}" if one.ruling else "")
+                + (f": {one.note}" if one.note else "")
+                for one in found.rows
+            ]
+    more = [f"Page {found.page} of {found.pages}."] if found.pages > 1 else []
+    facts = [one.facts() for one in found.rows]
+    tell({**told, "submissions": facts}, as_json, [*(rows or ["Nothing is found."]), *more])
+
+
+def rejudge(
+    numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Of strategies.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All strategies with a verdict.")] = False,
+    team: Annotated[str | None, typer.Option(metavar="TEAM", help="All of a team.")] = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Judge submissions again, accepted ones too; --dry-run judges them here, and tells what would change.
+
+    With an accepted submission, all accepted ones of the team for the same player are judged again, because one of the
+    others may now be its best.
+    """
+    with opened(data) as database:
+        from pttt_ooc.course.term.rejudging import begin_again, changed_points, points_now
+
+        with database.reading() as session:
+            chosen = _chosen(session, numbers or [], everything, team)
+        if not dry_run:
+            with database.writing() as session:
+                queued = begin_again(session, chosen, by)
+            told: dict[str, Any] = {"queued": queued, "dry_run": False}
+            tell(told, as_json, [f"Submission {number} is in the queue again." for number in queued])
+            return
+        from pttt_ooc.course.term.retrial import rehearse
+
+        with trying(database, True) as session:
+            before = points_now(session)
+            found = rehearse(session, data, chosen, on_progress=_progress)
+            grades = changed_points(before, points_now(session))
+    lines = [str(one) for one in found]
+    changed = [{"submission": one.number, "before": one.before, "after": one.after} for one in found]
+    tell({"verdicts": changed, "grades": grades, "dry_run": True}, as_json, lines + (grades or ["No grade changes."]))
+
+
+def _chosen(session: Session, numbers: list[int], everything: bool, team: str | None) -> list[int]:
+    from pttt_ooc.course.names import shown
+    from pttt_ooc.course.teams import find_team
+    from pttt_ooc.course.term.rejudging import all_numbers
+    from pttt_ooc.errors import GraderError
+
+    if sum((bool(numbers), everything, team is not None)) != 1:
+        raise GraderError("Name submissions by their numbers, or a --team, or --all.")
+    if numbers:
+        return numbers
+    of = None if team is None else find_team(session, team)
+    if team is not None and of is None:
+        raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
+    found = all_numbers(session, of.id if of else None)
+    if not found:
+        raise GraderError("There is no strategy with a verdict.")
+    return found
+
+
+def _progress(count: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{count + 1} of {total} ", end="\n" if count + 1 == total else "", file=sys.stderr, flush=True)
+
+
+def rejudgements(
+    number: Annotated[int | None, typer.Argument(metavar="NUMBER", help="One of them, in full.")] = None,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """List what was judged again and the desk's dry runs, with their progress."""
+    with opened(data) as database:
+        from pttt_ooc.course.term import rejudging
+        from pttt_ooc.course.term.assignments import term_of
+        from pttt_ooc.course.term.dates import shown
+        from pttt_ooc.errors import GraderError
+
+        with database.reading() as session:
+            zone = term_of(session).zone
+            found = [one for one in rejudging.rejudgements(session) if number in (None, one.id)]
+            if number is not None and not found:
+                raise GraderError(f"There is no rejudgement {number}.")
+            told, lines = [], []
+            for one in found:
+                facts = rejudging.facts_of(session, one)
+                told.append(facts)
+                what = "dry run" if one.dry_run else "rejudgement"
+                count = f"{facts['done']} of {facts['total']}"
+                lines.append(f"{one.id}  {shown(one.at, zone)}  {what} by {one.by}: {count}")
+                if number is not None:
+                    changed = [e for e in facts["verdicts"] if e["before"] != e["after"]]
+                    lines += [f"~ submission {e['number']}: {e['before']} → {e['after']}" for e in changed]
+                    lines += [*one.grades, *([one.trouble] if one.trouble else [])]
+    tell(told, as_json, lines or ["Nothing was judged again."])
+
+
+def rule(
+    kind: KindArgument,
+    number: Annotated[int, typer.Argument(min=1, metavar="NUMBER", help="Of the submission.")],
+    ruling: Annotated[str, typer.Argument(metavar="RULING", help="hidden, withdrawn or none.")],
+    reason: ReasonOption,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Hide a submission (it counts), or withdraw it (it does not), or neither any more."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.rulings import rule as decide
+
+        with database.writing() as session:
+            rows = decide(session, data, by, kind, number, ruling, reason)
+            told = grade_facts(session, rows)
+    tell({"kind": kind, "number": number, "ruling": ruling, "grades": told}, as_json, grade_lines(told))
+
+
+def disqualify(
+    team: TeamArgument,
+    assignment: AssignmentArgument,
+    reason: ReasonOption,
+    undo: Annotated[bool, typer.Option("--undo", help="Reinstate the team.")] = False,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Take a team's points and rank in an assignment; --undo gives them back."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.rulings import disqualify as decide
+
+        with database.writing() as session:
+            rows = decide(session, data, by, team, assignment, reason, holds=not undo)
+            told = grade_facts(session, rows)
+    facts = {"team": team, "assignment": assignment, "disqualified": not undo, "grades": told}
+    tell(facts, as_json, grade_lines(told))
+
+
+def pick(
+    team: TeamArgument,
+    assignment: AssignmentArgument,
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="The submission; none: the last ones count.")],
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Choose which submission of a team counts, where teams choose; also after it has closed."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.decisions import Desk
+        from pttt_ooc.errors import GraderError
+
+        if number != "none" and not (number.isascii() and number.isdecimal()):
+            raise GraderError(f"{number!r} is no number of a submission, nor none.")
+        with database.writing() as session:
+            rows = Desk(session, data, by).pick(team, assignment, None if number == "none" else int(number))
+            told = grade_facts(session, rows)
+    tell({"team": team, "assignment": assignment, "pick": number, "grades": told}, as_json, grade_lines(told))
+
+
+def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
+    """Grades that have changed, for programs."""
+    from pttt_ooc.course.models import Team
+    from pttt_ooc.course.term.tables import Assignment
+
+    found = []
+    for row in rows:
+        team, assignment = session.get(Team, row.team_id), session.get(Assignment, row.assignment_id)
+        assert team is not None and assignment is not None
+        found.append({"team": team.own_name, "assignment": assignment.name, "points": row.points})
+    return found
+
+
+def grade_lines(told: list[dict[str, Any]]) -> list[str]:
+    """The same for people."""
+    from pttt_ooc.course.names import shown
+
+    points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
+    lines = [f"{shown(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
+    return lines or ["No grade changes."]
+
+
+def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
+    """List submissions of different teams that are alike: a hint, not a verdict."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.similar import alike, lines
+
+        with database.reading() as session:
+            found = alike(session, data)
+    tell([one.facts() for one in found], as_json, lines(found) or ["None are found."])
+
+
+def house(
+    first: Annotated[Path, typer.Argument(metavar="FILE0.zip", help="Player 0's strategy.")],
+    second: Annotated[Path, typer.Argument(metavar="FILE1.zip", help="Player 1's strategy.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name in the head-to-head.")] = "Equilibrium",
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Enter strategies of the instructors' own, such as an exact equilibrium, into the head-to-head.
+
+    They have no rank and no grade, and students cannot see or download them.
+    """
+    with opened(data) as database:
+        from pttt_ooc.course.house import enter_house
+        from pttt_ooc.course.storage import Storage
+
+        with database.writing() as session:
+            rows = enter_house(session, Storage(data), name, (first, second), by)
+            numbers = [row.id for row in rows]
+    tell(
+        {"team": name, "submissions": numbers}, as_json, [f"Submissions {numbers[0]} and {numbers[1]} are judged next."]
+    )
+
+
+def deliveries(
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="So many, the latest first.")] = 50,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """List announcements on their way to webhooks and by e-mail, and what became of them."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.deliveries import deliveries as found
+        from pttt_ooc.course.term.deliveries import facts
+
+        with database.reading() as session:
+            told = facts(found(session, most))
+    lines = [
+        f"{one['announcement']}, {one['channel']} {one['target']}: {one['state']}"
+        + (f" after {one['attempts']} attempts: {one['trouble']}" if one["trouble"] else "")
+        for one in told
+    ]
+    tell(told, as_json, lines or ["Nothing was to be sent."])
+
+
+def download(
+    assignment: AssignmentArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.zip", help="The file to write.")],
+    as_json: JsonOption = False,
+    force: ForceOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """Write all submissions of an assignment into one zip, with a table of them."""
+    with opened(data) as database:
+        from pttt_ooc.course.storage import Storage
+        from pttt_ooc.course.term.assignments import term_of
+        from pttt_ooc.course.term.downloads import members_of, zipped
+        from pttt_ooc.disk.files import replacing
+        from pttt_ooc.disk.rights import private
+
+        check_output(output, [data], force=force, suffix=".zip")
+        with database.reading() as session:
+            members, zone = members_of(session, Storage(data), assignment), term_of(session).zone
+        with private(), replacing(output) as path, open(path, "wb") as file:
+            for piece in zipped(members, zone):
+                file.write(piece)
+    size = output.stat().st_size
+    told = {"file": str(output), "submissions": len(members), "bytes": size}
+    tell(told, as_json, [f"{output}: {len(members)} submissions, {size / 1e6:.1f} MB."])

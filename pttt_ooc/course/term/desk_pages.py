@@ -1,0 +1,201 @@
+"""The desk's pages about submissions: finding them, judging them again, rulings, and all of them as one zip."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.accounts import Staff
+from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.limits import SubmissionError
+from pttt_ooc.course.models import ACCEPTED, REJECTED
+from pttt_ooc.course.term import downloads, rejudging, rulings, search, similar
+from pttt_ooc.course.term.assignments import term_of
+from pttt_ooc.course.term.dates import shown
+from pttt_ooc.course.term.overview import until
+from pttt_ooc.course.term.rights import Allowed
+from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.term.tables import INSTRUCTOR, Rejudgement
+from pttt_ooc.errors import GraderError
+from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Account, UsedShell
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/course/desk")
+Words = Annotated[str, Query(max_length=100)]
+PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
+Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+_LATEST = 20
+
+
+def _is_instructor(account: Account | None) -> bool:
+    return isinstance(account, Staff) and account.role == INSTRUCTOR
+
+
+@router.get("/submissions")
+def submissions_page(
+    request: Request,
+    grader: UsedGrader,
+    account: Allowed,
+    search_for: Annotated[str, Query(alias="search", max_length=100)] = "",
+    kind: Words = "",
+    state: Words = "",
+    page: PageNumber = 1,
+) -> Response:
+    """All that teams have handed in, with a search."""
+    try:
+        with grader.database.reading() as session:
+            found = search.find(session, grader.storage.data, search_for, kind, state, page)
+            latest, zone = rejudging.rejudgements(session, _LATEST), term_of(session).zone
+            done = {one.id: rejudging.done_of(session, one) for one in latest}
+    except GraderError as error:
+        raise HTTPException(400, str(error)) from None
+    context: dict[str, Any] = {"found": found, "search": search_for, "kind": kind, "state": state}
+    context |= {"kinds": search.KINDS, "states": search.STATES, "latest": latest, "done": done}
+    context |= {"instructor": _is_instructor(account), "local": lambda at: shown(at, zone)}
+    return render(request, "grader/desk_submissions.html", account, team=None, **context)
+
+
+@router.post("/rejudge")
+async def rejudge(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Judge chosen strategies again, or all that a search finds; or only tell what would change."""
+    fields = await own_form(request, shell)
+    assert isinstance(account, Staff)
+    by = account.person.email
+
+    def work() -> int:
+        with grader.database.writing() as session:
+            numbers = _chosen(session, grader, fields)
+            if fields.get("dry_run") == "yes":
+                return rejudging.ask_for_rehearsal(session, numbers, by).id
+            if not numbers:
+                raise GraderError("No submission is chosen; choose at least one.")
+            rejudging.begin_again(session, numbers, by)
+            return rejudging.rejudgements(session, 1)[0].id
+
+    number = await _done(work)
+    return RedirectResponse(f"/course/desk/rejudgements/{number}", 303)
+
+
+def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> list[int]:
+    if fields.get("which") != "all":
+        return [int(name[1:]) for name in fields if name[:1] == "n" and name[1:].isdecimal() and len(name) < 11]
+    if fields.get("kind", "") not in ("", STRATEGIES):
+        raise GraderError("Only strategies are judged again.")
+    text, state = fields.get("search", "")[:100], fields.get("state", "")
+    found = search.find(session, grader.storage.data, text, STRATEGIES, state, size=1 << 30)
+    judged = set(rejudging.all_numbers(session))
+    return sorted(one.number for one in found.rows if one.number in judged)
+
+
+@router.get("/rejudgements/{number}")
+def rejudgement_page(request: Request, grader: UsedGrader, account: Allowed, number: Number) -> Response:
+    """How far judging again is, and what a dry run has found."""
+    return render(request, "grader/desk_rejudgement.html", account, team=None, **_rejudgement(grader, number))
+
+
+@router.get("/parts/rejudgements/{number}")
+def rejudgement_part(
+    request: Request, grader: UsedGrader, account: Allowed, number: Number, seen: Seen = ""
+) -> Response:
+    """The same, if it has changed."""
+    told = _rejudgement(grader, number)
+    if told["stamp"] == seen:
+        return Response(status_code=UNCHANGED)
+    return render(request, "grader/parts/rejudgement.html", account, team=None, **told)
+
+
+def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:
+    with grader.database.reading() as session:
+        one = session.get(Rejudgement, number)
+        if one is None:
+            raise HTTPException(404, f"There is no rejudgement {number}.")
+        done, zone = rejudging.done_of(session, one), term_of(session).zone
+    total = len(one.numbers)
+    over = one.finished_at is not None if one.dry_run else done == total
+    left = (time.time() - one.at) / done * (total - done) if done and not over else None
+    changed = [entry for entry in one.verdicts if entry["before"] != entry["after"]]
+    told: dict[str, Any] = {"one": one, "done": done, "total": total, "over": over, "changed": changed}
+    told |= {"left": left, "until": until, "local": lambda at: shown(at, zone)}
+    return {**told, "stamp": f"{done}-{over}", "ACCEPTED": ACCEPTED, "REJECTED": REJECTED}
+
+
+@router.post("/rule")
+async def rule(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Hide or withdraw a submission, or neither any more."""
+    fields = await own_form(request, shell)
+    assert isinstance(account, Staff)
+    by = account.person.email
+
+    def work() -> None:
+        number = fields.get("submission", "")
+        if not number.isdecimal() or len(number) > 9:
+            raise GraderError(f"{number[:40]!r} is no number of a submission.")
+        with grader.database.writing() as session:
+            values = fields.get("kind", ""), int(number), fields.get("ruling", ""), fields.get("reason", "")
+            rulings.rule(session, grader.storage.data, by, *values)
+
+    await _done(work)
+    return RedirectResponse("/course/desk/submissions?state=ruled", 303)
+
+
+@router.post("/disqualify")
+async def disqualify(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Disqualify a team from an assignment, or no longer."""
+    fields = await own_form(request, shell)
+    assert isinstance(account, Staff)
+    by = account.person.email
+
+    def work() -> None:
+        with grader.database.writing() as session:
+            values = fields.get("team", ""), fields.get("assignment", ""), fields.get("reason", "")
+            rulings.disqualify(session, grader.storage.data, by, *values, holds=fields.get("undo") != "yes")
+
+    await _done(work)
+    number = fields.get("number", "")
+    return RedirectResponse(f"/course/desk/teams/{number}" if number.isdecimal() else "/course/desk", 303)
+
+
+async def _done(work: Any) -> Any:
+    try:
+        return await run_in_threadpool(work)
+    except SubmissionError:
+        raise
+    except GraderError as error:
+        raise HTTPException(400, str(error)) from None
+
+
+@router.get("/similar")
+def similar_page(request: Request, grader: UsedGrader, account: Allowed) -> Response:
+    """Submissions of different teams that are alike."""
+    with grader.database.reading() as session:
+        found = similar.alike(session, grader.storage.data)
+    return render(request, "grader/desk_similar.html", account, team=None, found=found)
+
+
+@router.get("/bots/{number}")
+def bot_file(grader: UsedGrader, account: Allowed, number: Number) -> Response:
+    """The file of a bot, as it was handed in."""
+    found = downloads.bot_file(grader.storage.data, number)
+    if found is None:
+        raise HTTPException(404, f"There is no bot {number}.")
+    headers = {"Content-Disposition": f'attachment; filename="{found[0]}"'}
+    return Response(found[1], media_type="text/plain; charset=utf-8", headers=headers)
+
+
+@router.get("/assignments/{name}/submissions.zip")
+def submissions_zip(grader: UsedGrader, account: Allowed, name: Name) -> StreamingResponse:
+    """All submissions of an assignment."""
+    try:
+        with grader.database.reading() as session:
+            members, zone = downloads.members_of(session, grader.storage, name), term_of(session).zone
+    except GraderError as error:
+        raise HTTPException(404, str(error)) from None
+    headers = {"Content-Disposition": f'attachment; filename="{name}-submissions.zip"'}
+    return StreamingResponse(downloads.zipped(members, zone), media_type="application/zip", headers=headers)

@@ -1,0 +1,144 @@
+"""Rulings of the instructors: a submission is hidden or withdrawn, a team is disqualified, each with a reason.
+
+A hidden submission counts, and only its own team sees it.  A withdrawn one is hidden and does not count: the team's
+next best does.  A disqualified team has no points and no rank in an assignment.  All of it can be taken back.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from sqlalchemy import delete, or_, select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
+from pttt_ooc.course.names import shown
+from pttt_ooc.course.standings import beats, touch
+from pttt_ooc.course.teams import find_team
+from pttt_ooc.course.term.assignments import find_assignment
+from pttt_ooc.course.term.audit import note
+from pttt_ooc.course.term.decisions import needed
+from pttt_ooc.course.term.disqualified import disqualified
+from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES
+from pttt_ooc.course.term.tables import Disqualification, GradeRow, Report, Ruling
+from pttt_ooc.errors import GraderError
+
+NONE = "none"
+RULINGS = (HIDDEN, WITHDRAWN, NONE)
+
+
+def rule(session: Session, data: Path, by: str, kind: str, number: int, ruling: str, reason: str) -> list[GradeRow]:
+    """Hide or withdraw a submission, or (:data:`NONE`) neither any more; returns the grades that change.
+
+    Raises
+    ------
+    GraderError
+        If there is no such submission or ruling, or a reason is missing; or the tournament of bots has begun.
+    """
+    if ruling not in RULINGS:
+        raise GraderError(f"There is no ruling {ruling!r}; choose from {', '.join(RULINGS)}.")
+    if ruling == HIDDEN and kind != STRATEGIES:
+        raise GraderError(f"Only its own team sees a {kind.removesuffix('s')}; there is nothing to hide.")
+    reason, wanted = needed(reason), "" if ruling == NONE else ruling
+    if kind == STRATEGIES:
+        row: Judged = _strategy(session, number, wanted)
+    elif kind == REPORT:
+        report = session.get(Report, number)
+        if report is None:
+            raise GraderError(f"There is no report {number}.")
+        report.ruling, row = wanted, report
+    elif kind == BOTS:
+        row = _bot(data, number, wanted)
+    else:
+        raise GraderError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {REPORT}.")
+    made = Ruling(kind=kind, submission=number, ruling=wanted, reason=reason, at=time.time(), by=by)
+    made.team_id = row.team_id
+    session.add(made)
+    note(session, by, ruling if wanted else "restore", kind=kind, submission=number, reason=reason)
+    session.flush()
+    return settle(session, data, f"{ruling if wanted else 'restored'}: {kind} {number}, by {by}")
+
+
+def _strategy(session: Session, number: int, wanted: str) -> Submission:
+    row = session.get(Submission, number)
+    if row is None:
+        raise GraderError(f"There is no submission {number}.")
+    if not row.team.of_students:
+        raise GraderError(f"The strategies of {row.team.name} are the instructors' own, and stay.")
+    row.ruling, row.changed_at = wanted, time.time()
+    session.flush()
+    _choose_best(session, row.team_id, row.player)
+    touch(session)
+    return row
+
+
+def _choose_best(session: Session, team: int, player: int) -> None:
+    """Make the right submission the team's best; the worker completes its values in the matrix."""
+    rows = session.scalars(
+        select(Submission)
+        .where(Submission.team_id == team, Submission.player == player, Submission.status == ACCEPTED)
+        .order_by(Submission.id)
+    ).all()
+    best: Submission | None = None
+    for row in rows:
+        former = None if best is None else best.exploitability
+        if row.ruling != WITHDRAWN and beats(row.exploitability, former):
+            best = row
+    for row in rows:
+        if row.best and row is not best:
+            row.best = False
+            session.execute(delete(Entry).where(or_(Entry.first_id == row.id, Entry.second_id == row.id)))
+    if best is not None:
+        best.best = True
+
+
+def _bot(data: Path, number: int, wanted: str) -> Judged:
+    from pttt_ooc.course.kinds.bots.league import League, is_there
+    from pttt_ooc.course.kinds.bots.submissions import Bots
+
+    if not is_there(data):
+        raise GraderError("This course has no league of bots.")
+    bots = Bots(League(data))
+    try:
+        return bots.rule(number, wanted)
+    finally:
+        bots.close()
+
+
+def ruling_of(session: Session, kind: str, number: int) -> Ruling | None:
+    """The ruling in force on a submission, which its team sees."""
+    query = select(Ruling).where(Ruling.kind == kind, Ruling.submission == number).order_by(Ruling.id.desc()).limit(1)
+    found = session.scalar(query)
+    return found if found is not None and found.ruling else None
+
+
+def disqualify(
+    session: Session, data: Path, by: str, team: str, assignment: str, reason: str, holds: bool = True
+) -> list[GradeRow]:
+    """Disqualify a team from an assignment, or no longer; returns the grades that change.
+
+    Raises
+    ------
+    GraderError
+        If there is no such team or assignment, or a reason is missing, or nothing would change.
+    """
+    of, to = find_team(session, team), find_assignment(session, assignment)
+    if of is None or not of.of_students:
+        raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
+    if ((of.id, to.id) in disqualified(session)) == holds:
+        raise GraderError(f"{of.own_name} is {'already' if holds else 'not'} disqualified from {to.name}.")
+    made = Disqualification(team_id=of.id, assignment_id=to.id, holds=holds, reason=needed(reason), by=by)
+    made.at = time.time()
+    session.add(made)
+    touch(session)
+    what = "disqualify" if holds else "reinstate"
+    note(session, by, what, team=of.own_name, assignment=to.name, reason=made.reason)
+    session.flush()
+    return settle(session, data, f"{what}, by {by}")
+
+
+def disqualification_of(session: Session, team: Team) -> dict[int, Disqualification]:
+    """A team's disqualifications in force, by the assignment's number."""
+    return {assignment: one for (number, assignment), one in disqualified(session).items() if number == team.id}

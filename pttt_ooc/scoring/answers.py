@@ -1,0 +1,104 @@
+"""The answers of an agent that is a function of blocks: probabilities at infosets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.eas.boards import board_of
+from pttt_ooc.eas.infostates import Infostates
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.products.infosets import BLOCK_ROWS, infoset_text
+from pttt_ooc.scoring.agents import checked_answers
+from pttt_ooc.scoring.checkpoints import Answers, Checkpoint, Observe, Outputs
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.views import Ints
+
+Report = Callable[[str, float], None]
+"""Called with what is done and the finished share, 0 to 1."""
+
+_SUM = 1e-3  # how far from 1 the sum of numbers may be that are meant as probabilities
+
+
+def _silent(what: str, share: float) -> None:
+    pass
+
+
+class Manner(NamedTuple):
+    """How agents are asked; see :func:`pttt_ooc.scoring.scores.agent_strategy`."""
+
+    outputs: Outputs = "probabilities"
+    greedy: bool = False
+    block: int = BLOCK_ROWS
+    report: Report = _silent
+
+
+class AgentTensor:
+    """An agent as a tensor: reading rows asks the agent.
+
+    Parameters
+    ----------
+    rows
+        int64, shape (infosets,): node number of each row.
+    """
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, index: Index, player: int, observe: Observe, manner: Manner, rows: Ints) -> None:
+        board = board_of(index.game)
+        self.shape = (len(rows), index.game.squares)
+        self._index, self._player, self._rows, self._observe = index, player, rows, observe
+        self._manner = manner
+        if isinstance(observe, Checkpoint):
+            self._manner = manner._replace(outputs=observe.meaning(manner.greedy))
+        self._infostates = Infostates(board, index, player)
+        self._attempts = slice(board.infostate_size - board.all_cells**2, None)
+
+    def __getitem__(self, part: slice) -> Answers:
+        out = np.empty((part.stop - part.start, self.shape[1]))
+        for start in range(part.start, part.stop, self._manner.block):
+            nodes = self._rows[start : min(start + self._manner.block, part.stop)]
+            out[start - part.start : start - part.start + len(nodes)] = self.at(nodes, start)
+            self._manner.report(f"Asking player {self._player}'s agent", (start + len(nodes)) / self.shape[0])
+        return out
+
+    def at(self, nodes: Ints, start: int = 0) -> Answers:
+        """Probabilities at some infosets, float64 (nodes, squares); errors count rows from `start`.
+
+        Raises
+        ------
+        StrategyError
+            If the agent's answers are no strategy.
+        """
+        infostates = self._infostates.of(nodes)
+        tried = infostates[:, self._attempts].reshape(len(nodes), -1, self.shape[1])
+        legal: NDArray[np.bool_] = np.logical_not(tried.any(axis=1))
+        answers = checked_answers(self._observe(infostates, legal, self._player), (len(nodes), self.shape[1]))
+        if self._manner.outputs == "logits":
+            answers = np.where(legal, answers, -np.inf)
+            highest = answers.max(axis=1, keepdims=True)
+            self._require(np.isfinite(highest[:, 0]), nodes, start, "has no finite logit on a legal square")
+            if self._manner.greedy:
+                return greedy_choice(answers, legal)
+            weights: Answers = np.exp(answers - highest)
+            weights /= weights.sum(axis=1, keepdims=True)
+            return weights
+        sums = answers.sum(axis=1)
+        self._require(np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1", "; are they logits?")
+        return greedy_choice(answers, legal) if self._manner.greedy else answers / sums[:, None]
+
+    def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str, hint: str = "") -> None:
+        if not good.all():
+            bad = int(np.argmin(good))
+            text = infoset_text(self._index, self._player, int(nodes[bad]))
+            raise StrategyError(f"The agent, row {start + bad} (counted from 0), infoset {text!r}: it {what}{hint}.")
+
+
+def greedy_choice(numbers: Answers, legal: NDArray[np.bool_]) -> Answers:
+    """1 at the highest number of each row's legal squares, the first of equal ones."""
+    out = np.zeros_like(numbers)
+    out[np.arange(len(out)), np.where(legal, numbers, -np.inf).argmax(axis=1)] = 1
+    return out

@@ -1,0 +1,95 @@
+"""The ladder: the page is what its records say, and rows can be made again."""
+
+import json
+
+import pytest
+
+import pttt_ooc as pttt
+from benchmarks import ladder
+from tests.kits import naive
+
+GAME = "mini-2x3k2-abrupt"
+CHEAP = 5.0  # seconds of learning
+
+
+def run(tmp_path, *words):
+    ladder.main(["--records", str(tmp_path / "rows.jsonl"), "--data", str(tmp_path / "data"), *map(str, words)])
+
+
+def test_the_page_is_made_from_the_records():
+    assert ladder.page(ladder.read()) == ladder.PAGE.read_text()
+
+
+def test_records_are_whole_and_on_the_games():
+    rows = ladder.read()
+    assert {row["game"] for row in rows} == {*ladder.GAMES}
+    for row in rows:
+        assert row["exploitability"] == pytest.approx((row["best_response_0"] + row["best_response_1"]) / 2, abs=1e-12)
+        assert (row["budget"] is None) == (row["iterations"] == 0)
+    keys = [json.dumps([row[key] for key in ("game", "agent", "settings", "seed", "budget")]) for row in rows]
+    assert len(keys) == len({*keys}), "two lines for one row"
+
+
+@pytest.mark.parametrize(
+    "agent", ["uniform", "dcfr", *(pytest.param(name, marks=pytest.mark.slow) for name in ("xfp", "mccfr-external"))]
+)
+def test_a_row_can_be_made_again(tmp_path, agent, capsys):
+    run(tmp_path, "run", GAME, agent, "--seconds", 0.05, "--seed", 1)
+    [row] = ladder.read(tmp_path / "rows.jsonl")
+    assert row["exploitability"] < 0.34
+    assert ladder.again(row, tmp_path / "data") == []
+    assert list((tmp_path / "data").glob("*/*/learners/*")) == [], "what was learnt is not kept"
+    with pytest.raises(SystemExit) as end:
+        run(tmp_path, "check")
+    assert end.value.code == 0 and "1 rows are as recorded" in capsys.readouterr().out
+
+
+def test_a_row_that_was_changed_is_found(tmp_path, capsys):
+    run(tmp_path, "run", GAME, "uniform")
+    [row] = ladder.read(tmp_path / "rows.jsonl")
+    game = pttt.game(GAME)
+    both = [dict(pttt.Strategy.uniform(game, p).items()) for p in (0, 1)]
+    best = [naive.best_response_value(game, p, both[1 - p]) for p in (0, 1)]
+    assert row["exploitability"] == pytest.approx(sum(best) / 2, abs=1e-12)
+    row["exploitability"] += 1e-6
+    row["digest"] = "0" * 16
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(SystemExit) as end:
+        run(tmp_path, "check")
+    out = capsys.readouterr().out
+    assert end.value.code == 1 and "exploitability 0.333333333333" in out and "digest" in out
+
+
+def test_rows_of_functions_and_settings(tmp_path, capsys):
+    (tmp_path / "own.py").write_text(
+        "def first(infostates, legal):\n    return legal / legal.sum(axis=1, keepdims=True)\n"
+    )
+    run(tmp_path, "run", GAME, f"{tmp_path}/own.py:first")
+    run(tmp_path, "run", GAME, "mmd-magnet", "--seconds", 0.01, "--set", "alpha=0.2")
+    function, learner = ladder.read(tmp_path / "rows.jsonl")
+    assert function["exploitability"] == pytest.approx(1 / 3) and learner["settings"] == {"alpha": 0.2}
+    assert ladder.command(learner).endswith("run mini-2x3k2-abrupt mmd-magnet --seconds 0.01 --set alpha=0.2")
+    with pytest.raises(SystemExit, match="There is no agent nobody"):
+        run(tmp_path, "run", GAME, "nobody")
+
+
+def test_the_page_ranks_by_exploitability():
+    rows = [
+        {**{"game": "pttt-abrupt", "agent": name, "settings": {}, "seed": 0, "budget": 3.0, "iterations": 7}, **more}
+        for name, more in {
+            "b": {"exploitability": 0.5, "digest": "x"},
+            "a": {"exploitability": 0.25, "digest": "y"},
+        }.items()
+    ]
+    text = ladder.page(rows)
+    assert text.index("| `a` | 0.25 | 3 | 7 | 0 | `y` |") < text.index("| `b` | 0.5 | 3 | 7 | 0 | `x` |")
+    assert "dark-hex-3x3-abrupt\n\n| agent" not in text
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("row", ladder.read(), ids=lambda r: f"{r['game']} {r['agent']} {r['seed']}")
+def test_committed_rows_are_scored_again(row, tmp_path_factory):
+    if row["seconds"] > CHEAP:
+        pytest.skip(f"the row takes {row['seconds']:g} processor seconds; `python -m benchmarks.ladder check` makes it")
+    data = tmp_path_factory.getbasetemp() / "ladder"
+    assert ladder.again(row, data) == []
