@@ -501,8 +501,10 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
     seats = game_service.GameService(tmp_path)
-    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt has not been trained here"):  # and no path
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, weights of your own has not been trained here"):  # no path
         seats.answered("ultimate", [], ["learnt", None], "0.5", True)
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt does not play this game"):
+        seats.answered("ultimate:open", [], ["strongest", None], "0.5", True)
     for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
         (tmp_path / learnt).parent.mkdir(exist_ok=True)
         (tmp_path / learnt).touch()

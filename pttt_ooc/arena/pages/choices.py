@@ -51,7 +51,7 @@ AGENTS = (
     Offer("strongest", "Tuned alpha-beta, learnt", f"tuned:{_CLOCK},slots=262144,path=shipped", _ULTIMATE),
     Offer(
         "learnt",
-        "Tuned alpha-beta, learnt here",
+        "Tuned alpha-beta, weights of your own",
         f"tuned:{_CLOCK},slots=262144,path={{directory}}/ultimate.weights",
         _ULTIMATE,
     ),
