@@ -84,6 +84,7 @@ CONTENTS = {
         "ultimate",
         "rows",
         "goals",
+        "threats",
         "site/architecture",
     ],
 }

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, pages_beside
+from pttt_ooc.course.term.commands import course
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import (
@@ -30,6 +31,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt web --game pttt-2x4k3-abrupt")(web)
     app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
     app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
+    course.command("serve", epilog="Example: pttt course serve --data grader --log grader/log/course.jsonl")(serve)
 
 
 def web(
@@ -120,6 +122,15 @@ def serve(
     port: PortOption = 8080,
     secret_goals: SecretGoalsOption = None,
     arena: ArenaOption = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help="Write the log into FILE; it is renamed to FILE.1 when it is full, and so on to FILE.9.  "
+            "[default: to stderr]",
+        ),
+    ] = None,
 ) -> None:
     """Start the course's grader: web server, worker, and the answerers of pages.
 
@@ -127,6 +138,8 @@ def serve(
     """
     with extra("grader", "`pttt serve`"):
         from pttt_ooc.course.serve import serve as served
+        from pttt_ooc.service.log_file import logged_to
 
     match = found_match(secret_goals, DATA)
-    served(data, game, host, port, lambda directory: pages_beside(match, arena, directory))
+    with logged_to(log):
+        served(data, game, host, port, lambda directory: pages_beside(match, arena, directory))

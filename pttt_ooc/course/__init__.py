@@ -16,5 +16,5 @@ For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, 
 ``certificate_pages``: what a team's best strategies are proven to guarantee; ``pairs``: two strategies together;
 ``likenesses``: strategies that play alike; ``house``: strategies of the instructors' own. ``aliases`` of teams.
 ``messenger`` sends announcements, by ``mail`` and by ``outgoing`` requests. ``serve`` starts ``webserver`` and
-the workers. ``backup``, ``commands``.
+the workers. ``backup``, ``commands``, ``copy_commands``.
 """

@@ -1,9 +1,10 @@
-"""A copy of a grader in one tar file: settings, tables as JSON lines, uploads, own lists, and the databases of
-other parts.
+"""A copy of a course in one tar file: settings, tables as JSON lines, uploads, own lists, the league with its
+tournament, and the databases of other parts.
 
-Other parts, such as the games that people play, have SQLite databases of their own in the grader's directory, which are
-copied whole.  Gradients and the index are left out, as they can be made again; so are sessions, as the copy gets a
-secret of its own.
+Other parts, such as the games that people play, have SQLite databases of their own in the course's directory, which are
+copied whole.  Gradients, the index and practice matches are left out, as they can be made again; so are sessions, as
+the copy gets a secret of its own.  The last member of the tar file has the digests of all others: restoring checks
+each of them, and then the tables that it has written.
 """
 
 from __future__ import annotations
@@ -15,26 +16,32 @@ import re
 import shutil
 import sqlite3
 import tarfile
+from collections.abc import Iterable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Column, ColumnDefault, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.database_rows import TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.database_rows import NUMBERS, TableRow, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.handout import LISTS
-from pttt_ooc.course.models import CourseTables
+from pttt_ooc.course.kinds.bots.league import TOURNAMENT
+from pttt_ooc.course.models import CourseTables, Submission
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
+from pttt_ooc.course.term.tables import Report
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
-_TABLES, _OTHERS = "tables.jsonl", "others/"
-_UPLOADED = ("submissions", "reports")  # tables whose rows have a file
+_TABLES, _OTHERS, _DIGESTS = "tables.jsonl", "others/", "digests.json"
+_UPLOADED = {"submissions": Submission, "reports": Report}  # tables whose rows have a file
+_TEXT = re.compile(r"[a-z]+\.yaml")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
+_PLAYED = re.compile(rf"{TOURNAMENT}(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # no path leads elsewhere
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
@@ -51,8 +58,71 @@ _DAMAGE = (
 )
 
 
-def write_backup(database: Database, storage: Storage, file: Path) -> int:
-    """Write a copy; returns the number of its submissions.  Submissions received meanwhile are not in it.
+@dataclass(frozen=True)
+class Copy:
+    """What a copy holds.
+
+    Attributes
+    ----------
+    submissions
+        Number of its submissions of strategies.
+    digest
+        Names its content: of copies with equal digests, all files and tables are equal.  Empty: an older version wrote
+        the copy, without digests.
+    missing
+        A sentence for each file that should be in it and cannot be.
+    """
+
+    submissions: int
+    digest: str
+    missing: tuple[str, ...] = ()
+
+
+class _Archive:
+    """A tar file that is being written, and the digests of its members."""
+
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self.digests: dict[str, str] = {}
+
+    def add(self, name: str, content: bytes) -> None:
+        """Add a member."""
+        member = tarfile.TarInfo(name)
+        member.size, member.mode = len(content), 0o600
+        self._archive.addfile(member, io.BytesIO(content))
+        self.digests[name] = _digest(content)
+
+    def add_file(self, name: str, file: Path, expected: str | None = None) -> bool:
+        """Add a file, unless its content has another digest than expected; returns whether it was added."""
+        with open(file, "rb") as source:
+            digest = hashlib.file_digest(source, upload_hash).hexdigest()
+            if expected not in (None, digest):
+                return False
+            source.seek(0)
+            member = self._archive.gettarinfo(arcname=name, fileobj=source)
+            member.uid = member.gid = 0
+            member.uname = member.gname = ""
+            self._archive.addfile(member, source)
+        self.digests[name] = digest
+        return True
+
+    def close(self) -> str:
+        """Add the digests; returns the digest of all."""
+        content = (json.dumps(self.digests, sort_keys=True, indent=1) + "\n").encode()
+        self.add(_DIGESTS, content)
+        return _digest(content)
+
+
+def _digest(content: bytes) -> str:
+    hashed = upload_hash()
+    hashed.update(content)
+    return hashed.hexdigest()
+
+
+def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
+    """Write a copy.  Submissions received meanwhile are not in it.
+
+    Files that are lost or damaged are left out with their rows, and told.
 
     Raises
     ------
@@ -62,22 +132,53 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
     # One transaction, so that all tables are of the same moment; whole uploads never change.
     with database.reading() as session:
         rows = read_rows(session)
-    with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
-        _add(archive, SETTINGS, (storage.data / SETTINGS).read_bytes())
-        lost = set()
+    with replacing(file) as temporary, tarfile.open(temporary, "w") as opened:
+        archive, lost = _Archive(opened), {}
+        archive.add(SETTINGS, (storage.data / SETTINGS).read_bytes())
         for table, row in [(table, row) for table, row in rows if table in _UPLOADED]:
             try:
-                archive.add(storage.upload(row["file"]), f"uploads/{row['file']}", recursive=False)
-            except FileNotFoundError:  # its team was removed meanwhile
-                lost.add((table, row["id"]))
-        complete = [[table, row] for table, row in rows if not lost & _uploads_of(table, row)]
-        _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in complete).encode())
+                whole = archive.add_file(f"uploads/{row['file']}", storage.upload(row["file"]), row["digest"])
+                if not whole:
+                    lost[table, row["id"]] = "has changed since it was received"
+            except FileNotFoundError:
+                lost[table, row["id"]] = "is lost"
+        complete = [[table, row] for table, row in rows if not lost.keys() & _uploads_of(table, row)]
+        archive.add(_TABLES, _lines(complete))
         for player, order in enumerate(read_settings(storage.data).orders(storage.data)):
             if order is not None:
-                archive.add(order, f"{_OTHERS}{LISTS[player]}", recursive=False)
+                archive.add_file(f"{_OTHERS}{LISTS[player]}", order)
         for other in _others(database, storage):
-            _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
-    return sum(table == "submissions" for table, _ in complete)
+            archive.add(f"{_OTHERS}{other.name}", _content_of(other))
+        for name in _texts(storage.data):
+            archive.add_file(name, storage.data / name)
+        digest = archive.close()
+    count = sum(table == "submissions" for table, _ in complete)
+    return Copy(count, digest, tuple(_told(database, lost)))
+
+
+def _told(database: Database, lost: Mapping[tuple[str, int], str]) -> list[str]:
+    """A sentence for each lost file; none for those whose team was removed meanwhile."""
+    if not lost:
+        return []
+    with database.reading() as session:
+        return [
+            f"The file of {table.removesuffix('s')} {number} {what}, so that it is not in the copy; restore it from an "
+            "older one."
+            for (table, number), what in lost.items()
+            if session.get(_UPLOADED[table], number) is not None
+        ]
+
+
+def _lines(rows: Iterable[Any]) -> bytes:
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def _texts(data: Path) -> list[str]:
+    """Names of the course's file, the settings of other kinds, and the files of the tournament."""
+    files = sorted(str(file.relative_to(data)) for file in (data / TOURNAMENT).rglob("*") if file.is_file())
+    played = [name for name in files if _PLAYED.fullmatch(name) and not name.endswith(".tmp")]
+    texts = sorted(file.name for file in data.glob("*.yaml") if _TEXT.fullmatch(file.name) and file.name != SETTINGS)
+    return texts + played
 
 
 def _others(database: Database, storage: Storage) -> list[Path]:
@@ -105,14 +206,8 @@ def _uploads_of(table: str, row: dict[str, Any]) -> set[tuple[str, int]]:
     return {("submissions" if table == "entries" else table, row[name]) for name in names}
 
 
-def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = len(content), 0o600
-    archive.addfile(member, io.BytesIO(content))
-
-
-def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
-    """Make a grader in `data` from a copy; returns the number of its submissions.
+def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy:
+    """Make a course in `data` from a copy, and check all of it by the copy's digests.
 
     Parameters
     ----------
@@ -133,7 +228,7 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
         shutil.rmtree(aside)
     with explained(f"restore into {data}"):
         try:
-            count = _unpack(file, aside, database_url)
+            copy = _unpack(file, aside, database_url)
             fsync_tree(aside)
             if data.exists():
                 data.rmdir()
@@ -142,14 +237,15 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
             raise GraderError(f"{file} is not a copy of a grader, or is damaged ({error}).") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-    return count
+    return copy
 
 
-def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
+def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
     aside.mkdir(parents=True)
     with tarfile.open(file, "r:") as archive:
         members = {member.name: member for member in archive.getmembers()}
         _check_end(file, archive)
+        digest = _check_digests(archive, members)
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
         changes = {} if database_url is None else {"database_url": database_url}
@@ -166,7 +262,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
         check_format(form, str(file))
-        rows = upgraded(rows, form)
+        rows = [(table, row) for table, row in upgraded(rows, form)]
         for row in [row for table, row in rows if table in _UPLOADED]:
             _restore_upload(archive, members, row, storage)
         for name, member in members.items():
@@ -174,12 +270,60 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
                 _check_database(aside / named[1])
+            elif (_TEXT.fullmatch(name) and name != SETTINGS) or _PLAYED.fullmatch(name):
+                (aside / name).parent.mkdir(parents=True, exist_ok=True)
+                with _content(archive, member) as source, open(aside / name, "xb") as target:
+                    shutil.copyfileobj(source, target)
         database = Database.of(aside, settings.database_url, settings.game)
         try:
             _insert(database, rows)
+            _check_rows(database, rows)
         finally:
             database.close()
-    return sum(table == "submissions" for table, _ in rows)
+    return Copy(sum(table == "submissions" for table, _ in rows), digest)
+
+
+def _check_digests(archive: tarfile.TarFile, members: Mapping[str, tarfile.TarInfo]) -> str:
+    """Compare all members with their digests; returns the digest of all, or nothing for a copy of an older version.
+
+    Raises
+    ------
+    ValueError
+        If a member is missing, is none of the copy, or has changed.
+    """
+    if _DIGESTS not in members:
+        return ""
+    content = _content(archive, members[_DIGESTS]).read()
+    expected = dict(json.loads(content))
+    if len(archive.getmembers()) != len(members) or expected.keys() != members.keys() - {_DIGESTS}:
+        raise ValueError("its members are not those that it lists")
+    for name, digest in expected.items():
+        with _content(archive, members[name]) as source:
+            if hashlib.file_digest(source, upload_hash).hexdigest() != digest:
+                raise ValueError(f"{name} has changed")
+    return _digest(content)
+
+
+def _check_rows(database: Database, rows: Iterable[Any]) -> None:
+    """Compare the tables with the rows that were written; StoreError if the database has changed any."""
+    with database.reading() as session:
+        there = read_rows(session)
+    if sorted(_lines(_content_rows(rows)).splitlines()) != sorted(_lines(_content_rows(there)).splitlines()):
+        raise StoreError("The database gives back other rows than were written into it; choose another one.")
+
+
+def _content_rows(rows: Iterable[Any]) -> list[Any]:
+    """Rows with all columns of today's tables, in one order; the highest numbers are not compared."""
+    found = []
+    for name, row in rows:
+        if name != NUMBERS:
+            columns = CourseTables.metadata.tables[name].columns
+            found.append([name, {one.name: row.get(one.name, _default(one)) for one in columns}])
+    return found
+
+
+def _default(column: Column[Any]) -> Any:
+    return column.default.arg if isinstance(column.default, ColumnDefault) and column.default.is_scalar else None
 
 
 def _check_end(file: Path, archive: tarfile.TarFile) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.course.copy_commands import add_copy_commands
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
 from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption, group
@@ -199,34 +200,4 @@ def kit(
     print(f"{file}: {file.stat().st_size / 1e6:.1f} MB.")
 
 
-@grader.command(epilog="Example: pttt grader backup grader-monday.tar")
-def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
-    force: ForceOption = False,
-    data: DataOption = GRADER,
-) -> None:
-    """Copy settings, tables and uploads into one file, while the grader goes on."""
-    with _database(data) as database:
-        from pttt_ooc.course import backup as copies
-        from pttt_ooc.course.storage import Storage
-
-        check_output(file, [data, *database.files()], force=force)
-        count = copies.write_backup(database, Storage(data), file)
-        print(f"{file}: {count} submissions.")
-
-
-@grader.command(epilog="Example: pttt grader restore grader-monday.tar --data fresh")
-def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
-    data: DataOption = GRADER,
-    database_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where the tables go; default: as in the copy's settings.")
-    ] = None,
-) -> None:
-    """Make a grader from a copy, in a directory that holds none."""
-    with extra("grader", "The grader"):
-        from pttt_ooc.course import backup as copies
-        from pttt_ooc.disk.rights import private
-    with private():
-        count = copies.read_backup(file, data, database_url)
-    print(f"{data}: {count} submissions; start it with `pttt serve --data {data}`.")
+add_copy_commands(grader, "grader")

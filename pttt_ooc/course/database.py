@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import shutil
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.models import CourseTables, Fact
+from pttt_ooc.disk.files import replacing
+from pttt_ooc.disk.rights import private
 from pttt_ooc.errors import GraderError
 from pttt_ooc.service.sqlite import sqlite_engine
 
@@ -78,16 +81,34 @@ class Database:
                 f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
                 "with the version that wrote it (`pttt grader backup`), and restore that into an empty database."
             )
-        rows = upgraded(read_rows(session), form)
+        rows, kept = upgraded(read_rows(session), form), self._keep(form)
         session.expunge_all()
         connection = session.connection()
         CourseTables.metadata.drop_all(connection)
         CourseTables.metadata.create_all(connection)
         write_rows(session, rows)
         print(
-            f"The database {self._url} is upgraded from format {form} to {FORMAT}; everybody has to sign in again.",
+            f"The database {self._url} is upgraded from format {form} to {FORMAT}; everybody has to sign in again."
+            + (f" As it was, it is in {kept}." if kept else ""),
             file=sys.stderr,
         )
+
+    def _keep(self, form: int) -> Path | None:
+        """Copy SQLite's file before its upgrade, for those who go back to the older version; returns the copy."""
+        if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
+            return None
+        file = Path(self.engine.url.database)
+        kept = file.with_name(f"{file.name}.format-{form}")
+        with private(), replacing(kept) as temporary:
+            try:
+                with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(temporary)) as target:
+                    source.backup(target)
+            except sqlite3.Error as error:
+                raise GraderError(
+                    f"The database {self._url} has format {form} and cannot be copied before it is upgraded: {error}; "
+                    "free some space on its disk."
+                ) from error
+        return kept
 
     @classmethod
     def of(cls, data: Path, url: str | None, game: str) -> Database:

@@ -104,6 +104,10 @@ def _with_keys(rows: list[TableRow]) -> list[TableRow]:
 
 def _highest(session: Session) -> dict[str, int]:
     """The highest number that each table has used, as far as the database knows."""
+    return dict.fromkeys(_NUMBERED, 0) | _used(session)
+
+
+def _used(session: Session) -> dict[str, int]:
     dialect = session.connection().dialect.name
     if dialect == "postgresql":
         query = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}"

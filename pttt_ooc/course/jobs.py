@@ -23,6 +23,7 @@ from pttt_ooc.course.likenesses import Likenesses
 from pttt_ooc.course.models import Entry, Submission
 from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.term.audit import CONSOLE, note
 from pttt_ooc.course.term.gradebook import is_graded, settle
 from pttt_ooc.course.worker_process import Stopped
 from pttt_ooc.errors import GraderError, PtttError
@@ -227,16 +228,16 @@ class Judge:
                 former = standings.enter(session, submission, known)
         if former is not None:
             self.forget()
-        self._settle(number)
+        self.settle(f"verdict on submission {number}")
 
-    def _settle(self, number: int) -> None:
-        """Write down the grades that the verdict has changed; what fails is tried again at the next one."""
+    def settle(self, because: str) -> None:
+        """Write down the grades that have changed; what fails is tried again at the next verdict or start."""
         try:
             with self.database.writing() as session:
                 if is_graded(session):
-                    settle(session, self.storage.data, f"verdict on submission {number}")
+                    settle(session, self.storage.data, because)
         except (PtttError, SQLAlchemyError):
-            log.exception("grades could not be settled", extra={"submission": number})
+            log.exception("grades could not be settled", extra={"because": because})
 
     def forget(self) -> None:
         """Delete the gradients that no future match needs."""
@@ -265,6 +266,7 @@ def judge_again(database: Database, number: int) -> None:
         submission.status, submission.attempts, submission.progress = models.QUEUED, 0, 0.0
         submission.note = submission.detail = ""
         submission.finished_at, submission.changed_at = None, time.time()
+        note(session, CONSOLE, "rejudge", submissions=[number])
 
 
 def _given_up(number: int) -> Verdict:

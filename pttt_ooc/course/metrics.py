@@ -11,6 +11,8 @@ from sqlalchemy import func, select
 
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.models import STATUSES, UNFINISHED, Submission, Team
+from pttt_ooc.course.term.tables import GradeRow, LogLine, Report
+from pttt_ooc.disk.resources import available_bytes
 
 
 class FromDatabase(Collector):
@@ -34,6 +36,9 @@ class FromDatabase(Collector):
                 select(func.count(Submission.evaluation_seconds), func.sum(Submission.evaluation_seconds))
             ).one()
             teams = session.scalar(select(func.count(Team.id))) or 0
+            reports = session.scalar(select(func.count(Report.id))) or 0
+            grades = session.scalar(select(func.count(GradeRow.id))) or 0
+            decisions = session.scalar(select(func.count(LogLine.id))) or 0
         statuses = GaugeMetricFamily("pttt_submissions", "Submissions by status.", labels=["status"])
         for status in STATUSES:
             statuses.add_metric([status], counts.get(status, 0))
@@ -53,3 +58,8 @@ class FromDatabase(Collector):
             value=-1 if beat is None else beat,
         )
         yield GaugeMetricFamily("pttt_disk_free_bytes", "Free bytes on the disk.", value=grader.storage.free_bytes())
+        yield GaugeMetricFamily("pttt_memory_available_bytes", "Memory left for programs.", value=available_bytes())
+        yield GaugeMetricFamily("pttt_uploads_in_flight", "Uploads being received.", value=len(grader.in_flight))
+        yield GaugeMetricFamily("pttt_reports", "Reports received.", value=reports)
+        yield GaugeMetricFamily("pttt_grades", "Rows in the history of grades.", value=grades)
+        yield GaugeMetricFamily("pttt_decisions", "Lines in the log of decisions.", value=decisions)

@@ -24,7 +24,8 @@ from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.names import check_name, name_key, shown
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.term.assignments import term_of
-from pttt_ooc.course.term.tables import Report
+from pttt_ooc.course.term.audit import CONSOLE, note
+from pttt_ooc.course.term.tables import Assignment, GradeRow, Report
 from pttt_ooc.errors import GraderError
 
 
@@ -121,6 +122,7 @@ def rotate_token(database: Database, name: str) -> str:
     with database.writing() as session:
         team = _named(session, name)
         sessions.end_all(session, team)
+        note(session, CONSOLE, "rotate token", team=team.name)
         return _new_token(team)
 
 
@@ -138,9 +140,18 @@ def remove_team(database: Database, name: str) -> list[str]:
             *session.scalars(select(Submission.file).where(Submission.team_id == team.id)),
             *session.scalars(select(Report.file).where(Report.team_id == team.id)),
         ]
+        note(session, CONSOLE, "remove team", team=team.name, files=len(files), points=_points(session, team))
         session.delete(team)
         touch(session)
         return files
+
+
+def _points(session: Session, team: Team) -> dict[str, float | None]:
+    """A team's points by assignment: its grades go with it, and the log keeps what they were."""
+    rows = select(Assignment.name, GradeRow.points).join(Assignment, Assignment.id == GradeRow.assignment_id)
+    return {
+        name: points for name, points in session.execute(rows.where(GradeRow.team_id == team.id).order_by(GradeRow.id))
+    }
 
 
 def _named(session: Session, name: str) -> Team:

@@ -76,6 +76,7 @@ def run(data: Path, stopping: threading.Event) -> None:
             rehearsals = Rehearsals(database, storage, assessor, stopping)
             judge.forget()
             judge.sweep()
+            judge.settle("start of the worker")  # one that was killed may have left a verdict without its grades
             with database.reading() as session:
                 storage.sweep([*session.scalars(select(Submission.file)), *session.scalars(select(Report.file))])
             handle_signals(stopping)

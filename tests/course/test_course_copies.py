@@ -48,6 +48,7 @@ def test_a_copy_that_is_cut_off_anywhere_is_refused(copy, tmp_path):
     assert pttt("grader", "restore", tmp_path / "whole.tar", "--data", tmp_path / "d").returncode == 0
 
 
+@pytest.mark.parametrize("older", [False, True])
 @pytest.mark.parametrize(
     "name, at, words",
     [
@@ -58,13 +59,25 @@ def test_a_copy_that_is_cut_off_anywhere_is_refused(copy, tmp_path):
         ("settings.yaml", 0, "settings"),
     ],
 )
-def test_a_copy_with_changed_bytes_is_refused(copy, tmp_path, name, at, words):
+def test_a_copy_with_changed_bytes_is_refused(copy, tmp_path, name, at, words, older):
+    if older:
+        copy = without_digests(copy, tmp_path / "older.tar")
     with tarfile.open(copy) as archive:
         place = next(m.offset_data for m in archive.getmembers() if m.name.startswith(name)) + at
     data = bytearray(copy.read_bytes())
     data[place : place + 8] = bytes(255 - byte for byte in data[place : place + 8])
     (tmp_path / "changed.tar").write_bytes(data)
-    assert words in refused(tmp_path / "changed.tar", tmp_path / "d")
+    told = refused(tmp_path / "changed.tar", tmp_path / "d")
+    assert words in told if older else (name in told and "has changed" in told)
+
+
+def without_digests(copy, file):
+    """The copy as an older version would have written it."""
+    with tarfile.open(copy) as archive, tarfile.open(file, "w") as made:
+        for member in archive.getmembers():
+            if member.name != "digests.json":
+                made.addfile(member, archive.extractfile(member))
+    return file
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The examples in `deploy/`: nginx in front of a grader, tried for real; the service; the steps of the container."""
+"""The examples in `deploy/`: nginx and Caddy in front of a grader, tried for real; services; the container's steps."""
 
 import fnmatch
 import http.client
@@ -24,7 +24,9 @@ from tests.kits.patience import PATIENCE, wait_until
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+CADDY = shutil.which("caddy")
 SITE = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
+CADDYFILE = (DEPLOY / "Caddyfile").read_text(encoding="utf-8")
 WHOLE = """\
 daemon off;
 {user}
@@ -57,18 +59,26 @@ def replaced(text, *changes):
 
 
 class Proxied:
-    """The example's nginx before a grader, on ports of its own and with a certificate of its own."""
+    """The example's proxy before a grader, on ports of its own and with a certificate of its own."""
 
-    def __init__(self, place):
+    def __init__(self, place, kind):
+        self.kind = kind
         self.served = Served(place / "grader", trusted_proxies=("127.0.0.1",), wrong_tokens_per_hour=2)
         self.certificate, key, (plain, self.port) = place / "fullchain.pem", place / "privkey.pem", free_ports(2)
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         command += ["-subj", "/CN=grader.example", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
         subprocess.run([*command, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
+        self.plain, self.log = plain, open(place / "log", "w+b")  # noqa: SIM115
+        command = self._nginx(place, key) if kind == "nginx" else self._caddy(place, key)
+        environment = {**os.environ, "HOME": str(place), "XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place)}
+        self.process = subprocess.Popen([*map(str, command)], stdout=self.log, stderr=self.log, env=environment)
+        wait_until(self._answers, alive=lambda: self.process.poll() is None, told=(place / "log").read_text)
+
+    def _nginx(self, place, key):
         site = re.sub(r"\n *listen \[::\].*", "", SITE)  # there may be no IPv6
         site = replaced(
             site,
-            ("listen 80;", f"listen 127.0.0.1:{plain};"),
+            ("listen 80;", f"listen 127.0.0.1:{self.plain};"),
             ("listen 443 ", f"listen 127.0.0.1:{self.port} "),
             ("127.0.0.1:8080", "{}:{}".format(*self.served.address)),
             ("/etc/ssl/grader/", f"{place}/"),
@@ -76,10 +86,18 @@ class Proxied:
         (place / "site").write_text(site)
         user = "user root;" if os.geteuid() == 0 else ""
         (place / "nginx.conf").write_text(WHOLE.format(place=place, user=user))
-        self.plain, self.log = plain, open(place / "log", "w+b")  # noqa: SIM115
-        command = [NGINX, "-p", place, "-e", "stderr", "-c", place / "nginx.conf"]
-        self.process = subprocess.Popen([*map(str, command)], stdout=self.log, stderr=self.log)
-        wait_until(self._answers, alive=lambda: self.process.poll() is None, told=(place / "log").read_text)
+        return [NGINX, "-p", place, "-e", "stderr", "-c", place / "nginx.conf"]
+
+    def _caddy(self, place, key):
+        own = f"admin off\n\tskip_install_trust\n\thttp_port {self.plain}\n\thttps_port {self.port}\n"
+        site = replaced(
+            CADDYFILE,
+            ("{\n\tservers {", f"{{\n\t{own}\tservers {{"),
+            ("\ngrader.example {\n", f"\n127.0.0.1 {{\n\ttls {self.certificate} {key}\n"),
+            ("127.0.0.1:8080 {", "{}:{} {{".format(*self.served.address)),
+        )
+        (place / "Caddyfile").write_text(site)
+        return [CADDY, "run", "--adapter", "caddyfile", "--config", place / "Caddyfile"]
 
     def _answers(self):
         try:
@@ -109,18 +127,18 @@ class Proxied:
         self.served.close()
 
 
-@pytest.fixture(scope="module")
-def proxied(tmp_path_factory):
-    if NGINX is None or shutil.which("openssl") is None:
-        pytest.skip("there is no nginx or no openssl (Debian: apt-get install nginx-light openssl)")
-    made = Proxied(tmp_path_factory.mktemp("proxied"))
+@pytest.fixture(scope="module", params=["nginx", "caddy"])
+def proxied(tmp_path_factory, request):
+    if {"nginx": NGINX, "caddy": CADDY}[request.param] is None or shutil.which("openssl") is None:
+        pytest.skip(f"there is no {request.param} or no openssl (Debian: apt-get install nginx-light caddy openssl)")
+    made = Proxied(tmp_path_factory.mktemp(request.param), request.param)
     yield made
     made.close()
 
 
 def test_pages_come_over_tls(proxied):
     answer = proxied.ask("GET", "/", tls=False)
-    assert (answer.status, answer.headers["Location"]) == (301, "https://127.0.0.1/")
+    assert answer.status in (301, 308) and answer.headers["Location"] == "https://127.0.0.1/"
     answer = proxied.ask("GET", "/")
     assert answer.status == 200 and "Leaderboard" in answer.text
     assert answer.headers["Strict-Transport-Security"] and answer.headers["Content-Security-Policy"]
@@ -128,7 +146,7 @@ def test_pages_come_over_tls(proxied):
     assert [proxied.ask("GET", path).status for path in ("/metrics", "/healthz")] == [404, 404]
 
 
-def test_a_program_submits_through_nginx(proxied, tmp_path):
+def test_a_program_submits_through_the_proxy(proxied, tmp_path):
     file = tmp_path / "mine.zip"
     file.write_bytes(strategy_zip(0, 1))
     server = f"https://127.0.0.1:{proxied.port}"
@@ -149,7 +167,7 @@ def test_an_upload_of_unknown_length_goes_through(proxied):
     assert answer.status == 201, answer.text
 
 
-def test_a_browser_signs_in_through_nginx(proxied):
+def test_a_browser_signs_in_through_the_proxy(proxied):
     page = proxied.ask("GET", "/sign-in")
     cookie = page.headers["Set-Cookie"]
     assert "; secure" in cookie.lower()  # the grader knows that the browser speaks TLS
@@ -189,14 +207,59 @@ def test_sizes_and_times_are_those_of_the_grader():
     assert (directive("proxy_request_buffering"), directive("proxy_http_version")) == ("off", "1.1")
 
 
-def test_the_service_is_in_order(tmp_path):
+def test_sizes_and_times_of_caddy_are_those_of_the_grader():
+    size = int(re.search(r"max_size (\d+)MB", CADDYFILE)[1]) * 1_000_000
+    assert size >= CourseSettings().max_upload_bytes + (1 << 20)
+    assert int(re.search(r"max_header_size (\d+)KB", CADDYFILE)[1]) << 10 <= gate._HEAD_BYTES
+    assert float(re.search(r"read_header (\d+)s", CADDYFILE)[1]) <= Door(1, 1).head_seconds
+
+
+SERVICES = ("pttt-grader.service", "pttt-grader-daily.service", "pttt-grader-daily.timer")
+
+
+@pytest.fixture
+def units(tmp_path):
+    """The services, with a program that is there."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("there is no systemd-analyze")
-    text = replaced((DEPLOY / "pttt-grader.service").read_text(), ("/opt/pttt/bin/pttt", "/bin/true"))
-    (tmp_path / "pttt-grader.service").write_text(text)
-    command = ["systemd-analyze", "verify", tmp_path / "pttt-grader.service"]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=PATIENCE)
+    for name in SERVICES:
+        (tmp_path / name).write_text((DEPLOY / name).read_text().replace("/opt/pttt/bin/pttt", "/bin/true"))
+    return tmp_path
+
+
+def analyzed(*arguments, cwd):
+    command = ["systemd-analyze", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=cwd)
+
+
+@pytest.mark.parametrize("bots", [False, True])
+def test_the_services_are_in_order(units, bots):
+    if bots:
+        (units / "pttt-grader.service.d").mkdir()
+        shutil.copy(DEPLOY / "bots.conf", units / "pttt-grader.service.d")
+    done = analyzed("verify", *(f"./{name}" for name in SERVICES), cwd=units)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name, most", [("pttt-grader.service", 1.6), ("pttt-grader-daily.service", 1.6)])
+def test_the_services_are_shut_in(units, name, most):
+    """By the figure of `systemd-analyze security`: 0 is nothing exposed, 10 is everything."""
+    done = analyzed("security", "--offline=yes", f"--threshold={int(10 * most)}", f"./{name}", cwd=units)
+    if "offline" in done.stderr:
+        pytest.skip("systemd-analyze is older than 250")
+    assert done.returncode == 0 and float(re.search(r"exposure level.*: ([0-9.]+)", done.stdout)[1]) <= most
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare")
+def test_bots_need_what_the_service_forbids_and_the_addition_gives():
+    """The kinds of namespaces and calls that the launcher of bots uses are those of bots.conf."""
+    service, addition = (DEPLOY / "pttt-grader.service").read_text(), (DEPLOY / "bots.conf").read_text()
+    launcher = (ROOT / "pttt_ooc" / "extreme" / "launcher.py").read_text()
+    kinds = {"_NEW_MOUNTS": "mnt", "_NEW_IPC": "ipc", "_NEW_NAMES": "uts", "_NEW_USERS": "user"}
+    kinds |= {"_NEW_PROCESSES": "pid", "_NEW_NETWORK": "net"}
+    assert "RestrictNamespaces=yes" in service and all(kind in launcher for kind in kinds)
+    assert set(re.search(r"RestrictNamespaces=(.*)", addition)[1].split()) == set(kinds.values())
+    assert "sethostname(" in launcher and "ProtectHostname=no" in addition and " sethostname\n" in addition
 
 
 def commands_of_examples():

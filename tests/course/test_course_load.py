@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import course, grader
+from benchmarks import course, course_deadline, grader
 from pttt_ooc.course import teams
 from pttt_ooc.course.database import Database
 from tests.course.grader_kit import GAME
@@ -33,6 +33,23 @@ def test_a_course_at_work_is_measured(server):
     assert figures["requests"] == sum(one["count"] for one in figures["milliseconds"].values()) > figures["uploads"]
     assert all(0 < one["p50"] <= one["p99"] <= one["most"] for one in figures["milliseconds"].values())
     assert all(0 < one["end"] <= one["most"] for one in figures["megabytes"].values())
+
+
+@pytest.mark.slow
+def test_a_deadline_is_measured(server):
+    """Uploads that begin in time are confirmed, also after the deadline; others are told why not."""
+    database = Database.of(server.data, None, GAME)
+    tokens = [teams.add_team(database, f"Deadline {n}") for n in range(4)]
+    database.close()
+    served = SimpleNamespace(port=server.port, data=server.data, game=GAME, tokens=tokens)
+    try:
+        figures = course_deadline.measured(served, 4, late=1, size=300_000, seconds=4, pause=0.2, speed=300_000)
+    finally:
+        course_deadline.set_deadline(served, None)
+    assert not course_deadline.failed(figures), figures
+    assert (figures["confirmed"], figures["refused_with_a_reason"]) == (3, 1) and figures["pages"] > 4
+    for change in ({"confirmed": 2}, {"refused_with_a_reason": 0}, {"wrong_verdicts": 1}, {"page_failures": ["x"]}):
+        assert course_deadline.failed({**figures, **change})
 
 
 def test_a_wrong_verdict_is_noticed():

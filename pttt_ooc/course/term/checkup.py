@@ -1,23 +1,30 @@
-"""What of a course needs attention: disk, worker, queue, files, judgements that failed, marks that are missing."""
+"""What of a course needs attention: disk, memory, clock, workers, queues, files, grades, judgements that failed, and
+marks that are missing.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import time
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.bots.league import League, is_there
+from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.models import OF_STUDENTS, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.queue import GAVE_UP
-from pttt_ooc.course.storage import RESERVE, Storage
+from pttt_ooc.course.storage import RESERVE, Storage, upload_hash
 from pttt_ooc.course.term import deliveries
 from pttt_ooc.course.term.assignments import all_assignments
 from pttt_ooc.course.term.dates import CLOSED
-from pttt_ooc.course.term.gradebook import current
+from pttt_ooc.course.term.gradebook import compute, current, is_graded
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import candidates
+from pttt_ooc.disk.resources import available_bytes
 from pttt_ooc.service.pulse import read_sign
 
 LONG = 600.0
@@ -25,44 +32,125 @@ LONG = 600.0
 
 _DAY = 86400.0
 _DISK = 10  # times the reserve: less is told
+_MEMORY = 500_000_000  # bytes; the judge of the course's game takes 1.7 GB more than it keeps while it judges
+_CLOCK = 60.0  # seconds by which a time may be in the future
+_LATEST = 20  # verdicts whose mean time foretells how long the queue takes
 
 
 def problems(database: Database, storage: Storage) -> list[str]:
     """A sentence for each problem; the most urgent first."""
-    found = []
-    free = storage.free_bytes()
-    if free < _DISK * RESERVE:
-        found.append(
-            f"The disk has {free / 1e9:.1f} GB left; uploads are refused below {RESERVE / 1e9:.1f} GB. Free some space."
-        )
+    found = [*_disk(storage), *_memory()]
     sign = read_sign(storage.alive)
     if not sign.alive:
         found.append("No worker judges submissions; `pttt serve` starts it.")
+    elif sign.waits_for:
+        found.append(f"The worker does not judge yet: it waits for {sign.waits_for}.")
     with database.reading() as session:
-        found += [*_queue(session), *_files(session, storage), *_judgements(session), *_bots(storage.data)]
-        found += deliveries.problems(session)
+        found += [*_clock(session), *_queue(session), *_league(storage), *_files(session, storage)]
+        found += [*_judgements(session), *deliveries.problems(session)]
         found += [*_late_starters(session, storage.data), *_marks(session)]
     return found
 
 
-def _bots(data: Path) -> list[str]:
-    """What needs attention in the league, if there is one."""
-    from pttt_ooc.course.kinds.bots.league import League, is_there
-    from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
+def damaged_files(database: Database, storage: Storage) -> list[str]:
+    """A sentence for each file whose content is not what was received; reads all of them."""
+    with database.reading() as session:
+        rows = [*session.scalars(select(Submission)), *session.scalars(select(Report))]
+    return [
+        f"The file of {'report' if isinstance(row, Report) else 'submission'} {row.id} has changed since it was "
+        "received; restore it from a backup."
+        for row in rows
+        if _has_changed(storage, row)
+    ]
 
-    if not is_there(data):
+
+def unsettled_grades(database: Database, storage: Storage) -> list[str]:
+    """A sentence if grades are not yet in the history, as after a kill between a verdict and its grades."""
+    with database.reading() as session:
+        if not is_graded(session):
+            return []
+        known = current(session)
+        unsettled = [
+            key
+            for key, grade in compute(session, storage.data).items()
+            if (grade.points is not None if key not in known else known[key].facts != grade.facts())
+        ]
+    if not unsettled:
         return []
-    league = League(data)
-    told = [] if read_sign(league.alive).alive else ["No worker checks bots; `pttt serve` starts it."]
-    bots = Bots(league)
+    return [
+        f"{len(unsettled)} grades have changed and are not in the history yet; `pttt course grades` writes them down."
+    ]
+
+
+def _has_changed(storage: Storage, row: Submission | Report) -> bool:
     try:
+        with open(storage.upload(row.file), "rb") as file:
+            return hashlib.file_digest(file, upload_hash).hexdigest() != row.digest
+    except FileNotFoundError:  # told as lost
+        return False
+
+
+def _disk(storage: Storage) -> list[str]:
+    free = storage.free_bytes()
+    if free >= _DISK * RESERVE:
+        return []
+    return [
+        f"The disk has {free / 1e9:.1f} GB left; uploads are refused below {RESERVE / 1e9:.1f} GB. Free some space."
+    ]
+
+
+def _memory() -> list[str]:
+    left = available_bytes()
+    if left >= _MEMORY:
+        return []
+    return [f"The machine has {left / 1e6:.0f} MB of memory left; the system may kill the worker. End other programs."]
+
+
+def _clock(session: Session) -> list[str]:
+    latest = max(session.scalar(select(func.max(table.received_at))) or 0.0 for table in (Submission, Report))
+    ahead = latest - time.time()
+    if ahead <= _CLOCK:
+        return []
+    return [
+        f"A submission was received {ahead / 60:.0f} min after the present time: the clock was put back, or was ahead "
+        "then. Set it right; deadlines follow it."
+    ]
+
+
+def _queue(session: Session) -> list[str]:
+    waiting, oldest = session.execute(
+        select(func.count(), func.min(Submission.received_at)).where(Submission.status.in_(UNFINISHED))
+    ).one()
+    if not waiting:
+        return []
+    told = []
+    age = time.time() - oldest
+    if age > LONG:
+        told.append(f"{waiting} submissions wait for a verdict, the oldest one for {age / 60:.0f} min.")
+    spent = session.scalars(
+        select(Submission.evaluation_seconds)
+        .where(Submission.evaluation_seconds.is_not(None))
+        .order_by(Submission.finished_at.desc())
+        .limit(_LATEST)
+    ).all()
+    needed = waiting * sum(seconds or 0.0 for seconds in spent) / max(1, len(spent))
+    if needed > LONG:
+        told.append(f"The queue of {waiting} submissions takes about {needed / 60:.0f} min more.")
+    return told
+
+
+def _league(storage: Storage) -> list[str]:
+    if not is_there(storage.data):
+        return []
+    league, told = League(storage.data), []
+    if not read_sign(league.alive).alive:
+        told.append("No worker checks bots; `pttt serve` starts it.")
+    with closing(Bots(league)) as bots:
+        oldest = bots.oldest_wait()
         with bots.database.reading() as session:
             failed = session.scalars(select(Bot).where(Bot.message.in_((UNCHECKED, MISSING))).order_by(Bot.id)).all()
-            oldest = session.scalar(select(func.min(Bot.received_at)).where(Bot.status.in_(UNFINISHED)))
-    finally:
-        bots.close()
     if oldest is not None and time.time() - oldest > LONG:
-        told.append(f"A bot waits for its check for {(time.time() - oldest) / 60:.0f} min.")
+        told.append(f"A bot has been waiting for a verdict for {(time.time() - oldest) / 60:.0f} min.")
     return [*told, *(f"The server could not check bot {one.id}: {one.message.lower()}; see the log." for one in failed)]
 
 
@@ -79,16 +167,6 @@ def _late_starters(session: Session, data: Path) -> list[str]:
                     f"{one.name} is due in {(one.due_at - now) / 3600:.1f} h; {missing} teams have nothing yet."
                 )
     return told
-
-
-def _queue(session: Session) -> list[str]:
-    waiting = session.execute(
-        select(func.count(), func.min(Submission.received_at)).where(Submission.status.in_(UNFINISHED))
-    ).one()
-    if waiting[0] and time.time() - waiting[1] > LONG:
-        minutes = (time.time() - waiting[1]) / 60
-        return [f"{waiting[0]} submissions wait for a verdict, the oldest one for {minutes:.0f} min."]
-    return []
 
 
 def _files(session: Session, storage: Storage) -> list[str]:

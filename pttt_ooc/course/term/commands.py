@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pttt_ooc.course.copy_commands import add_copy_commands
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
 from pttt_ooc.options import GRADER, CourseGameOption, DataOption, ForceOption, JsonOption, group
@@ -36,6 +37,9 @@ ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     app.add_typer(course, name="course")
+
+
+add_copy_commands(course, "course")
 
 
 @contextmanager
@@ -113,7 +117,7 @@ def init(
     with private():
         make_settings(data, game)
     with opened(data) as database:
-        file = data / "course.yaml"
+        file = data / course_file.COURSE_FILE
         with database.writing() as session:
             from pttt_ooc.course.term.people import staff
 
@@ -204,7 +208,7 @@ def _apply_roster(
     database: Database, data: Path, roster: Path, tokens: Path | None, dry_run: bool, as_json: bool
 ) -> None:
     from pttt_ooc.course.term.audit import CONSOLE, note
-    from pttt_ooc.course.term.exports import safe
+    from pttt_ooc.course.term.exports import safe, table
     from pttt_ooc.course.term.people import apply_roster, read_roster
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.disk.rights import private
@@ -223,8 +227,8 @@ def _apply_roster(
             note(session, CONSOLE, "teams", changes=change.lines())
         if change.tokens and tokens is not None and not dry_run:
             with private():
-                lines = [f"{safe(name)},{token}" for name, token in change.tokens]
-                atomic_write_text(tokens, "\n".join(["team,token", *lines]) + "\n")
+                written = [("team", "token"), *((safe(name), token) for name, token in change.tokens)]
+                atomic_write_text(tokens, table(written))
     shown = change.lines() or ["Nothing changes."]
     if tokens is None and not dry_run:
         shown += [f"{name}: {token}" for name, token in change.tokens]
@@ -450,6 +454,7 @@ def announce(
 @course.command(epilog="Example: pttt course publish public --data grader")
 def publish(
     directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
+    as_json: JsonOption = False,
     data: DataOption = GRADER,
 ) -> None:
     """Write the course as static pages: standings, assignments, announcements; no points and no students."""
@@ -459,17 +464,25 @@ def publish(
 
         with database.reading() as session:
             files = published(session, read_settings(data), directory)
-    print(f"{directory}: {len(files)} files; open index.html.")
+    told = {"directory": str(directory), "files": [file.name for file in files]}
+    tell(told, as_json, [f"{directory}: {len(files)} files; open index.html."])
 
 
 @course.command(epilog="Example: pttt course doctor --data grader")
-def doctor(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
+def doctor(
+    digests: Annotated[bool, typer.Option("--digests", help="Also read all files, and compare their digests.")] = False,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
     with opened(data) as database:
         from pttt_ooc.course.storage import Storage
-        from pttt_ooc.course.term.checkup import problems
+        from pttt_ooc.course.term.checkup import damaged_files, problems, unsettled_grades
 
-        found = problems(database, Storage(data))
+        storage = Storage(data)
+        found = problems(database, storage) + unsettled_grades(database, storage)
+        if digests:
+            found += damaged_files(database, storage)
     tell(found, as_json, found or ["Nothing needs attention."])
     if found:
         raise typer.Exit(1)

@@ -30,6 +30,9 @@ from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES, Points, Rule, c
 from pttt_ooc.course.term.tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.errors import GraderError
 
+COURSE_FILE = "course.yaml"
+"""Where it is in the directory of a course."""
+
 _DATES = ("opens", "due", "closes", "frozen", "unveiled")
 EXTREME_RUBRIC = (("heuristic", 10.0), ("search", 20.0), ("analysis", 10.0), ("viva", 10.0))
 """The manual half of the course of 2019: 50 of 100 points."""

@@ -158,7 +158,11 @@ def _number(value: float | None) -> str:
 
 
 def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return table([heading, *rows])
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as a CSV; the first one is the heading."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([heading, *rows])
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()

@@ -19,6 +19,9 @@ from pttt_ooc.extreme.walls import ExtremeError
 FILE = "extreme.yaml"
 """The file in a grader's directory that gives it a league."""
 
+TOURNAMENT = "extreme"
+"""The directory of the tournament in a grader's directory, once it has begun."""
+
 
 Size = Annotated[int, Field(ge=1, le=1024), BeforeValidator(number)]
 
@@ -115,7 +118,7 @@ class League:
     @property
     def tournament(self) -> Path:
         """The tournament's directory, once it has begun."""
-        return self.data / "extreme"
+        return self.data / TOURNAMENT
 
     @property
     def practice(self) -> Path:

@@ -265,6 +265,11 @@ class Bots:
         with self.database.reading() as session:
             return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
 
+    def oldest_wait(self) -> float | None:
+        """When the bot that has waited longest for a verdict was received; None if none waits."""
+        with self.database.reading() as session:
+            return session.scalar(select(func.min(Bot.received_at)).where(Bot.status.in_(UNFINISHED)))
+
     def accepted(self) -> list[Bot]:
         """All accepted bots, without their files."""
         with self.database.reading() as session:
