@@ -1,8 +1,8 @@
 """The values of k-in-a-row on boards of up to 8 x 8 squares: ``python -m benchmarks.arena_boards -o FILE``.
 
-For each board, a pairing strategy is sought first, then alpha-beta and proof-number search get a number of nodes each.
-A line of JSON for each board; boards that are in the file are left alone, unless they are unsolved and more nodes are
-allowed now.
+For each board, a pairing strategy is sought first.  Then alpha-beta and proof-number search get four times as many
+nodes again and again, until they end or four times as many would take longer than their limit.  A line of JSON for each
+board; boards that are in the file are left alone, unless they are unsolved and more seconds are allowed now.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pttt_ooc.arena.games.mnk import Mnk
 from pttt_ooc.arena.solvers import pairings, values
 
 LARGEST = 8
+GROWTH = 4
 
 
 def boards() -> list[tuple[int, int, int]]:
@@ -25,17 +26,27 @@ def boards() -> list[tuple[int, int, int]]:
     return sorted(found, key=lambda one: (one[2], one[0] * one[1]))
 
 
-def solved(rows: int, columns: int, need: int, nodes: int) -> dict[str, Any]:
+def limited(game: Mnk, method: str, seconds: float) -> values.Solved:
+    """What a search finds in its last attempt, which takes at most so many seconds of the processor, more or less."""
+    nodes = 10_000
+    while True:
+        found = values.solve(game, game.start(), method, 22, nodes)
+        if found.value is not None or GROWTH * found.seconds > seconds:
+            return found
+        nodes *= GROWTH
+
+
+def solved(rows: int, columns: int, need: int, seconds: float) -> dict[str, Any]:
     """What the three methods find."""
     game = Mnk([f"{rows}x{columns}", f"need{need}"])
-    row: dict[str, Any] = {"board": [rows, columns, need], "allowed": nodes, "methods": {}}
+    row: dict[str, Any] = {"board": [rows, columns, need], "seconds": seconds, "methods": {}}
     pairing = pairings.find(game, 10)
     if pairing.certificate is not None:
         fault = pairings.fault(rows, columns, need, pairing.certificate)
         assert fault is None, fault
         row["methods"]["pairing"] = {"value": 0, "seconds": round(pairing.seconds, 3)}
-    for method, most in (("alpha-beta", nodes), ("proof-number", nodes // 4)):
-        one = values.solve(game, game.start(), method, 20, most)
+    for method in values.METHODS:
+        one = limited(game, method, seconds)
         row["methods"][method] = {"value": one.value, "nodes": one.nodes, "seconds": round(one.seconds, 3)}
     found = {one["value"] for one in row["methods"].values()} - {None}
     assert len(found) < 2, f"{game.text}: the methods contradict each other"
@@ -46,15 +57,15 @@ def main() -> None:
     """Solve what is missing."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--output", "-o", type=Path, required=True)
-    options.add_argument("--nodes", type=int, default=1_000_000, help="of alpha-beta; a quarter for proof numbers")
+    options.add_argument("--seconds", type=float, default=30, help="of the processor for each search")
     given = options.parse_args()
     there = {}
     if given.output.exists():
         there = {tuple(row["board"]): row for row in map(json.loads, given.output.read_text().splitlines())}
     for board in boards():
         known = there.get(board)
-        if known is None or (known["value"] is None and known["allowed"] < given.nodes):
-            there[board] = solved(*board, given.nodes)
+        if known is None or (known["value"] is None and known["seconds"] < given.seconds):
+            there[board] = solved(*board, given.seconds)
             lines = "".join(json.dumps(there[one]) + "\n" for one in boards() if one in there)
             given.output.write_text(lines, encoding="utf-8")
             print(json.dumps(there[board]), flush=True)

@@ -8,6 +8,8 @@ the command names pages that differ.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import math
 import re
 import sys
@@ -20,18 +22,21 @@ from scipy import stats
 
 from pttt_ooc.arena import claims_table, experiments, records, round_robin
 from pttt_ooc.arena.significance import SIZE, Units
-from pttt_ooc.arena.statistics import Rate
+from pttt_ooc.arena.solvers import error_meter
+from pttt_ooc.arena.statistics import Rate, Sequential, ratings
+from pttt_ooc.arena.trainings import stretches
 
 ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "docs" / "records" / "arena"
 PAGES = ("docs/arena.md", "docs/rows.md", "docs/ultimate.md")
-CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "rows")
+CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "ladder", "rows")
 _TABLE = re.compile(r"<!-- table: (\S+) -->\n\n(.*?)\n*<!-- end of table -->", re.DOTALL)
 
 
 def results(name: str) -> dict[str, Any]:
     """The results of a configuration that have records; None for the others."""
     settings = experiments.read(ROOT / "config" / "arena" / f"{name}.yaml")
-    lines = records.read(ROOT / "docs" / "records" / "arena" / f"{name}.jsonl")
+    lines = records.read(RECORDS / f"{name}.jsonl")
     names = {line["name"] for line in lines}
     there = records.results({key: one for key, one in settings.items() if key in names}, lines)
     return {key: there.get(key) for key in settings}
@@ -57,7 +62,10 @@ LEARNT = ("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
 LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
 DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
-OTHERS = {*SERIES, *TIMES, *STRONGEST, *LEARNT, *LEARNERS, *DETAILS, *PATTERNS, "ultimate", "equal-time"}
+TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
+LADDER = ("ladder-tuned", "ladder-mcts-learnt", "ladder-mcts")
+OURS = {*STRONGEST, *LEARNT, *TREES, *LADDER}
+OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
 
@@ -103,6 +111,78 @@ def scores(*names: str) -> Callable[[dict[str, Any]], str]:
     return lambda found: recorded(found, names, table)
 
 
+def paired(*names: str) -> Callable[[dict[str, Any]], str]:
+    """Matches in pairs of games, with the pentanomial sequential test between two scores."""
+
+    def table(there: list[Any]) -> str:
+        test = Sequential(*SCORES)
+        rows = "| agent | against | won, drawn, lost | score | interval | pairs by points: 0, ½, 1, 1½, 2 "
+        rows += "| log-likelihood ratio | milliseconds a move |\n" + "|---" * 8 + "|\n"
+        for match in (match for one in there for match in one["matches"]):
+            units, pairs = Units.of(match), match["pairs"]
+            low, high = units.interval
+            verdict = {"high": "stronger", "low": "not stronger by so much", None: "undecided"}[test.verdict(pairs)]
+            costs = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
+            rows += (
+                f"| `{match['agents'][0]}` | `{match['agents'][1]}` | {match['wins']}, {match['draws']}, "
+                f"{match['losses']} | {units.rate:.1%} | {low:.1%} to {high:.1%} | {', '.join(map(str, pairs))} | "
+                f"{test.log_ratio(pairs):+.1f}: {verdict} | {costs[0]:.3g} and {costs[1]:.3g} |\n"
+            )
+        return rows
+
+    return lambda found: recorded(found, names, table)
+
+
+SCORES = (0.5, 0.55)
+"""Between which scores the sequential test decides."""
+
+
+def rated(*names: str) -> Callable[[dict[str, Any]], str]:
+    """Ratings of all agents of matches, by Bradley and Terry's model."""
+
+    def table(there: list[Any]) -> str:
+        matches = [match for one in there for match in one["matches"]]
+        agents = sorted({text for match in matches for text in match["agents"]})
+        scores = np.zeros((len(agents), len(agents)))
+        for match in matches:
+            first, second = (agents.index(text) for text in match["agents"])
+            scores[first, second] += match["wins"] + match["draws"] / 2
+            scores[second, first] += match["losses"] + match["draws"] / 2
+        strengths = ratings(scores)
+        rows = "| agent | rating | interval of 95% | games |\n|---|---|---|---|\n"
+        for n in np.argsort(-strengths.points):
+            points, error = strengths.points[n], strengths.errors[n]
+            games, ends = scores[n].sum() + scores[:, n].sum(), f"{points - error:+.0f} to {points + error:+.0f}"
+            rows += f"| `{agents[n]}` | {points:+.0f} | {ends} | {games:.0f} |\n"
+        return rows
+
+    return lambda found: recorded(found, names, table)
+
+
+def errors(found: dict[str, Any]) -> str:
+    """What `pttt arena errors` has measured of the endings beside it."""
+    told = json.loads((RECORDS / "errors.json").read_text(encoding="utf-8"))
+    digest = hashlib.blake2b((RECORDS / "endings.jsonl").read_bytes(), digest_size=8).hexdigest()
+    assert told["digest"] == digest, "errors.json was measured of other endings"
+    return error_meter.table(told["agents"])
+
+
+def curve(name: str) -> Callable[[dict[str, Any]], str]:
+    """The share of player 1 between one number of games and the next, counted in three ways; means of the trainings."""
+
+    def table(there: list[Any]) -> str:
+        rows = "| games so far | draws for player 1 | wins of all games | wins of decided games |\n|---|---|---|---|\n"
+        parts = [stretches(training["curve"]) for training in there[0]["trainings"]]
+        for stretch in zip(*parts, strict=True):
+            counts = np.array([row[1:] for row in stretch], dtype=float)
+            first, second, drawn = counts.T
+            shares = ((first + drawn) / counts.sum(1), first / counts.sum(1), first / (first + second))
+            rows += f"| {stretch[0][0]:,} | {' | '.join(f'{100 * share.mean():.1f}' for share in shares)} |\n"
+        return rows
+
+    return lambda found: recorded(found, [name], table)
+
+
 def robin(name: str) -> Callable[[dict[str, Any]], str]:
     """Standings."""
     return lambda found: recorded(found, [name], lambda there: round_robin.table(there[0]))
@@ -145,7 +225,7 @@ def sizes(found: dict[str, Any], games: int = 100) -> str:
     return rows
 
 
-BOARDS = ROOT / "docs" / "records" / "arena" / "boards.jsonl"
+BOARDS = RECORDS / "boards.jsonl"
 NAMES = {0: "draw", 1: "first player", None: "not solved here"}
 
 
@@ -205,6 +285,11 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "strength": scores(*STRONGEST),
     "learnt": scores(*LEARNT),
     "round-robin": robin("ultimate"),
+    "trees": paired(*TREES),
+    "ladder": paired(*LADDER),
+    "ladder-ratings": rated(*LADDER, *STRONGEST),
+    "errors": errors,
+    "curve-3x3": curve("rows-3x3"),
     "trainings": trainings(*LEARNERS),
     "details": trainings(*DETAILS),
     "curves": lambda found: recorded(found, LEARNERS, lambda there: claims_table.curves(there, MARKS)),

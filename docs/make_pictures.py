@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from pttt_ooc.arena.statistics import Rate
+from pttt_ooc.arena import records
+from pttt_ooc.arena.significance import Units
 from pttt_ooc.frontier.report import interval_figure
 from pttt_ooc.learners.report import AXES, figure_of
 from pttt_ooc.rules.catalogue import named_game
@@ -248,28 +249,32 @@ def frontier_picture() -> None:
 
 def ultimate_picture() -> None:
     """The figures of the Ultimate report, from our matches: times by depth and turn, and the score by time."""
-    with open(RECORDS / "ultimate-times.csv", newline="") as file:
-        times = [(int(row["depth"]), row["turn"], float(row["milliseconds"])) for row in csv.DictReader(file)]
-    with open(RECORDS / "ultimate-timed.csv", newline="") as file:
-        series = [row for row in csv.DictReader(file) if row["seconds"]]
+    lines = records.read(RECORDS / "arena" / "ultimate.jsonl")
+    timed = records.read(RECORDS / "arena" / "ultimate-timed.jsonl")
     figure = Figure(figsize=(10.5, 3.3))
     by_depth, by_turn, by_time = figure.subplots(1, 3)
-    depths = [(depth, time) for depth, turn, time in times if turn == "all"]
+    depths = [
+        (int(line["part"]), line["mean_of_agent_0"]["processor_milliseconds"])
+        for line in lines
+        if line["name"] == "depth-times"
+    ]
     by_depth.plot(*zip(*depths, strict=True), color=ACCENT, marker="o")
     by_depth.set(title="alpha-beta with heur3", xlabel="depth", yscale="log")
     by_depth.set_ylabel("milliseconds for a move (mean)")
     for depth, colour in ((2, WARM), (3, ACCENT)):
-        turns = [(int(turn), time) for d, turn, time in times if d == depth and turn != "all"]
-        by_turn.plot(*zip(*turns, strict=True), color=colour, label=f"depth {depth}")
-    by_turn.set(title="the same, by the number of the turn", xlabel="turn", yscale="log")
+        (turns,) = (line["turns_of_agent_0"] for line in lines if line["name"] == f"turns-depth-{depth}")
+        often = [n for n, moves in enumerate(turns["moves"]) if moves >= 10]
+        numbers = [turns["turn"][n] + 1 for n in often]
+        by_turn.plot(numbers, [turns["processor_milliseconds"][n] for n in often], color=colour, label=f"depth {depth}")
+    by_turn.set(title="the same, by the number of the move", xlabel="move", yscale="log")
     by_turn.legend(frameon=False)
     rivals = (("time-depth-2", "depth 2", WARM), ("time-depth-3", "depth 3", ACCENT), ("time-time", "0.1 s", INK))
     for name, rival, colour in rivals:
         points = []
-        for row in series:
-            if row["experiment"] == name:
-                one = Rate(*(int(row[ended]) for ended in ("won", "drawn", "lost")))
-                points.append((float(row["seconds"]), one.rate, *one.interval))
+        for line in timed:
+            if line["name"] == name:
+                units = Units.of(line)
+                points.append((float(line["part"]), units.rate, *units.interval))
         seconds, scores, low, high = map(np.array, zip(*sorted(points), strict=True))
         errors = [scores - low, high - scores]
         by_time.errorbar(seconds, scores, yerr=errors, color=colour, marker="o", capsize=3)

@@ -1,10 +1,13 @@
 """The arena's pages say what the committed records say, and the records what the agents play."""
 
+import json
+
 import pytest
 
 from benchmarks import arena_pages
 from pttt_ooc.arena import experiments, records, trainings
 from pttt_ooc.arena.matches.runner import SeatedAgents
+from pttt_ooc.arena.solvers import endings, error_meter
 
 CONFIG, RECORDS = arena_pages.ROOT / "config" / "arena", arena_pages.ROOT / "docs" / "records" / "arena"
 LINES = {
@@ -32,12 +35,13 @@ def test_another_result_is_another_table():
     before = {
         name: table(found)
         for name, table in arena_pages.TABLES.items()
-        if not name.startswith(("sizes", "turns", "boards"))
+        if not name.startswith(("sizes", "turns", "boards", "errors"))
     }
     before = {name: table for name, table in before.items() if "|" in table}
     for one in filter(None, found.values()):
         for match in one.get("matches", []):
-            match["wins"], match["losses"], match["pairs"] = match["losses"] + 1, match["wins"], None
+            match["wins"], match["losses"] = match["losses"] + 1, match["wins"]
+            match["pairs"] = match["pairs"][::-1] if match["pairs"] else None
             for agent in (0, 1):
                 if cost := match.get(f"mean_of_agent_{agent}"):
                     cost["nodes"] += 1000
@@ -47,6 +51,19 @@ def test_another_result_is_another_table():
         for row in one.get("standings", []):
             row["points"] += 1
     assert all(arena_pages.TABLES[name](found) != table for name, table in before.items())
+
+
+def test_errors_are_measured_of_the_committed_endings():
+    """All agents of the table faced each ending once, and the cheapest is measured again."""
+    told = json.loads((RECORDS / "errors.json").read_text(encoding="utf-8"))
+    there = endings.read(RECORDS / "endings.jsonl")
+    for one in told["agents"]:
+        assert sum(counts[0] for counts in one["phases"]) == len(there) == told["endings"]
+        kept = sum(counts[1] for counts in one["phases"])
+        assert kept + sum(one["errors"].values()) == len(there)
+    (recorded,) = (one for one in told["agents"] if one["agent"] == "random")
+    again = error_meter.measure("random", there, told["seed"])
+    assert all(again[key] == recorded[key] for key in ("phases", "errors"))
 
 
 def test_records_are_complete_and_compact():
@@ -70,7 +87,10 @@ def test_records_are_complete_and_compact():
         ("ultimate", "expectimax-minimax", "match"),
         ("ultimate", "memory-plain-nodes", "match"),
         ("ultimate", "heur4-heur3", "match"),
+        ("ultimate", "memory-fifo-nodes", "match"),
+        ("ultimate", "nodes-depth-2", "800"),
         ("round-robin", "tuned-nodes", "match"),
+        ("round-robin", "mcts-uct", "match"),
         ("round-robin", "tuned-depth-2", "match"),
     ],
 )

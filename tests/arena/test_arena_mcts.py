@@ -8,8 +8,13 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.kernels import search_control
 from pttt_ooc.arena.kernels.mcts import tree, tree_kernels
 from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.arena.kernels.state_words import PLAYER, RESULT
+from pttt_ooc.arena.kernels.ultimate_learnt import WEIGHTS, total
+from pttt_ooc.arena.learning.ultimate import DRAW, save
 from tests.arena import naive_ultimate as naive
 from tests.arena.arena_kit import ULTIMATE, points, seated
+
+NO_WEIGHTS = np.zeros(0, dtype=np.int16)
 
 
 def solved(position):
@@ -73,7 +78,7 @@ def test_the_tree_is_kept_for_the_next_move():
     kernels, first = tree_kernels(ULTIMATE.rules), tree(50_000)
     state, control = ULTIMATE.start(), np.zeros(8, dtype=np.int64)
     control[search_control.NODE_LIMIT] = 20_000
-    kernels.grow(first, state, generator(1), 0.7, control)
+    kernels.grow(first, state, generator(1), 0.7, True, 0.5, NO_WEIGHTS, control)
     assert first.visits[0] == 20_000
     child = max(range(1, 82), key=lambda node: first.visits[node])
     grandchild = max(range(first.first[child], first.first[child] + first.count[child]), key=lambda n: first.visits[n])
@@ -104,11 +109,61 @@ def test_both_players_search_alike():
         for one, begin in zip(trees, (state, other), strict=True):
             control = np.zeros(8, dtype=np.int64)
             control[search_control.NODE_LIMIT] = 500
-            kernels.grow(one, begin, generator(seed), 0.7, control)
+            kernels.grow(one, begin, generator(seed), 0.7, True, 0.5, NO_WEIGHTS, control)
         assert (trees[0].visits == trees[1].visits).all() and (trees[0].points == trees[1].points).all()
         assert (trees[0].proven == np.array([0, 2, 1, 3])[trees[1].proven]).all()
         proven |= set(trees[0].proven.tolist())
     assert proven == {0, 1, 2, 3}
+
+
+def test_plain_uct_proves_nothing_but_still_sees_ends():
+    plain, solver = seated("mcts:nodes=3000,room=50000,solver=no"), seated("mcts:nodes=3000,room=50000")
+    moves = late(3, 5)[0]
+    for player in (plain, solver):
+        player.begin(0)
+        player.choose(ULTIMATE.after(moves))
+    assert solver.proven and not plain.proven
+    assert plain.effort.nodes == 3000 > solver.effort.nodes
+
+
+@pytest.mark.parametrize(("moves", "nodes"), [([], 60), ([40], 6)])
+def test_leaves_have_the_value_of_the_learnt_evaluation(tmp_path, moves, nodes):
+    """The first visit of each child counts the chance of its mover, by the weights for the agent's side."""
+    weights = np.random.default_rng(0).normal(0, 0.2, (2, WEIGHTS)).astype(np.float32).astype(float)
+    save(tmp_path / "w", ULTIMATE, weights)
+    player = agent(f"mcts:nodes={nodes},path={tmp_path / 'w'}")
+    player.seat(ULTIMATE)
+    player.begin(0)
+    state = ULTIMATE.after(moves)
+    player.choose(state)
+    grown, seen = player._tree, set()
+    for child in range(1, 1 + grown.count[0]):
+        if grown.visits[child] == 1:
+            after = ULTIMATE.play(state, int(grown.move[child]))
+            chance = 1 / (1 + np.exp(-total(after, weights[1])))  # the opponent is to move, the patient one
+            assert grown.points[child] == pytest.approx(1 - chance, abs=2e-3)
+            seen.add(round(chance, 2))
+    assert len(seen) > 1  # the corners and the sides, at least
+
+
+def test_a_draw_is_worth_what_the_weights_say(tmp_path):
+    """A position from which all games are drawn: the mover's children count the worth of a draw."""
+    save(tmp_path / "w", ULTIMATE, np.zeros((2, WEIGHTS)))
+    found = 0
+    for seed in range(200):
+        _, moves = naive.random_game(seed)
+        state = ULTIMATE.after(moves[:-1])
+        if ULTIMATE.play(state, moves[-1])[RESULT] != 3 or len(ULTIMATE.legal(state)) > 1:
+            continue
+        for options, worth in (("", 0.5), (f",path={tmp_path / 'w'}", DRAW)):
+            player = seated(f"mcts:nodes=10,room=200,solver=no{options}")
+            player.begin(0)
+            player.choose(state)
+            child = slice(1, 1 + player._tree.count[0])
+            assert player._tree.points[child].sum() == pytest.approx(worth * player._tree.visits[child].sum())
+            assert player._tree.visits[child].sum() >= 9
+        found |= 1 << int(state[PLAYER])
+    assert found == 3
 
 
 def test_games_follow_from_the_seed():

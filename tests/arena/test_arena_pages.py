@@ -380,6 +380,7 @@ def test_a_game_is_offered_with_the_agents_that_play_it(person, shelf):
     assert (
         {"mcts", "tuned", "qtable"} <= set(agents) and not {"learnt", "strong", "patterns"} & set(agents) and not sizes
     )
+    assert "strongest" in agents and "strongest" not in offered("ultimate-most")[0]
     assert offered("extreme") == (["mcts", "random", "strong", "extreme-alphabeta"], set())
     assert offered("mnk") == (["mcts", "random"], {"rows", "columns", "need"})
     assert offered("growing") == (["mcts", "random"], {"need"})
@@ -500,8 +501,10 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
     seats = game_service.GameService(tmp_path)
-    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt has not been trained here"):  # and no path
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, weights of your own has not been trained here"):  # no path
         seats.answered("ultimate", [], ["learnt", None], "0.5", True)
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt does not play this game"):
+        seats.answered("ultimate:open", [], ["strongest", None], "0.5", True)
     for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
         (tmp_path / learnt).parent.mkdir(exist_ok=True)
         (tmp_path / learnt).touch()

@@ -1,6 +1,7 @@
 """The rules of k-in-a-row, on boards with bounds and without: a second implementation move by move."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -180,3 +181,24 @@ def test_the_command_takes_board_and_length(capsys):
     with pytest.raises(SystemExit, match="0"):
         commands.main(["arena", "perft", "mnk", "--board", "3x3", "--need", "3", "--depth", "9", "--json"])
     assert json.loads(capsys.readouterr().out)["leaves"] == 81792 + 46080
+
+
+def test_random_play_of_tic_tac_toe_has_the_shares_that_the_page_states():
+    """Exactly, by all games of the plain rules."""
+    known = {}
+
+    def shares(position):
+        """The chances of a win of x, a win of o, and a draw."""
+        if position.outcome:
+            return tuple(Fraction(position.outcome == end) for end in ("x", "o", "draw"))
+        key = frozenset(position.marks.items())
+        if key not in known:
+            found = []
+            for square in position.moves():
+                after = position.copy()
+                after.make(square)
+                found.append(shares(after))
+            known[key] = tuple(sum(column) / len(found) for column in zip(*found, strict=True))
+        return known[key]
+
+    assert shares(naive.Position(3, naive.board(3, 3))) == (Fraction(737, 1260), Fraction(121, 420), Fraction(8, 63))

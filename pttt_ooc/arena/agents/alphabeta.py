@@ -27,7 +27,8 @@ class Tuned(Bounded):
     slots
         Of the transposition table, a power of two.
     path
-        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes; it replaces the heuristic.
+        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or ``shipped``;
+        it replaces the heuristic.
     """
 
     heur: int = 3

@@ -75,6 +75,11 @@ class Agent(ABC):
         """Whether a clock decides which moves the agent makes."""
         return False
 
+    @property
+    def needs_all_moves(self) -> bool:
+        """Whether the agent must make all its moves itself, from the first one on."""
+        return False
+
 
 @dataclass
 class Budget:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from pttt_ooc.arena.agents.search_limits import Bounded
-from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
 from pttt_ooc.arena.kernels.mcts import tree, tree_kernels
 from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
+from pttt_ooc.arena.learning.ultimate import load
+
+_NO_WEIGHTS = np.zeros(0, dtype=np.int16)
 
 
 @dataclass
 class TreeSearch(Bounded):
     """UCT with a solver; the part of the tree below the next position is kept for the next move.
 
-    The budget is a time or a number of games played out.
+    The budget is a time or a number of visits of leaves: games played out, or positions evaluated.
 
     Attributes
     ----------
@@ -22,13 +30,20 @@ class TreeSearch(Bounded):
         The constant of UCT.
     reuse
         Whether the tree is kept from move to move.
+    solver
+        Whether wins, losses and draws are proven in the tree.
     room
         The most nodes of the tree.
+    path
+        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or ``shipped``;
+        it replaces the games played out.
     """
 
     explore: float = 0.7
     reuse: bool = True
+    solver: bool = True
     room: int = 2_000_000
+    path: str = ""
 
     name = "mcts"
 
@@ -44,14 +59,20 @@ class TreeSearch(Bounded):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make room for its tree."""
         super().seat(game)
-        self._kernels = tree_kernels(game.rules)
+        self._kernels, self._weights, self._draws = tree_kernels(game.rules), (_NO_WEIGHTS, _NO_WEIGHTS), (0.5, 0.5)
+        if self.path:
+            values = import_module("pttt_ooc.arena.kernels.ultimate_learnt")
+            (own, others), draw = load(Path(self.path), game)
+            self._kernels = tree_kernels(game.rules, values)
+            self._weights = values.whole(own, others), values.whole(others, own)  # by the player whom the agent plays
+            self._draws = draw, 1.0 - draw
         self._tree, self._other = tree(self.room), tree(self.room)
         self.begin(0)
         first = game.start()
         self._control[NODE_LIMIT] = 2
-        self._kernels.grow(self._tree, first, self.rng, self.explore, self._control)  # these lines compile
+        self._grow(first, self._control)  # these lines compile
         self._kernels.keep(self._tree, first, first, self._other)
-        self._kernels.best(self._tree, 0)
+        self._kernels.best(self._tree, 0, self.solver)
         self.begin(0)
 
     def begin(self, *seed: int) -> None:
@@ -72,9 +93,22 @@ class TreeSearch(Bounded):
             self._tree, self._other = self._other, self._tree
         else:
             self._plant()
-        self._kernels.grow(self._tree, state, self.rng, self.explore, control)
+        self._grow(state, control)
         self._state = state.copy()
-        return int(self._kernels.best(self._tree, int(state[0])))
+        return int(self._kernels.best(self._tree, int(state[PLAYER]), self.solver))
+
+    def _grow(self, state: State, control: Any) -> None:
+        player = int(state[PLAYER])
+        self._kernels.grow(
+            self._tree,
+            state,
+            self.rng,
+            self.explore,
+            self.solver,
+            self._draws[player],
+            self._weights[player],
+            control,
+        )
 
     @property
     def proven(self) -> int:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from pttt_ooc.arena.games.base import ArenaError
 
@@ -38,7 +39,7 @@ class LineProcess:
             )
         except OSError as error:
             raise ArenaError(f"{self.name} cannot be started: {error.strerror}.") from error
-        self._rest = b""
+        self._rest, self._closed = b"", False
 
     def tell(self, line: str) -> None:
         """Send a line."""
@@ -71,7 +72,9 @@ class LineProcess:
         return line.decode(errors="replace").strip()
 
     def processor_seconds(self) -> float:
-        """Processor time of all threads of the process so far; not of its children.
+        """Processor time of the process and its descendants so far, with all their threads.
+
+        Those that have ended count with the resolution of the system's table, a hundredth of a second.
 
         Raises
         ------
@@ -79,15 +82,31 @@ class LineProcess:
             The process has ended, or the system does not tell.
         """
         try:
-            return time.clock_gettime(~self._process.pid << 3 | 2)  # the clock of a process, as Linux numbers it
+            return _processor_seconds(self._process.pid)
         except OSError as error:
             raise ArenaError(f"The processor time of {self.name} is not known: {error.strerror}.") from error
 
     def close(self) -> None:
-        """End the process and its children."""
+        """End the process and its children; a second time does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()
+
+
+def _processor_seconds(process: int) -> float:
+    """Processor time of a process, of its children that have ended, and of its living descendants."""
+    place = Path("/proc") / str(process)
+    total = time.clock_gettime(~process << 3 | 2)  # the clock of a process, as Linux numbers it
+    fields = (place / "stat").read_text().rpartition(")")[2].split()
+    total += (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")  # of the children that have ended
+    for task in (place / "task").iterdir():
+        for child in (task / "children").read_text().split():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                total += _processor_seconds(int(child))
+    return total

@@ -1,8 +1,8 @@
 """Monte Carlo tree search, for any rules: UCT with a solver; :func:`tree_kernels` makes the kernels.
 
 L. Kocsis, C. Szepesvari, *Bandit based Monte-Carlo planning* (2006); M. Winands, Y. Bjoernsson, J.-T. Saito,
-*Monte-Carlo tree search solver* (2008).  Results are absolute (player 0 wins, player 1 wins, draw), so a player may
-have several moves in a row.
+*Monte-Carlo tree search solver* (2008).  Leaves are valued by a game of random moves, or by a learnt evaluation.
+Results and values are absolute (points of player 0), so a player may have several moves in a row.
 """
 
 from __future__ import annotations
@@ -68,10 +68,12 @@ class TreeKernels(NamedTuple):
     Attributes
     ----------
     grow
-        ``grow(tree, state, rng, exploration, control)`` plays games until a limit in `control` ends it or the root is
-        proven.
+        ``grow(tree, state, rng, exploration, solver, draw, weights, control)`` visits leaves until a limit in `control`
+        ends it or the root is proven.  Without `solver`, nothing is proven but ends.  A draw is worth `draw` to player
+        0, and one minus `draw` to the other.
     best
-        ``best(tree, player) -> move``: a proven win, or the most visited move that is not proven to lose.
+        ``best(tree, player, solver) -> move``: a proven win, or the most visited move that is not proven to lose;
+        without the solver, the most visited move.
     keep
         ``keep(tree, state, target, other) -> bool``: copy the part of the tree below the position `target`, if it has
         one, to the tree `other`.
@@ -101,7 +103,13 @@ def _proof(tree, node, player):
 
 
 @piece
-def _select(tree, node, player, rng, exploration):
+def _points(result, draw):
+    """The points of player 0 at the end of a game."""
+    return draw if result == DRAW else (1.0 if result == FIRST else 0.0)
+
+
+@piece
+def _select(tree, node, player, rng, exploration, solver, draw):
     """The child to visit next: one that was never visited, or the one with the highest upper bound."""
     begin, number = tree.first[node], tree.count[node]
     offset = below(rng, number)
@@ -109,13 +117,13 @@ def _select(tree, node, player, rng, exploration):
     width = exploration * np.sqrt(np.log(tree.visits[node] + 1.0))
     for index in range(number):
         child = begin + (index + offset) % number
-        if tree.proven[child] == FIRST + player:
-            return child
-        if tree.proven[child] == SECOND - player:
-            continue
         visits = tree.visits[child]
-        if tree.proven[child] == DRAW:
-            bound = 0.5
+        if solver and tree.proven[child] == FIRST + player:
+            return child
+        if solver and tree.proven[child] == SECOND - player:
+            continue
+        if solver and tree.proven[child] == DRAW:
+            bound = draw if player == 0 else 1.0 - draw
         elif visits == 0:
             bound = 1e9
         else:
@@ -126,26 +134,26 @@ def _select(tree, node, player, rng, exploration):
 
 
 @piece
-def _back_up(tree, path, movers, length, result):
-    """Count a game at all nodes of its path, from the last one upward, and prove nodes from proven children."""
+def _back_up(tree, path, movers, length, points, solver):
+    """Count a value at all nodes of its path, from the last one upward, and prove nodes from proven children."""
     for index in range(length - 1, -1, -1):
         node = path[index]
         tree.visits[node] += 1
         if index > 0:
-            if result == DRAW:
-                tree.points[node] += 0.5
-            elif result == FIRST + movers[index - 1]:
-                tree.points[node] += 1.0
-        if tree.proven[node] == UNFINISHED and index + 1 < length and tree.proven[path[index + 1]] != UNFINISHED:
+            tree.points[node] += points if movers[index - 1] == 0 else 1.0 - points
+        below_proven = index + 1 < length and tree.proven[path[index + 1]] != UNFINISHED
+        if solver and tree.proven[node] == UNFINISHED and below_proven:
             tree.proven[node] = _proof(tree, node, movers[index])
 
 
 @bare_kernel
-def _best(tree, player):
+def _best(tree, player, solver):
     chosen, most = -1, -2.0
     for child in range(tree.first[0], tree.first[0] + tree.count[0]):
         worth = float(tree.visits[child])
-        if tree.proven[child] == FIRST + player:
+        if not solver:
+            pass
+        elif tree.proven[child] == FIRST + player:
             worth = 1e18
         elif tree.proven[child] == SECOND - player:
             worth = worth * 1e-18 - 1.0
@@ -180,11 +188,37 @@ def _copy_below(tree, node, other, sources):
 
 
 @cache
-def _growth(rules: ModuleType) -> Any:
-    """The kernel ``grow``."""
+def _leaves(rules: ModuleType, values: ModuleType | None) -> Any:
+    """The kernel ``leaf``: the points of player 0 in a position that is not an end."""
+    if values is None:
+
+        @bare_kernel
+        def played_out(state, rng, draw, weights):
+            """How a game ends after random moves."""
+            while state[RESULT] == UNFINISHED:
+                rules.play(state, rules.pick(state, below(rng, rules.count(state))))
+            return _points(state[RESULT], draw)
+
+        return played_out
 
     @bare_kernel
-    def expand(tree, node, state, moves, scratch):
+    def evaluated(state, rng, draw, weights):
+        """The learnt evaluation as a chance to win."""
+        values.note(state, weights)
+        chance = 1.0 / (1.0 + np.exp(-values.noted(state, 0, weights) / values.SCALE))
+        return chance if state[PLAYER] == 0 else 1.0 - chance
+
+    return evaluated
+
+
+@cache
+def _growth(rules: ModuleType, values: ModuleType | None) -> Any:
+    """The kernel ``grow``."""
+    leaf = _leaves(rules, values)
+    words = rules.WORDS + (0 if values is None else values.NOTES)
+
+    @bare_kernel
+    def expand(tree, node, state, moves, scratch, solver):
         """Give a node its children, and prove those that end the game."""
         begin, number = tree.filled[0], rules.legal(state, moves)
         if begin + number > len(tree.move):
@@ -201,10 +235,11 @@ def _growth(rules: ModuleType) -> Any:
             tree.proven[child] = scratch[RESULT]
         tree.filled[0] = begin + number
         tree.first[node], tree.count[node] = begin, number
-        tree.proven[node] = _proof(tree, node, state[PLAYER])
+        if solver:
+            tree.proven[node] = _proof(tree, node, state[PLAYER])
 
     @bare_kernel
-    def descend(tree, state, path, movers, rng, exploration, moves, scratch):
+    def descend(tree, state, path, movers, rng, exploration, solver, draw, moves, scratch):
         """Play from the root to a node that is proven or has no children, and return the length of the path."""
         path[0], movers[0] = 0, state[PLAYER]
         length, node = 1, 0
@@ -212,25 +247,18 @@ def _growth(rules: ModuleType) -> Any:
             if tree.count[node] == 0:
                 if tree.visits[node] == 0 and node > 0:
                     break
-                expand(tree, node, state, moves, scratch)
+                expand(tree, node, state, moves, scratch, solver)
                 if tree.count[node] == 0 or tree.proven[node] != UNFINISHED:
                     break
-            node = _select(tree, node, state[PLAYER], rng, exploration)
+            node = _select(tree, node, state[PLAYER], rng, exploration, solver, draw)
             rules.play(state, tree.move[node])
             path[length], movers[length] = node, state[PLAYER]
             length += 1
         return length
 
-    @bare_kernel
-    def play_out(state, rng):
-        """How a game ends after random moves."""
-        while state[RESULT] == UNFINISHED:
-            rules.play(state, rules.pick(state, below(rng, rules.count(state))))
-        return state[RESULT]
-
     @kernel
-    def grow(tree, start, rng, exploration, control):
-        state, scratch = np.empty(rules.WORDS, dtype=np.int64), np.empty(rules.WORDS, dtype=np.int64)
+    def grow(tree, start, rng, exploration, solver, draw, weights, control):
+        state, scratch = np.empty(words, dtype=np.int64), np.empty(rules.WORDS, dtype=np.int64)
         moves = np.empty(rules.WIDTH, dtype=np.int64)
         path = np.empty(rules.LENGTH + 1, dtype=np.int64)
         movers = np.empty(rules.LENGTH + 1, dtype=np.int64)  # who moves at each node of the path
@@ -242,12 +270,11 @@ def _growth(rules: ModuleType) -> Any:
             control[NODES] += 1
             for word in range(rules.WORDS):
                 state[word] = start[word]
-            length = descend(tree, state, path, movers, rng, exploration, moves, scratch)
+            length = descend(tree, state, path, movers, rng, exploration, solver, draw, moves, scratch)
             control[REACHED] = max(control[REACHED], length - 1)
             result = np.int64(tree.proven[path[length - 1]])
-            if result == UNFINISHED:
-                result = play_out(state, rng)
-            _back_up(tree, path, movers, length, result)
+            points = leaf(state, rng, draw, weights) if result == UNFINISHED else _points(result, draw)
+            _back_up(tree, path, movers, length, points, solver)
 
     return grow
 
@@ -290,6 +317,6 @@ def _reuse(rules: ModuleType) -> Any:
 
 
 @cache
-def tree_kernels(rules: ModuleType) -> TreeKernels:
-    """The kernels for a game's rules."""
-    return TreeKernels(_growth(rules), _best, _reuse(rules))
+def tree_kernels(rules: ModuleType, values: ModuleType | None = None) -> TreeKernels:
+    """The kernels for a game's rules; with values, leaves are evaluated and no games are played out."""
+    return TreeKernels(_growth(rules, values), _best, _reuse(rules))

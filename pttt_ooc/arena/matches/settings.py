@@ -73,6 +73,8 @@ class Match:
 
     def _checked(self, text: str) -> Agent:
         one = agent(text)
+        if self.opening and one.needs_all_moves:
+            raise ArenaError(f"The agent {text} must make all its moves itself: leave out the moves at random.")
         wanted = getattr(one, "time", None)
         if self.limit is not None and wanted is not None and wanted >= self.limit:
             raise ArenaError(

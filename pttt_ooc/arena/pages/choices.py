@@ -48,9 +48,10 @@ AGENTS = (
     Offer("mcts", "Monte Carlo tree search", f"mcts:{_CLOCK},room=400000"),
     Offer("random", "Chance", "random"),
     Offer("tuned", "Tuned alpha-beta", f"tuned:{_CLOCK},slots=262144", _ULTIMATE),
+    Offer("strongest", "Tuned alpha-beta, learnt", f"tuned:{_CLOCK},slots=262144,path=shipped", _ULTIMATE),
     Offer(
         "learnt",
-        "Tuned alpha-beta, learnt",
+        "Tuned alpha-beta, weights of your own",
         f"tuned:{_CLOCK},slots=262144,path={{directory}}/ultimate.weights",
         _ULTIMATE,
     ),

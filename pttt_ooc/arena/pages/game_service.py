@@ -14,6 +14,9 @@ from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, A
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, Offer, agents_of
 
+SHIPPED = "path=shipped"
+"""In the text of an agent with the package's weights, which are for one game."""
+
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
 
@@ -62,6 +65,8 @@ class GameService:
         return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
+        if SHIPPED in offer.text:
+            return game_text == "ultimate"  # the rules for which these weights were learnt
         _, needs, file = offer.text.partition("{directory}/")
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
@@ -101,7 +106,8 @@ class GameService:
         offer = next((offer for offer in AGENTS if offer.key == key), None)
         if offer is None or seconds not in SECONDS:
             raise ArenaError("There is no such opponent here; choose one of the list.")
-        if offer.games and rules.name not in offer.games:
+        other_rules = SHIPPED in offer.text and rules.text != "ultimate"
+        if other_rules or (offer.games and rules.name not in offer.games):
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
             raise ArenaError(f"{offer.label} has not been trained here; choose another opponent.")

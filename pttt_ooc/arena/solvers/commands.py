@@ -1,7 +1,8 @@
-"""The command ``pttt arena solve``."""
+"""The commands ``pttt arena solve``, ``endings`` and ``errors``."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.options import ForceOption, JsonOption
+from pttt_ooc.options import ForceOption, JsonOption, OutputFileOption
 
 BoardOption = Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="The size of the board.")]
 NeedOption = Annotated[int, typer.Option(help="Marks in a row that win.")]
@@ -66,6 +67,43 @@ def solve(
         result |= {"positions": everything.positions, "games": everything.games}
         result["games_up_to_symmetry"] = everything.different_games
     print(json.dumps(result) if as_json else _sentences(result))
+
+
+def endings(
+    output: OutputFileOption,
+    positions: Annotated[int, typer.Option(min=1, metavar="N", help="Number of endings.")] = 3000,
+    seed: Annotated[int, typer.Option(min=0, help="The games follow from it.")] = 0,
+    force: ForceOption = False,
+) -> None:
+    """Write endings of Ultimate tic-tac-toe from games by lot, with the exact value of each move.
+
+    They have 5 to 20 open squares, and some moves keep the value while others do not.
+    """
+    from pttt_ooc.arena.solvers import endings as found
+
+    check_output(output, force=force)
+    chosen, games, equal = found.collect(positions, seed)
+    found.write(output, chosen, seed=seed, games=games, equal=equal)
+    print(f"{output}: {len(chosen)} endings of {games} games; in {equal} others all moves are equally good.")
+
+
+def errors(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Endings that pttt arena endings has written.")],
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Agents with their options.")],
+    seed: Annotated[int, typer.Option(min=0, help="Of the agents.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how often agents keep the exact value of endings of Ultimate tic-tac-toe, by phase."""
+    from pttt_ooc.arena.solvers import endings as collection
+    from pttt_ooc.arena.solvers import error_meter
+
+    there = collection.read(file)
+    found = [error_meter.measure(text, there, seed) for text in agents]
+    if as_json:
+        digest = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
+        print(json.dumps({"endings": len(there), "digest": digest, "seed": seed, "agents": found}))
+    else:
+        print(error_meter.table(found), end="")
 
 
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:

@@ -1,0 +1,37 @@
+"""The weights in the package: the ones that are named, and strong without any training."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.learning import ultimate
+from tests.arena.arena_kit import ULTIMATE, points, seated
+
+
+def test_the_file_has_the_digest_that_is_named():
+    file = Path(ultimate.__file__).with_name("ultimate.weights")
+    assert hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest() == ultimate.SHIPPED_DIGEST
+    shipped, read = ultimate.load(Path(ultimate.SHIPPED), ULTIMATE), ultimate.load(file, ULTIMATE)
+    assert np.array_equal(shipped[0], read[0]) and shipped[1] == read[1] == ultimate.DRAW
+
+
+def test_they_beat_the_searches_without_them():
+    assert points(seated("tuned:depth=2,path=shipped"), seated("alphabeta:heur=3,depth=1"), 20) >= 14
+
+
+def test_they_are_for_one_game():
+    with pytest.raises(ArenaError, match="is for ultimate, not for ultimate:open"):
+        ultimate.load(Path(ultimate.SHIPPED), game("ultimate:open"))
+
+
+@pytest.mark.full
+def test_the_training_makes_the_same_file(tmp_path):
+    """On another kind of processor the last bits may differ."""
+    weights, _ = ultimate.train(ULTIMATE, 4_000_000)
+    ultimate.save(tmp_path / "again", ULTIMATE, weights)
+    digest = hashlib.blake2b((tmp_path / "again").read_bytes(), digest_size=8).hexdigest()
+    assert digest == ultimate.SHIPPED_DIGEST
