@@ -88,7 +88,7 @@ def find_value(settings: CourseSettings, database: Database, storage: Storage, t
             session.merge(Fact(name="value", value=[*value.interval, value.source]))
             _renew(session, before.interval if before else value.interval, value.interval)
             touch(session)
-            if is_graded(session):
+            if before and is_graded(session):
                 settle(session, storage.data, "the value of the game is known better, or set anew")
     return value
 
