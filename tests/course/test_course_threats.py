@@ -87,7 +87,7 @@ def test_public_addresses_name_no_student(populated, tmp_path):
     texts = [populated.client.get(path) for path in PUBLIC]
     assert [answer.status_code for answer in texts] == [200] * len(PUBLIC)
     with populated.database.reading() as session:
-        files = publish(session, populated.settings, tmp_path / "public")
+        files = publish(session, populated.settings, populated.data, tmp_path / "public")
     found = [answer.text for answer in texts] + [file.read_text() for file in files]
     for text in found:
         assert not re.search("grace|hopper|emmy|noether|example.org", text, re.IGNORECASE)
@@ -95,7 +95,7 @@ def test_public_addresses_name_no_student(populated, tmp_path):
 
 def test_hostile_texts_are_text_everywhere(populated, tmp_path):
     with populated.database.reading() as session:
-        (page, *_) = publish(session, populated.settings, tmp_path / "public")
+        (page, *_) = publish(session, populated.settings, populated.data, tmp_path / "public")
     for text in (page.read_text(), populated.client.get("/course").text):
         assert "4711" in text and "<script>alert" not in text
     feed = ElementTree.fromstring(populated.client.get("/course/announcements.atom").text)

@@ -47,7 +47,7 @@ def published(lab, tmp_path):
         session.add_all(Entry(first_id=a, second_id=b, value=(a - b) / 1000) for a in first for b in second)
         Desk(session, lab.data, "Ada").announce("The viva", "Room 32-144, on 3 March.\nBring your laptop.")
     with lab.database.reading() as session:
-        publish(session, lab.settings, tmp_path / "public")
+        publish(session, lab.settings, lab.data, tmp_path / "public")
     return tmp_path / "public"
 
 

@@ -100,7 +100,10 @@ WRITES = {
     "certify": ("mini-2x3k2-abrupt", "--output", "{}"),
     "grader backup": ("{}",),
     "grader kit": ("{}",),
+    "course backup": ("{}",),
+    "course download": ("strategies", "--output", "{}"),
     "course grades": ("--output", "{}"),
+    "arena endings": ("--output", "{}"),
     "arena solve": ("--board", "3x3", "--need", 3, "--method", "pairing", "--certificate", "{}"),
     "arena train-patterns": ("--output", "{}"),
     "arena train-ultimate": ("--output", "{}"),
@@ -112,7 +115,10 @@ WRITES = {
 GAMELESS = (
     "grader backup",
     "grader kit",
+    "course backup",
+    "course download",
     "course grades",
+    "arena endings",
     "arena solve",
     "arena train-patterns",
     "arena train-ultimate",
@@ -132,8 +138,8 @@ def test_every_command_that_writes_a_file_has_force():
         for p in one.params
         if {"--output", "--log"} & set(p.opts) and (p.metavar or "").startswith("FILE")
     }
-    others = {"export", "grader backup", "grader kit", "arena solve"}
-    assert files == set(WRITES) - others | {"arena record"}  # which keeps what is in the file
+    others = {"export", "grader backup", "course backup", "grader kit", "arena solve"}
+    assert files == set(WRITES) - others | {"arena record", "course serve", "serve"}  # which keep what is in the file
 
 
 @pytest.fixture(scope="module")
