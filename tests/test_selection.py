@@ -14,7 +14,15 @@ from tests.kits.selection import mark_cases
 from tests.kits.untried import NEEDS, Untried, untried
 
 TESTS = Path(__file__).parent
-NOTHING_TO_INSTALL = ("superuser", "has no device", "game has no symmetry", "compile nothing", "mount a small disk")
+NOTHING_TO_INSTALL = (
+    "/dev/full",
+    "nothing can be mounted",
+    "superuser",
+    "has no device",
+    "game has no symmetry",
+    "compile nothing",
+    "mount a small disk",
+)
 NOTHING_TO_INSTALL += (
     "another version has compiled",
     "there are walls",

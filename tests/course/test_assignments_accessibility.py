@@ -51,7 +51,7 @@ def site(tmp_path_factory):
         failed = session.get(Agent, 3)
         failed.status, failed.message, failed.detail = "Rejected", "THREW AN EXCEPTION", "Traceback\n" + "y" * 300
         session.add(AgentMatch(first_id=1, second_id=2, wins=1, draws=1, losses=0))
-        set_term(session, Term("UTC", 0, 3))
+        set_term(session, Term("UTC", 0, team_size=3))
         invite(session, "team Team A", find_team(session, "Team A"))
     second = SecondGame(lab)
     second.baseline()

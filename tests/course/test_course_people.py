@@ -23,7 +23,7 @@ GOOD, OTHER = "correct horse battery", "another long password"
 def people(lab):
     """A course with two teams of one student each, teams of at most two, and somebody with rights."""
     with lab.database.writing() as session:
-        set_term(session, Term("UTC", 0, 2))
+        set_term(session, Term("UTC", 0, team_size=2))
         text = "team,name,email\nTeam A,Ann,ann@example.org\nTeam B,Bob,bob@example.org\n"
         lab.tokens |= dict(apply_roster(session, read_roster(text, "roster")).tokens)
         lab.tokens["staff"] = add_staff(session, "Ada", "ada@example.org", "instructor")
@@ -203,7 +203,7 @@ def test_a_student_makes_a_team_and_leaves_it(people):
 @pytest.mark.slow
 def test_teams_are_the_instructors_unless_the_course_says_otherwise(people):
     with people.database.writing() as session:
-        set_term(session, Term("UTC", 0, 0))
+        set_term(session, Term("UTC", 0))
     ann = by_link(people, "ann@example.org")
     assert "Leave the team" not in ann.get("/account").text
     answer = send(ann, "/account/leave")

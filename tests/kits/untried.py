@@ -37,6 +37,7 @@ NEEDS = {
     "IIG-RL-Benchmark": ("beside IIG-RL-Benchmark", "", "see docs/eas.md"),
     "exp-a-spiel": ("beside exp-a-spiel", "", "see docs/eas.md"),
     "no make": ("of make", "make", ""),
+    "no unshare": ("of bots behind walls", "util-linux", ""),
 }
 
 

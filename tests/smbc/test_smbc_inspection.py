@@ -193,4 +193,4 @@ def test_the_board_of_a_page_shows_marks_moves_and_shared_probabilities():
     assert taken == [(2, "o", 2), (4, "x", 1), (6, "x", 3)]
     chances = {cell.square: (cell.probability, cell.shade) for cell in board if cell.probability is not None}
     assert chances == {0: (0.25, 2), 8: (0.25, 2), 5: (0.25, 2)}
-    assert [move["label"] for move in moves] == ["1 9", "6"]
+    assert [move["label"] for move in moves] == ["0 8", "5"]

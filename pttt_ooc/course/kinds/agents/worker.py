@@ -168,7 +168,7 @@ class Worker:
                 session.add(AgentMatch(first_id=first.id, second_id=second.id, **counts))
         except IntegrityError:  # a team was removed meanwhile
             return True
-        log.info("played", extra={"first": first.id, "second": second.id, **counts})
+        log.info("played", extra={"first": first.id, "second": second.id, "wins": counts["wins"]})
         if is_last:
             self._settle("head-to-head played")
         return True
