@@ -17,8 +17,8 @@ from pttt_ooc.web.shell import Account
 
 
 @dataclass(frozen=True)
-class Staff:
-    """The account of an instructor or assistant, who is no team: the number is below zero."""
+class _PersonAccount:
+    """The account of somebody who is no team: the number is below zero."""
 
     person: Person
 
@@ -31,28 +31,19 @@ class Staff:
     def name(self) -> str:
         """The name that pages show."""
         return self.person.name
+
+
+class Student(_PersonAccount):
+    """The account of a student who is in no team."""
+
+
+class Staff(_PersonAccount):
+    """The account of an instructor or assistant."""
 
     @property
     def role(self) -> str:
         """What the person is."""
         return self.person.role
-
-
-@dataclass(frozen=True)
-class Student:
-    """The account of a student who is in no team: the number is below zero."""
-
-    person: Person
-
-    @property
-    def id(self) -> int:
-        """See :class:`pttt_ooc.web.shell.Account`."""
-        return -self.person.id
-
-    @property
-    def name(self) -> str:
-        """The name that pages show."""
-        return self.person.name
 
 
 def person_behind(account: Account | None) -> Person | None:

@@ -176,8 +176,8 @@ class Responder:
         """The best response in a subtree, without what the responder got before."""
         path = np.array(subtree.path, np.int64).reshape(-1, 2)
         _, _, infoset, squares, need = subtree
+        self._known.now[0] += 1
         while True:
-            self._known.now[0] += 1
             steps = self._steps
             value = search_subtree(
                 self._rules, self._opponent, self._own, self._positions, steps, path, infoset, squares, need
@@ -425,7 +425,7 @@ def bound_attempts(
     row: Any,
 ) -> float:
     """Set the bounds of all attempts at an infoset; returns the highest."""
-    player, plan, digests, bounds, bounded = opponent[:5]
+    player, plan, digests, bounds, bounded, _ = opponent
     for square in range(rules.squares):
         possible = not (own | tried) >> square & 1 and rules.least[stabiliser, square] == square
         row[square] = 0.0 if possible else NEVER
@@ -488,9 +488,10 @@ def respond(
     own, tried, stabiliser, parent, result, depth, infoset = node
     steps.counts[1] += 1
     one, two = np.uint64(0), np.uint64(0)
+    digests, known = opponent[2], opponent[5]
     if infoset < 0:  # what the own plan attempts has to be searched anyway
-        one, two = transposition_key(opponent[2], positions, span, own, tried, stabiliser)
-        bound = proven(opponent[5], one, two, -NEVER)
+        one, two = transposition_key(digests, positions, span, own, tried, stabiliser)
+        bound = proven(known, one, two, -NEVER)
         if bound <= need:
             return bound
     base, best, dropped = steps.counts[0], need, NEVER
@@ -553,8 +554,8 @@ def respond(
             dropped = max(dropped, total)
             steps.counts[0] = mark
     bound = best if best > need else min(dropped, need)
-    if infoset < 0:
-        note(opponent[5], one, two, bound)
+    if infoset < 0 and not steps.counts[2]:  # if something did not fit, it is no bound
+        note(known, one, two, bound)
     return bound
 
 

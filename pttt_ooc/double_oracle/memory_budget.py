@@ -12,7 +12,7 @@ from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.double_oracle.restricted_histories import Plans
 from pttt_ooc.double_oracle.rule_tables import RuleTables
-from pttt_ooc.double_oracle.transpositions import new_transpositions
+from pttt_ooc.double_oracle.transpositions import BYTES
 from pttt_ooc.errors import MemoryBudgetError
 
 _GROWN = 2.5  # an array that grows, and its copy
@@ -44,7 +44,7 @@ class RunMemory:
         self._fixed: dict[str, float] = {
             **process_needs(),
             "tables of the rules": sum(one.nbytes for one in tables),
-            "transpositions": 2 * sum(one.nbytes for one in new_transpositions()),
+            "transpositions": 2 * BYTES,
         }
 
     def for_bounds(self, plans: Plans, histories: int, exact: bool) -> float:

@@ -21,6 +21,10 @@ ENTRIES = 1 << 16
 """Number of infosets that are kept, a power of 2; of those that share an entry, the last one."""
 
 
+BYTES = 32 * ENTRIES
+"""Of all arrays together."""
+
+
 class Transpositions(NamedTuple):
     """What was proven about infosets.
 

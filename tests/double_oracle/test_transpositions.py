@@ -52,6 +52,18 @@ def test_less_is_visited_where_failures_cost_nothing(name, player, monkeypatch):
     assert found[1 << 16].visited < 0.6 * found[1].visited
 
 
+@pytest.mark.parametrize(("name", "player"), [("dark-hex-2x3-classical", 1), ("mini-2x3k3-classical", 0)])
+def test_a_search_that_had_too_little_room_leaves_no_bound(name, player):
+    oracle = DoubleOracle(named_game(name), memo_mb=4)
+    opponent, found = random_plan(oracle.rules, 1 - player, 0), []
+    for room in (1 << 16, 3):
+        responder = Responder(oracle.rules, player, 4)
+        responder._room = room
+        found.append(responder.respond(opponent, bounded=False))
+    assert found[0].value == found[1].value
+    assert np.array_equal(found[0].steps.squares, found[1].steps.squares)
+
+
 def key(**changes):
     """The key of an infoset with three positions of the opponent, of which the second one may be changed."""
     positions, digests = new_positions(4), np.arange(8, dtype=np.uint64).reshape(4, 2) + np.uint64(5)
