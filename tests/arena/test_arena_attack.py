@@ -32,8 +32,8 @@ def by_lot(draw, plies=81):
 
 
 def test_a_brute_force_gives_the_same_values():
-    """One solver for all positions; its tables are cleared now and then, before they are too full."""
-    draw, solver = random.Random(4), attack.ProofSolver(100)
+    """One solver for all positions: its tables have what earlier questions found."""
+    draw, solver = random.Random(4), attack.ProofSolver(200)
     seen, total = [], 0
     while len(seen) < 120:
         moves, position = by_lot(draw, draw.randint(44, 70))
@@ -42,11 +42,17 @@ def test_a_brute_force_gives_the_same_values():
             continue
         found, nodes = solver.value(state)
         assert found == value(position)
-        assert all((keys[:, 2] != 0).mean() <= 0.75 for keys, _ in solver._tables)
         seen.append(found)
         total += nodes
-    assert 4 * 256 < total < 1500  # several tables full; worse numbers need more nodes
+    assert total < 1500  # worse numbers need more nodes
     assert min(seen.count(one) for one in (-1, 0, 1)) > 10
+
+
+def test_tables_are_cleared_before_they_are_too_full():
+    draw, solver = random.Random(2), attack.ProofSolver(200)
+    for _ in range(12):
+        solver.value(ULTIMATE.after(by_lot(draw, 20)[0]))
+        assert all((keys[:, 2] != 0).mean() <= 0.75 for keys, _ in solver._tables)
 
 
 def test_too_few_nodes_leave_a_value_unknown():
