@@ -14,7 +14,7 @@ from pttt_ooc.course import standings
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.games.intake import game_grader, intake_of
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, part_since, under_way
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.queue import waiting
 from pttt_ooc.course.schemas import MatrixOut, StandingOut, SubmissionOut
@@ -89,15 +89,9 @@ def starter_kit(grader: UsedGrader, account: Allowed, game: Game) -> Response:
 
 
 def _own(own: Grader, account: Account | None, number: int) -> Submission:
-    """A submission of the team, or any for people with rights; the same 404 for another team's as for none."""
     with own.database.reading() as session:
         found = session.get(Submission, number)
-    allowed = found is not None and (
-        isinstance(account, Staff) or (account is not None and account.id == found.team_id)
-    )
-    if found is None or not allowed:
-        raise HTTPException(404, f"There is no submission {number} of yours in {own.settings.game}.")
-    return found
+    return own_or_any(found, account, f"submission {number} of yours in {own.settings.game}")
 
 
 @router.get("/{game}/submissions/{number}")
@@ -112,25 +106,19 @@ def submission_part(
     request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number, seen: Seen = ""
 ) -> Response:
     """The verdict, if it has changed."""
-    context = _verdict(grader, account, game, number)
-    if context["stamp"] == seen:
-        return Response(status_code=UNCHANGED)
-    return render(request, "grader/games/part.html", account, **context)
+    return part_since(request, "grader/games/part.html", account, _verdict(grader, account, game, number), seen)
 
 
 def _verdict(grader: Grader, account: Account | None, game: str, number: int) -> dict[str, Any]:
     own = game_grader(grader, game)
-    found, place = _own(own, account, number), _place(own, number)
+    found = _own(own, account, number)
     with grader.database.reading() as session:
         zone = term_of(session).zone
-    sign = read_sign(own.storage.alive)
     return {
+        **under_way(found, _place(own, number), own.storage.alive),
         "submission": found,
-        "place": place,
         "game": game,
         "value": own.game_value(),
-        "sign": sign,
-        "stamp": f"{found.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}",
         "local": lambda at: shown(at, zone),
     }
 
@@ -146,10 +134,8 @@ def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Nu
     """The file of a submission, as it was handed in."""
     own = game_grader(grader, game)
     found = _own(own, account, number)
-    file = own.storage.upload(found.file)
-    if not file.is_file():
-        raise HTTPException(404, f"The file of submission {number} is lost; tell the instructors.")
-    return FileResponse(file, media_type="application/zip", filename=f"{game}-{found.player}-{number}.zip")
+    file, name = own.storage.upload(found.file), f"{game}-{found.player}-{number}.zip"
+    return as_handed_in(file, f"submission {number}", name, "application/zip")
 
 
 # ---------------------------------------------------------------------------------------------

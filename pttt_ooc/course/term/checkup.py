@@ -207,7 +207,8 @@ def _judgements(session: Session) -> list[str]:
     failed = session.scalars(select(Submission.id).where(Submission.status == REJECTED, Submission.note == GAVE_UP))
     agents = session.scalars(select(Agent.id).where(Agent.status == REJECTED, Agent.message == GAVE_UP))
     told = [
-        f"The server could not judge agent {number}; see the log, and let its team send it again." for number in agents
+        f"The server could not judge agent {number}; see the log, then `pttt course rejudge {number} --kind agents`."
+        for number in agents
     ]
     return told + [
         f"The server could not judge submission {number}; see the log, then `pttt course rejudge {number}`."
