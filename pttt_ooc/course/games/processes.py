@@ -7,6 +7,7 @@ from pathlib import Path
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.games.directory import directory_of, make_games
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
+from pttt_ooc.course.term.assignments import further_games
 
 MODULE = "pttt_ooc.course.worker"
 
@@ -23,3 +24,9 @@ def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
     for settings in games:
         check_value_is_known(settings)
     return [(f"worker of {one.game}", MODULE, str(directory_of(data, one.game))) for one in games]
+
+
+def needed(database: Database) -> list[str]:
+    """The further games that assignments name."""
+    with database.reading() as session:
+        return further_games(session)

@@ -19,13 +19,12 @@ from pttt_ooc.course.term.commands import (
     tell,
     trying,
 )
+from pttt_ooc.course.term.grade_commands import grade_facts, grade_lines
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-
-    from pttt_ooc.course.term.tables import GradeRow
 
 _LISTED = 50
 KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, bots, agents or report.")]
@@ -237,28 +236,6 @@ def pick(
             rows = Desk(session, data, by).pick(team, assignment, None if number == "none" else int(number))
             told = grade_facts(session, rows)
     tell({"team": team, "assignment": assignment, "pick": number, "grades": told}, as_json, grade_lines(told))
-
-
-def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
-    """Grades that have changed, for programs."""
-    from pttt_ooc.course.models import Team
-    from pttt_ooc.course.term.tables import Assignment
-
-    found = []
-    for row in rows:
-        team, assignment = session.get(Team, row.team_id), session.get(Assignment, row.assignment_id)
-        assert team is not None and assignment is not None
-        found.append({"team": team.own_name, "assignment": assignment.name, "points": row.points})
-    return found
-
-
-def grade_lines(told: list[dict[str, Any]]) -> list[str]:
-    """The same for people."""
-    from pttt_ooc.course.names import shown
-
-    points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
-    lines = [f"{shown(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
-    return lines or ["No grade changes."]
 
 
 def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
