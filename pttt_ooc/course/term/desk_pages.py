@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import Number, Seen, part_since
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import ACCEPTED, REJECTED
 from pttt_ooc.course.term import downloads, rejudging, rulings, search, similar
@@ -203,9 +204,14 @@ def similar_page(request: Request, grader: UsedGrader, account: Allowed) -> Resp
 
 
 @router.get("/bots/{number}")
-def bot_file(grader: UsedGrader, account: Allowed, number: Number) -> Response:
-    """The file of a bot, as it was handed in."""
-    found = downloads.bot_file(grader.storage.data, number)
+def bot_file(
+    grader: UsedGrader,
+    account: Allowed,
+    number: Number,
+    league: Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9-]{0,39}$")] = None,
+) -> Response:
+    """The file of a bot, as it was handed in; of a further league, if it is named."""
+    found = downloads.bot_file(league_directory(grader.storage.data, league), number)
     if found is None:
         raise HTTPException(404, f"There is no bot {number}.")
     headers = {"Content-Disposition": f'attachment; filename="{found[0]}"'}
