@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.games import processes as games
+from pttt_ooc.course.games.exploring import tell_address
 from pttt_ooc.course.kinds.agents import processes as agents
 from pttt_ooc.course.kinds.bots import processes as bots
 from pttt_ooc.course.kinds.strategies import processes as strategies
@@ -141,6 +142,7 @@ class _Processes:
                 *bots.further_workers(self._data, self._database),
             ]
             own = [strategies.pages(self._data, self._settings.game), *bots.pages(self._data)]
+            explorers = self._explorers()
         behind = [self._processes_behind(one) for one in own]
         parts = json.dumps([part for _, calls in behind for part in json.loads(calls)])
         web = (WEBSERVER, str(self._data), str(self._descriptor), parts, self._other_parts)
@@ -149,11 +151,21 @@ class _Processes:
             self._child("worker", ("pttt_ooc.course.worker", str(self._data))),
             *(self._child(name, tuple(command)) for name, *command in workers),
             *(child for children, _ in behind for child in children),
+            *explorers,
             *self._others,
         ]
         self._known = {command: child for command, child in self._known.items() if child in self._children}
         self._there = there
         return self._children
+
+    def _explorers(self) -> list[Child]:
+        """The answerers of further games, which the web process finds by their addresses."""
+        found = []
+        for game in games.needed(self._database):
+            children, calls = self._processes_behind(games.explored(self._data, game))
+            tell_address(self._data, game, json.loads(calls)[0][1])
+            found += children
+        return found
 
     def _look(self) -> Any:
         """What the processes depend on."""

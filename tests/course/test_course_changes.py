@@ -76,29 +76,44 @@ def test_what_is_applied_is_served_without_a_new_start(tmp_path):
         (tmp_path / "course.yaml").write_text(COURSE)
         assert pttt("course", "apply", tmp_path / "course.yaml", "--data", data).returncode == 0
         server.wait_until(lambda: len(server.events_of("web")) == 2 and get(server, "/api/extreme/bots", token) == [])
-        strategy = zip_bytes(random_tensor(0, 1, 1.0, OTHER), "pttt_pl0.npy")
+        first, second = (zip_bytes(random_tensor(p, 1, 1.0, OTHER), f"pttt_pl{p}.npy") for p in (0, 1))
         sent = {
-            "games": send(server, f"/api/games/{OTHER}/submissions", token, "x.zip", strategy, player="0"),
+            "games": send(server, f"/api/games/{OTHER}/submissions", token, "x.zip", first, player="0"),
+            "other player": send(server, f"/api/games/{OTHER}/submissions", token, "x.zip", second, player="1"),
             "agents": send(server, "/api/agents/rows", token, "mine.py", FIRST),
             "bots": send(server, "/api/extreme/bots", token, "team7.py", GOOD),
             "further": send(server, "/api/leagues/evening/bots", token, "team7.py", GOOD),
         }
         addresses = {
             "games": f"/api/games/{OTHER}/submissions/{sent['games']}",
+            "other player": f"/api/games/{OTHER}/submissions/{sent['other player']}",
             "agents": f"/api/agents/rows/{sent['agents']}",
             "bots": f"/api/extreme/bots/{sent['bots']}",
             "further": f"/api/leagues/evening/bots/{sent['further']}",
         }
         for address in addresses.values():
             server.wait_until(lambda address=address: get(server, address, token)["status"] == "Accepted")
+        # Explore, Play, certificates and what a strategy loses are there for the new game as for the first.
+        own = f"game={OTHER}&player=0&at=%7C&first=s{sent['games']}&second=uniform"
+        server.wait_until(lambda: (get(server, f"/api/explore?{own}", token) or {}).get("player") == 0)
+        lobby = get(server, f"/api/play?game={OTHER}", token)
+        assert lobby["game"] == OTHER and "Uniform" in str(lobby["opponents"])
+        mistakes = f"/api/submissions/{sent['games']}/mistakes?game={OTHER}"
+        server.wait_until(lambda: "exploitability" in (get(server, mistakes, token) or {}))
+        told, verdict = get(server, mistakes, token), get(server, addresses["games"], token)
+        assert abs(told["exploitability"] - verdict["exploitability"]) < 1e-6
+        certificate = f"/api/games/{OTHER}/certificate"
+        assert get(server, certificate, token, "POST")["state"] == "waiting"
+        server.wait_until(lambda: get(server, certificate, token)["state"] == "made")
+        assert "others" not in get(server, "/api/play", token) and get(server, "/api/play", token)["game"] != OTHER
         assert len(server.events_of("worker")) == 1
         assert server.stop() == 0
     finally:
         server.close()
 
 
-def get(server, path, token):
-    request = urllib.request.Request(server.url + path, headers=bearer(token))
+def get(server, path, token, method="GET"):
+    request = urllib.request.Request(server.url + path, headers=bearer(token), method=method)
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.loads(answer.read())
