@@ -265,6 +265,38 @@ def test_a_game_that_is_over_offers_another_with_the_sides_changed(person):
     assert 'hx-trigger="load, submit"' in person.client.get(again).text  # the agent begins by itself
 
 
+ASKED = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
+
+
+def test_who_resigns_has_lost_and_the_file_says_so(person):
+    asked = {**ASKED, "moves": "0,4"}
+    page = person.client.get("/arena/play/game", params=asked).text
+    resign = unescape(re.search(r'href="([^"]*)">Give this game up as lost', page)[1])
+    page = person.client.get(resign).text
+    assert "You have resigned: Chance wins." in page and 'name="move"' not in page and "Resign</summary>" not in page
+    file = unescape(re.search(r'href="([^"]*)" download>', page)[1])
+    told = person.client.get(file).json()
+    assert told["moves"] == [0, 4] and told["texts"] == ["a1", "b2"] and told["over"] and told["resigned"]
+    assert told["winner"] == 1 and not told["taken_back"]
+    won = person.client.get("/arena/play/game", params={**asked, "moves": "0,3,1,4,2", "resigned": "1"}).text
+    assert "You have won." in won and "resigned" not in won.split("<main")[1]  # it was over
+
+
+def test_a_game_with_moves_taken_back_says_so_to_its_end(person):
+    page = person.client.get("/arena/play/game", params={**ASKED, "moves": "0,4,1,5"}).text
+    assert "moves taken back" not in page
+    back = unescape(re.search(r'href="([^"]*)">Take back', page)[1])
+    page = person.client.get(back).text
+    assert "moves taken back" in page and 'name="back" value="1"' in page
+    answer = person.post("/arena/play/game", **ASKED, back="1", moves="0,4", move="1")
+    after = person.client.get(answer.headers["location"])
+    assert "moves taken back" in after.text and "back=1" in answer.headers["location"]
+    earlier = unescape(re.search(r'<ol class="moves".*?href="([^"]*)"', after.text, re.DOTALL)[1])
+    assert "back=1" in earlier
+    file = answer.headers["location"].replace("/game?", "/game.json?")
+    assert person.client.get(file).json()["taken_back"]
+
+
 def test_the_script_gets_the_board_and_its_address(person):
     fields = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": "", "move": "4"}
     fields["form_token"] = person._token
