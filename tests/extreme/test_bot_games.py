@@ -411,6 +411,21 @@ def test_a_game_on_the_pages():
         wait_until(lambda: "There is no result" in person.get(again).text)
 
 
+def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
+    with pages(Texts(own=FIRST)) as person:
+        address = person.begin()
+        page = person.turn(address)
+        person.move(address, page, typed="(0, 4, 4)")
+        assert "Give this game up as lost" in person.turn(address)
+        assert person.post(address + "/resignation").status_code == 303
+        page = person.turn(address)
+        assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
+        told = person.get(address + "/log").json()
+        assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
+        assert person.post(address + "/resignation").status_code == 303  # nothing happens any more
+        assert person.get(address + "/log").json() == told
+
+
 def test_a_bot_that_fails_on_the_pages():
     with pages(Texts(bad="print('before')\n1 / 0")) as person:
         address = person.begin("bad", first="o")

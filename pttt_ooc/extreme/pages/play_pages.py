@@ -173,6 +173,14 @@ def _render(request: Request, account: Account | None, state: dict[str, Any], no
     return render(request, f"extreme_play/{template}", account, notice=notice, **_shown(state))
 
 
+@router.post("/{game}/resignation")
+async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
+    """Resign, which the log says."""
+    await own_form(request, shell)
+    await run_in_threadpool(pages.games.resign, pages.player(account), game)
+    return RedirectResponse(f"{LOBBY}/{game}", 303)
+
+
 @router.post("/{game}/leave")
 async def leave(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
     """End a game without a result."""
