@@ -172,9 +172,16 @@ class Games:
         row = self.store.row(owner, id)
         if row.result is None:
             raise PlayError("This game is not over; what happened is shown when it is.")
+        return self._finished(row)
+
+    def shared(self, id: str) -> FinishedGame:
+        """A finished game that its owner has shared, for everybody; a PlayError if there is none."""
+        return self._finished(self.store.shared(id))
+
+    def _finished(self, row: StrategyGame) -> FinishedGame:
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
-        return FinishedGame(_seat(row, history), history, opponent)
+        return FinishedGame(_seat(row, history), history, opponent, row.shared)
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
         for opponent in self.opponents.listed():

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
@@ -16,17 +15,18 @@ from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.play_api import Playing, UsedPlaying
-from pttt_ooc.explore.player_view import Seat
+from pttt_ooc.explore.results import FinishedGame
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
+from pttt_ooc.play.answers import answer, form_again
 from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part
-from pttt_ooc.web.rendering import out_of_date, render, wants_part
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -51,6 +51,10 @@ Step = Annotated[int | None, Query(ge=0, le=99)]
 @router.get("/play")
 def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
     """Opponents, games and results."""
+    return _lobby(request, playing, account, {}, "")
+
+
+def _lobby(request: Request, playing: Playing, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     games, owner = playing.games, owners.owner_of(request, account)
     listed = games.opponents.listed()
     groups: dict[str, list[int]] = {}
@@ -64,6 +68,8 @@ def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
         under_way=games.listed(owner, finished=False) if owner else [],
         finished=games.listed(owner, finished=True) if owner else [],
         standings=standings(games, owner) if owner else [],
+        typed=typed,
+        wrong=wrong,
         **_facts(request, games),
     )
 
@@ -81,16 +87,18 @@ def _facts(request: Request, games: Games) -> dict[str, Any]:
 async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed) -> Response:
     """Begin a game."""
     fields = await own_form(request, shell)
-    player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
-    playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
     try:
+        player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
+        playing.begun.check(request, "games have been begun")
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
     except PreparingError as error:
         whole = "part" if wants_part(request) else "page"
         facts = {"error": error, "opponent": opponent, "player": player, **_facts(request, playing.games)}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
+    except (HTTPException, PlayError) as error:
+        return await form_again(error, partial(_lobby, request, playing, account, fields))
     response = _away(request, f"/play/{seat.id}")
     owners.keep(request, response, cookie)
     return response
@@ -109,7 +117,7 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
     made, square = _made(fields), number(fields, "square", 99, "Choose a square of the board.")
     owner = owners.known_owner(request, account, "game")
     change = partial(playing.games.attempt, owner, id, made, square)
-    return await _answer(request, playing.games, account, id, change)
+    return await answer(request, change, partial(_page, request, playing.games, account, id, None), f"/play/{id}")
 
 
 @router.post("/play/{id}/resignation")
@@ -118,22 +126,23 @@ async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, accou
     fields = await own_form(request, shell)
     owner = owners.known_owner(request, account, "game")
     change = partial(playing.games.resign, owner, id, _made(fields))
-    return await _answer(request, playing.games, account, id, change)
+    return await answer(request, change, partial(_page, request, playing.games, account, id, None), f"/play/{id}")
 
 
-async def _answer(
-    request: Request, games: Games, account: Account | None, id: str, change: Callable[[], Seat]
-) -> Response:
-    """The answer to a form: the new board for the page's script, else a redirect; if it came too late, the game now."""
-    try:
-        await run_in_threadpool(change)
-    except PlayError as error:
-        if error.status != 409:
-            raise
-        return out_of_date(request, await run_in_threadpool(_page, request, games, account, id, None, str(error)))
-    if wants_part(request):
-        return await run_in_threadpool(_page, request, games, account, id, None)
-    return RedirectResponse(f"/play/{id}", 303)
+@router.post("/play/{id}/share")
+async def share(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Make a finished game's link for everybody, or take it back."""
+    fields = await own_form(request, shell)
+    owner = owners.known_owner(request, account, "game")
+    change = partial(playing.games.store.share, owner, id, "stop" not in fields)
+    return await answer(request, change, partial(_page, request, playing.games, account, id, None), f"/play/{id}")
+
+
+@router.get("/play/{id}/shared")
+def shared_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
+    """A game that its player has shared, for everybody."""
+    games = playing.games
+    return _review(request, games, account, games.shared(id), step)
 
 
 def _away(request: Request, address: str) -> Response:
@@ -152,14 +161,21 @@ def _page(
 ) -> Response:
     owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
+    if seat.over:
+        return _review(request, games, account, games.played(owner, id), step, notice)
     whole = "part" if wants_part(request) else "page"
-    if not seat.over:
-        return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice, **_facts(request, games))
-    played = games.played(owner, id)
-    review = review_of(games.opponents, played)
-    chosen = step_of(games.opponents, played, step)
-    facts = {"seat": seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
-    return render(request, f"play/review_{whole}.html", account, **facts)
+    return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice, **_facts(request, games))
+
+
+def _review(
+    request: Request, games: Games, account: Account | None, played: FinishedGame, step: int | None, notice: str = ""
+) -> Response:
+    review, chosen = review_of(games.opponents, played), step_of(games.opponents, played, step)
+    whole = "part" if wants_part(request) else "page"
+    link = f"/play/{played.seat.id}/shared"
+    facts = {"seat": played.seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
+    own = {"own": request.url.path != link, "link": link if played.shared else ""}
+    return render(request, f"play/review_{whole}.html", account, **own, **facts)
 
 
 def _made(fields: dict[str, str]) -> int:

@@ -78,6 +78,35 @@ def test_games_of_others_are_hidden(app):
         assert id not in stranger.get("/play").text
 
 
+def test_a_shared_game_is_seen_without_the_cookie_until_it_is_shared_no_more(games, app):
+    me, other = Browser(app), Browser(app)
+    id = me.begin(player=1)
+    link = f"/play/{id}/shared"
+    assert me.post(f"/play/{id}/share").status_code == 409  # it goes on
+    assert me.get(link).status_code == other.get(link).status_code == 404
+    play_out(me, id)
+    assert other.get(link).status_code == 404 and other.post(f"/play/{id}/share").status_code == 404
+    assert me.post(f"/play/{id}/share").headers["location"] == f"/play/{id}"
+    own = me.get(f"/play/{id}").text
+    assert f'href="{link}"' in own and "Stop sharing" in own
+    for step in ("", "?step=1"):
+        seen, mine = other.get(link + step), me.get(f"/play/{id}" + step).text
+        assert seen.status_code == 200 and PLAYER not in other.client.cookies
+        main = seen.text.partition("<main")[2]
+        assert not re.search(r"\b[Yy]ours?\b|\b[Yy]ou\b", re.sub("<[^>]*>", "", main)) and "/share" not in main
+        assert 'name="player"' not in main and 'name="opponent"' not in main
+        values = re.findall(r'class="figure">([^<]*)<', mine)
+        assert re.findall(r'class="figure">([^<]*)<', main) == values != []
+    assert other.get(f"/play/{id}").status_code == 404  # the game itself stays its owner's
+    assert other.post(f"/play/{id}/share", stop="1").status_code == 404
+    games.opponents.opponents = []  # closed by now: the attempts are shown, and no values
+    closed = other.get(link + "?step=1").text
+    assert "can no longer be played against" in closed and "The true board" in closed
+    assert "What could be believed" not in closed and not re.search(r'class="figure">[^<]', closed)
+    assert me.post(f"/play/{id}/share", stop="1").status_code == 303
+    assert other.get(link).status_code == me.get(link).status_code == 404
+
+
 def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
     me = Browser(app)
     assert PLAYER not in me.client.cookies  # who only looks gets none
@@ -194,7 +223,14 @@ def test_too_many_games_from_an_address_are_refused(games, app):
 )
 def test_a_game_that_cannot_begin_gets_a_sentence(games, app, fields, status, told):
     answer = Browser(app).post("/play", **fields)
-    assert answer.status_code == status and told in answer.text and rows(games) == []
+    assert answer.status_code == status and re.search(rf'role="alert">{told}', answer.text) and rows(games) == []
+
+
+def test_a_refused_form_keeps_what_was_typed(app):
+    answer = Browser(app).post("/play", opponent="other", player="5")
+    assert 'value="other" data-sides="0 1" checked' in answer.text and answer.text.count(" checked>") == 1
+    answer = Browser(app).post("/play", opponent="nobody", player="1")
+    assert 'name="player" value="1" checked' in answer.text and answer.text.count(" checked>") == 1
 
 
 def test_a_form_of_another_site_begins_no_game(games, app):

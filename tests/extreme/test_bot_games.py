@@ -452,7 +452,7 @@ def test_a_bot_that_fails_on_the_pages():
 def test_forms_that_begin_no_game(fields):
     with pages(Texts(own=FIRST)) as person:
         answer = person.post("/extreme/play", **fields)
-        assert answer.status_code in (400, 404) and "<h1>Not" in answer.text
+        assert answer.status_code == 400 and 'class="bad" role="alert">' in answer.text and "</select>" in answer.text
 
 
 def test_the_part_of_a_page_comes_only_if_it_has_changed():

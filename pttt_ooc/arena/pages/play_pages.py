@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
@@ -14,6 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
+from pttt_ooc.play.answers import form_again
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -128,10 +130,7 @@ async def lobby_again(
     """The forms with what was typed, and the refusal beside the one that was sent; `error` if there is no such game."""
     if all(typed.get("game") != offer.key for offer in GAMES):
         raise error
-    status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (400, str(error))
-    response = await run_in_threadpool(_lobby, request, state, account, typed["game"], typed, sentence)
-    response.status_code = status
-    return response
+    return await form_again(error, partial(_lobby, request, state, account, typed["game"], typed))
 
 
 @router.post("")
