@@ -14,12 +14,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
+from pttt_ooc.arena.pages.figures import put_figures
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
-from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
@@ -48,6 +49,8 @@ class AgentGame:
         The number of the person's player.
     back
         Whether a move was taken back.
+    hint
+        The number of moves when the person last asked for a hint; None if never.
     resigned
         Whether the person has resigned.
     """
@@ -58,6 +61,7 @@ class AgentGame:
     me: int
     moves: list[int]
     back: bool = False
+    hint: int | None = None
     resigned: bool = False
 
     @property
@@ -80,6 +84,7 @@ class AgentGame:
     def settings(self) -> dict[str, Any]:
         """The parameters of its address, but for the moves; also the fields of its forms."""
         marks = {name: 1 for name in ("back", "resigned") if getattr(self, name)}
+        marks |= {} if self.hint is None else {"hint": self.hint}
         return {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me, **marks}
 
     def address(self, moves: list[int], page: str = "game") -> str:
@@ -89,17 +94,31 @@ class AgentGame:
     @property
     def turned(self) -> AgentGame:
         """A new game with the sides changed."""
-        return replace(self, me=1 - self.me, moves=[], back=False, resigned=False)
+        return AgentGame(self.game, self.agent, self.seconds, 1 - self.me, [])
 
     @property
     def given_up(self) -> AgentGame:
         """The same game, resigned."""
         return replace(self, resigned=True)
 
+    @property
+    def hinted(self) -> AgentGame:
+        """The same game with a hint for the next move."""
+        return replace(self, hint=len(self.moves))
+
+    @property
+    def help(self) -> str:
+        """What has helped the person, for people; empty: nothing."""
+        return ", ".join(["moves taken back"] * self.back + ["hints"] * (self.hint is not None))
+
+    def from_move(self, ply: int) -> str:
+        """The address of the game after `ply` of its moves, to go on from there."""
+        return replace(self, back=True, resigned=False).address(self.moves[:ply])
+
     def taken_back(self, movers: list[int]) -> str | None:
         """The address of the game before the person's last move; None if there was none."""
         own = [ply for ply, mover in enumerate(movers) if mover == self.me]
-        return replace(self, back=True, resigned=False).address(self.moves[: own[-1]]) if own else None
+        return self.from_move(own[-1]) if own else None
 
 
 @router.get("")
@@ -167,9 +186,10 @@ def _asked(
     me: Annotated[int, Query(ge=0, le=1)],
     moves: Annotated[str, Query(max_length=LONGEST)] = "",
     back: bool = False,
+    hint: Annotated[int | None, Query(ge=0)] = None,
     resigned: bool = False,
 ) -> AgentGame:
-    return _table(game, agent, seconds, me, moves, back, resigned)
+    return replace(_table(game, agent, seconds, me, moves), back=back, hint=hint, resigned=resigned)
 
 
 AskedGame = Annotated[AgentGame, Depends(_asked)]
@@ -184,9 +204,10 @@ def game(request: Request, state: UsedState, account: Signed, table: AskedGame) 
 @router.get("/game.json")
 def file(state: UsedState, table: AskedGame) -> Response:
     """A game as a file."""
-    seen, table = _position(state, table)
+    seen, table = seen_at(state, table)
     winner = 1 - table.me if table.resigned else seen["winner"]
     marks = {"over": seen["over"] or table.resigned, "resigned": table.resigned, "taken_back": table.back}
+    marks["hints"] = table.hint is not None
     facts = {**table.settings, "moves": table.moves, "texts": seen["texts"], "winner": winner, **marks}
     headers = {"Content-Disposition": 'attachment; filename="game.json"'}
     return Response(json.dumps(facts) + "\n", media_type="application/json", headers=headers)
@@ -201,7 +222,11 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     if me not in ("0", "1"):
         raise HTTPException(400, "The form does not say who you are; begin another game.")
     game, agent, seconds = (fields.get(name, "") for name in ("game", "agent", "seconds"))
-    table = _table(game, agent, seconds, int(me), fields.get("moves", "")[:LONGEST], "back" in fields)
+    table = _table(game, agent, seconds, int(me), fields.get("moves", "")[:LONGEST])
+    hint = (
+        number(fields, "hint", LONGEST, "The form does not say when the hint was asked.") if "hint" in fields else None
+    )
+    table = replace(table, back="back" in fields, hint=hint)
     chosen = numbers(fields.get("move", ""))
     if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
@@ -215,28 +240,32 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
 
 
 def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
-    seen, table = _position(state, table)
+    seen, table = seen_at(state, table)
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
-    earlier = replace(table, resigned=False, back=True)  # who goes on from there has taken moves back
-    addresses = [earlier.address(table.moves[: ply + 1]) for ply in range(len(table.moves) - 1)]
+    addresses = [table.from_move(ply) for ply in range(1, len(table.moves))]  # who goes on there takes moves back
     addresses += [table.address(table.moves)] if table.moves else []
+    hint = ""
+    if table.hint == len(table.moves) and not seen["over"]:
+        try:
+            put_figures(seen, rating := state.arena.rating(table.game, table.moves, hint=True), None)
+            hint = "exact" if rating["exact"] else rating["by"]
+        except NoAnswerError as error:
+            hint = str(error)
     facts = {"table": table, "seen": seen, "back": table.taken_back(seen["movers"]), "addresses": addresses}
-    return render(request, template, account, moves=joined(table.moves), **facts)
+    return render(request, template, account, hint=hint, moves=joined(table.moves), **facts)
 
 
-def _position(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
+def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
     """The position of a game; who has lost, won or drawn it cannot resign any more."""
     seen = state.arena.position(table.game, table.moves)
     return seen, replace(table, resigned=table.resigned and not seen["over"])
 
 
-def _table(
-    game: str, agent: str, seconds: str, me: int, moves: str, back: bool = False, resigned: bool = False
-) -> AgentGame:
+def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:
     """A game from an address or a form; 400 if it is malformed."""
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
-    return AgentGame(game[:60], agent, seconds, me, numbers(moves), back, resigned)
+    return AgentGame(game[:60], agent, seconds, me, numbers(moves))
 
 
 def chosen_game(fields: dict[str, str]) -> str:
