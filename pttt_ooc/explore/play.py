@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.explore.results import FinishedGame
 from pttt_ooc.explore.review import review_of, step_of
-from pttt_ooc.explore.statistics import standings
+from pttt_ooc.explore.statistics import Standing, standing_against, standings
 from pttt_ooc.play import owners
 from pttt_ooc.play.answers import answer, form_again
 from pttt_ooc.rules.catalogue import described
@@ -105,37 +106,59 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
 
 
 @router.get("/play/{id}")
-def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
-    """A game: the board, or, when it is over, its review."""
-    return _page(request, playing.games, account, id, step)
+def one_game(
+    request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None, pencil: bool = False
+) -> Response:
+    """A game: the board, to attempt squares or to pencil marks on them; when it is over, its review."""
+    return _page(request, playing.games, account, id, step=step, pencil=pencil)
 
 
 @router.post("/play/{id}/attempts")
 async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Attempt a square."""
     fields = await own_form(request, shell)
-    made, square = _made(fields), number(fields, "square", 99, "Choose a square of the board.")
-    owner = owners.known_owner(request, account, "game")
-    change = partial(playing.games.attempt, owner, id, made, square)
-    return await answer(request, change, partial(_page, request, playing.games, account, id, None), f"/play/{id}")
+    made, square = _made(fields), _square(fields)
+    return await _answered(request, playing.games, account, id, playing.games.attempt, made, square)
+
+
+@router.post("/play/{id}/pencil")
+async def pencil(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Make a pencil mark, or take it away."""
+    fields = await own_form(request, shell)
+    made, square = _made(fields), _square(fields)
+    return await _answered(request, playing.games, account, id, playing.games.pencil, made, square, pencil=True)
+
+
+@router.post("/play/{id}/hints")
+async def hint(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Ask for a hint."""
+    fields = await own_form(request, shell)
+    return await _answered(request, playing.games, account, id, playing.games.hint, _made(fields))
 
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Resign."""
     fields = await own_form(request, shell)
-    owner = owners.known_owner(request, account, "game")
-    change = partial(playing.games.resign, owner, id, _made(fields))
-    return await answer(request, change, partial(_page, request, playing.games, account, id, None), f"/play/{id}")
+    return await _answered(request, playing.games, account, id, playing.games.resign, _made(fields))
 
 
 @router.post("/play/{id}/share")
 async def share(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Make a finished game's link for everybody, or take it back."""
     fields = await own_form(request, shell)
+    return await _answered(request, playing.games, account, id, playing.games.store.share, "stop" not in fields)
+
+
+@router.post("/play/{id}/continuations")
+async def play_on(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Play on where a finished game was before an attempt, against marks that are drawn from the beliefs there."""
+    fields = await own_form(request, shell)
+    step = number(fields, "step", 99, "The form does not say from which attempt on.")
+    playing.begun.check(request, "games have been begun")
     owner = owners.known_owner(request, account, "game")
-    change = partial(playing.games.store.share, owner, id, "stop" not in fields)
-    return await answer(request, change, partial(_page, request, playing.games, account, id, None), f"/play/{id}")
+    seat = await run_in_threadpool(playing.games.play_on, owner, id, step)
+    return _away(request, f"/play/{seat.id}")
 
 
 @router.get("/play/{id}/shared")
@@ -143,6 +166,22 @@ def shared_game(request: Request, playing: UsedPlaying, account: Signed, id: str
     """A game that its player has shared, for everybody."""
     games = playing.games
     return _review(request, games, account, games.shared(id), step)
+
+
+async def _answered(
+    request: Request,
+    games: Games,
+    account: Account | None,
+    id: str,
+    change: Callable[..., Any],
+    *values: Any,
+    pencil: bool = False,
+) -> Response:
+    """The answer to a form; `change` gets the owner, the game's key and further values."""
+    owner = owners.known_owner(request, account, "game")
+    page = partial(_page, request, games, account, id, pencil=pencil)
+    address = f"/play/{id}?pencil=1" if pencil else f"/play/{id}"
+    return await answer(request, partial(change, owner, id, *values), page, address)
 
 
 def _away(request: Request, address: str) -> Response:
@@ -157,25 +196,45 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
 
 
 def _page(
-    request: Request, games: Games, account: Account | None, id: str, step: int | None, notice: str = ""
+    request: Request,
+    games: Games,
+    account: Account | None,
+    id: str,
+    notice: str = "",
+    step: int | None = None,
+    pencil: bool = False,
 ) -> Response:
     owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
     if seat.over:
-        return _review(request, games, account, games.played(owner, id), step, notice)
+        played = games.played(owner, id)
+        standing = standing_against(games, owner, played.opponent)
+        return _review(request, games, account, played, step, notice, standing)
     whole = "part" if wants_part(request) else "page"
-    return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice, **_facts(request, games))
+    facts = {"seat": seat, "notice": notice, "pencil": pencil, **_facts(request, games)}
+    facts |= {"hints": {choice.square: choice for choice in games.hints(seat)}}
+    return render(request, f"play/game_{whole}.html", account, **facts)
 
 
 def _review(
-    request: Request, games: Games, account: Account | None, played: FinishedGame, step: int | None, notice: str = ""
+    request: Request,
+    games: Games,
+    account: Account | None,
+    played: FinishedGame,
+    step: int | None,
+    notice: str = "",
+    standing: Standing | None = None,
 ) -> Response:
     review, chosen = review_of(games.opponents, played), step_of(games.opponents, played, step)
     whole = "part" if wants_part(request) else "page"
     link = f"/play/{played.seat.id}/shared"
     facts = {"seat": played.seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
-    own = {"own": request.url.path != link, "link": link if played.shared else ""}
+    own = {"own": request.url.path != link, "link": link if played.shared else "", "standing": standing}
     return render(request, f"play/review_{whole}.html", account, **own, **facts)
+
+
+def _square(fields: dict[str, str]) -> int:
+    return number(fields, "square", 99, "Choose a square of the board.")
 
 
 def _made(fields: dict[str, str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pttt_ooc.errors import PlayError
@@ -185,9 +186,9 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
     if not move.mine:
         return replace(step, probability=opponents.probabilities(played.opponent, infoset)[move.square])
     numbers = opponents.numbers(played.opponent, infoset)
-    choices = tuple(_choices(numbers, history.legal(), move.square))
+    own = tuple(choices(numbers, history.legal(), move.square))
     believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
-    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=choices, believed=believed)
+    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=own, believed=believed)
 
 
 def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
@@ -200,7 +201,8 @@ def _loss(numbers: Record, square: int) -> float | None:
     return None if best is None or value is None else max(0.0, best - value)
 
 
-def _choices(numbers: Record, legal: list[int], chosen: int) -> list[Choice]:
+def choices(numbers: Record, legal: Sequence[int], chosen: int | None = None) -> list[Choice]:
+    """The squares that a person can choose, from the `Numbers` of their infoset."""
     values, fails = numbers["best_action_values"], numbers["fails"]
     most = max((values[square] for square in legal if values[square] is not None), default=None)
 
