@@ -61,11 +61,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class TrueCell:
-    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``."""
+    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``; `winning`: of a row that has won."""
 
     square: int
     state: str
     words: str
+    winning: bool
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ class ReviewStep:
     believed: tuple[BelievedCell, ...] = ()
     choices: tuple[Choice, ...] = ()
     probability: float | None = None
+
+    @property
+    def by_square(self) -> dict[int, Choice]:
+        """The choices by their squares."""
+        return {choice.square: choice for choice in self.choices}
 
 
 @dataclass(frozen=True)
@@ -214,11 +220,14 @@ def choices(numbers: Record, legal: Sequence[int], chosen: int | None = None) ->
 
 def _true(history: History, me: int) -> tuple[TrueCell, ...]:
     words = {"mine": "your mark", "theirs": "the opponent’s mark", "empty": "empty"}
+    sets = zip(history.game.winning_sets, history.placed, strict=True)
+    rows = [row for winning, placed in sets for row in winning if row & placed == row]
     found = []
     for square in range(history.game.squares):
         mine, theirs = (history.placed[player] >> square & 1 for player in (me, 1 - me))
         state = "mine" if mine else "theirs" if theirs else "empty"
-        found.append(TrueCell(square, state, f"Square {square}, {words[state]}"))
+        winning = any(row >> square & 1 for row in rows)
+        found.append(TrueCell(square, state, f"Square {square}, {words[state]}", winning))
     return tuple(found)
 
 
