@@ -11,6 +11,7 @@ from pttt_ooc.show.numbers import (
     interval,
     listed,
     probability,
+    scientific,
     size,
     thousands,
 )
@@ -101,3 +102,13 @@ def test_probabilities_never_look_certain():
 def test_items_in_a_sentence():
     assert [listed(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
     assert listed(["a", "b", "c"], "or") == "a, b or c"
+
+
+def test_a_column_of_many_magnitudes_has_one_form():
+    assert [scientific(one) for one in (9.5e-4, 1.97e-14, 0.25, -1e-3)] == [
+        "9.50\xa0×\xa010⁻⁴",
+        "1.97\xa0×\xa010⁻¹⁴",
+        "2.50\xa0×\xa010⁻¹",
+        "−1.00\xa0×\xa010⁻³",
+    ]
+    assert scientific(0) == "0" and scientific(None) == "—"
