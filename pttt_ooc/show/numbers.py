@@ -77,9 +77,14 @@ def scientific(number: float | None) -> str:
 
 
 def duration(seconds: float | None, digits: int = 0) -> str:
-    """A time: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals."""
+    """A time: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals.
+
+    With decimals, a positive time never looks like 0: ``"<0.001 s"``.
+    """
     if seconds is None:
         return _UNKNOWN
+    if digits and 0 < seconds < 0.5 * 10.0**-digits:
+        return f"<{10.0**-digits:.{digits}f} s"
     if round(seconds, digits) < 60:
         return f"{seconds:.{digits}f} s"
     minutes, rest = divmod(round(seconds), 60)
