@@ -3,5 +3,5 @@
 ``values``: the value of a position, by alpha-beta with a table and by proof-number search.  ``pairings``: draws by
 pairing strategies, with certificates.  ``enumeration``: all games and positions of a very small board.  ``endings``:
 positions of Ultimate from games by lot, with the value of each move.  ``error_meter``: how often agents keep it.
-``commands``: of these.
+``forced_win``: the win of Ultimate with open boards, and its certificate.  ``commands``: of these.
 """

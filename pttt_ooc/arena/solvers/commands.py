@@ -1,4 +1,4 @@
-"""The commands ``pttt arena solve``, ``endings`` and ``errors``."""
+"""The commands ``pttt arena solve``, ``endings``, ``errors`` and ``forced-win``."""
 
 from __future__ import annotations
 
@@ -104,6 +104,44 @@ def errors(
         print(json.dumps({"endings": len(there), "digest": digest, "seed": seed, "agents": found}))
     else:
         print(error_meter.table(found), end="")
+
+
+def forced_win(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write the certificate to.  [default: none]"),
+    ] = None,
+    plies: Annotated[int, typer.Option(min=1, max=81, metavar="N", help="Of the longest game.")] = 43,
+    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes in all.")] = 10**9,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for the first player's forced win of ultimate:open, after an opening through the centres.
+
+    The certificate lists a move for each position; proof/verify_ultimate.py checks it with nothing but Python.
+    """
+    import gzip
+
+    from pttt_ooc.arena.solvers import forced_win as found
+    from pttt_ooc.disk.files import atomic_write_bytes
+
+    if output is not None:
+        check_output(output, force=force)
+    win = found.find(plies, most_positions=most_nodes)
+    if isinstance(win, int):
+        told: dict[str, Any] = {"plies": plies, "wins": False, "nodes": win}
+        sentence = f"This opening has no forced win within {plies} plies: all moves were tried, {win:,} nodes."
+    else:
+        told = {"plies": win.plies, "wins": True, "nodes": win.visited, "positions": len(win.moves)}
+        sentence = (
+            f"The first player wins within {win.plies} plies: a move in each of {len(win.moves):,} positions, "
+            f"{win.visited:,} nodes."
+        )
+        if output is not None:
+            atomic_write_bytes(output, gzip.compress(win.certificate().encode("ascii"), mtime=0))
+    print(json.dumps(told) if as_json else sentence)
+    if output is not None and isinstance(win, int) and not as_json:
+        print(f"{output} was not written.")
 
 
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:
