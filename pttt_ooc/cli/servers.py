@@ -109,7 +109,8 @@ def explore(
 
 def solved_in(data: Path, game: str | None) -> None:
     """Raise a StrategyFileError if there is no solution in a directory."""
-    from pttt_ooc.cli.site import found_solutions, games_of
+    from pttt_ooc.cli.home_cards import found_solutions
+    from pttt_ooc.cli.site import games_of
 
     if not games_of(found_solutions(data)[0], game, data):
         raise StrategyFileError(f"There is no solution in {data}; name a strategy, such as uniform, or run make solve.")
