@@ -67,8 +67,8 @@ def submissions(
             found, zone = find(session, data, search, kind, state, page, _LISTED), term_of(session).zone
             told = {"total": found.total, "page": found.page, "pages": found.pages}
             rows = [
-                f"{one.kind} {one.number}  {readable(one.team.own_name)}  {one.part}  {shown(one.at, zone)}  "
-                + one.status
+                f"{one.kind}{' of ' + one.of if one.of else ''} {one.number}  {readable(one.team.own_name)}  "
+                + f"{one.part}  {shown(one.at, zone)}  {one.status}"
                 + (f", {one.ruling}" if one.ruling else "")
                 + (f": {one.note}" if one.note else "")
                 for one in found.rows

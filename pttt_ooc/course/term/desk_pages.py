@@ -108,7 +108,7 @@ def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> dict[st
     for kind in [wanted] if wanted else rejudging.NOUNS:
         listed = search.find(session, grader.storage.data, text, kind, state, size=1 << 30)
         judged = set(rejudging.all_numbers(session, kind=kind))
-        numbers = sorted(one.number for one in listed.rows if one.number in judged)
+        numbers = sorted(one.number for one in listed.rows if one.number in judged and not one.of)
         chosen |= {kind: numbers} if numbers else {}
     return chosen
 

@@ -64,7 +64,8 @@ def rule(session: Session, data: Path, by: str, kind: str, number: int, ruling: 
     session.add(made)
     note(session, by, ruling if wanted else "restore", kind=kind, submission=number, reason=reason)
     session.flush()
-    return settle(session, data, f"{ruling if wanted else 'restored'}: {kind} {number}, by {by}")
+    noun = {STRATEGIES: "submission", BOTS: "bot", AGENTS: "agent", REPORT: "report"}[kind]
+    return settle(session, data, f"{ruling if wanted else 'restored'}: {noun} {number}, by {by}")
 
 
 def _strategy(session: Session, number: int, wanted: str) -> Submission:
