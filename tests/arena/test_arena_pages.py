@@ -354,8 +354,11 @@ def test_a_hint_is_on_the_board_and_the_game_says_so(person):
     assert person.post("/arena/play/game", **asked, hint="x", move="6").status_code == 400
 
 
-def test_an_agent_tells_its_search_beside_the_board(person):
-    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "moves": ""}
+def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch):
+    monkeypatch.setattr(
+        game_service, "agent", lambda text: agent("tuned:nodes=20000")
+    )  # whatever else the machine does
+    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "seconds": "2", "moves": ""}
     answer = person.post("/arena/play/game", **asked, move="40")
     page = person.client.get(answer.headers["location"]).text
     told = re.search(
