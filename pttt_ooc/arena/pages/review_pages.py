@@ -97,8 +97,6 @@ def _summary(table: AgentGame, whole: Message, ratings: list[Message]) -> dict[s
     return {
         "moves": moves,
         "curve": curve,
-        "path": "M"
-        + "L".join(f"{1000 * n / max(1, len(curve) - 1):.1f} {200 - 200 * one:.1f}" for n, one in enumerate(curve)),
         "fields": {**table.settings, "moves": joined(table.moves)},
         "solved": exact.index(True) if any(exact) else None,
         "by": ratings[0]["by"] if ratings else "",
