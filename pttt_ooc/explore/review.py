@@ -202,12 +202,7 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
     numbers = opponents.numbers(played.opponent, infoset)
     own = tuple(choices(numbers, history.legal(), move.square))
     believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
-    return replace(
-        step,
-        move=replace(move, loss=_loss(numbers, move.square), value=numbers["best_value"]),
-        choices=own,
-        believed=believed,
-    )
+    return replace(step, move=_rated(move, numbers), choices=own, believed=believed)
 
 
 def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
