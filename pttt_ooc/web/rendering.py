@@ -26,6 +26,7 @@ from pttt_ooc.web.shell import Account, shell_of
 HERE = Path(__file__).parent
 _FILTERS = {
     "column": column,
+    "curve_path": filters.curve_path,
     "decimals": decimals,
     "duration": duration,
     "exploitability": exploitability,
