@@ -108,6 +108,17 @@ def pages(shelf):
         yield client
 
 
+def test_the_list_of_matches_has_their_results(pages, shelf):
+    """Counted from the games, from the first agent's side; they are counted again when there are more."""
+    page = unescape(pages.get("/arena/matches").text)
+    for file in shelf.rglob("games.jsonl"):
+        winners = Counter(json.loads(line)["winner"] for line in file.read_text().splitlines())
+        name = file.parent.relative_to(shelf).as_posix()
+        row = next(row for row in re.findall("<tr>.*?</tr>", page, re.S) if f'?name={name.replace("/", "%2F")}"' in row)
+        counts = [int(text) for text in re.findall(r"<td>(\d+)</td>", row)]
+        assert counts[1:] == [winners[0], winners[2], winners[1]], name
+
+
 def test_matches_are_listed(pages):
     text = pages.get("/arena/matches").text
     assert re.findall(r"<bdi>(.*?)</bdi>", text) == ["first", "more/second"]
