@@ -132,6 +132,7 @@ def serve(
             "[default: to stderr]",
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
 ) -> None:
     """Start the course's grader: web server, worker, and the answerers of pages.
 
@@ -143,4 +144,4 @@ def serve(
 
     match = found_match(secret_goals, DATA)
     with logged_to(log):
-        served(data, game, host, port, lambda directory: pages_beside(match, arena, directory))
+        served(data, game, host, port, lambda directory: pages_beside(match, arena, directory), as_json)

@@ -224,7 +224,8 @@ def list_submissions(
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
-    return render(request, "submissions.html", team, **_listed(grader, reader(request, team), page, of, status))
+    shown = _listed(grader, reader(request, team), page, of, status)
+    return render(request, "submissions.html", team, **shown, part=_submissions_part(request, team, shown))
 
 
 @router.get("/parts/submissions")
@@ -242,7 +243,15 @@ def submissions_part(
         if _stamp(session, grader, team) == seen:
             return Response(status_code=UNCHANGED)
     shown = _listed(grader, reader(request, team), page, of, status)
-    return render(request, "parts/submissions.html", team, **shown)
+    return HTMLResponse(_submissions_part(request, team, shown))
+
+
+def _submissions_part(request: Request, team: Team | None, shown: Shown) -> Markup:
+    """The table, which is rendered once for all who are not signed in."""
+    made: dict[str, str] = shown.get("made", {})
+    if "html" not in made:
+        made["html"] = render_part(request, "grader/parts/submissions.html", team=team, **shown)
+    return Markup(made["html"])
 
 
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
@@ -257,16 +266,24 @@ def _listed(grader: Grader, account: Account | None, page: int, of: int | None, 
     team = account if isinstance(account, Team) else None
     if status is not None and status not in STATUSES:
         raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
-    with grader.database.reading() as session:
+
+    def make() -> Shown:
         only = session.get(Team, of) if of else None
         if of and only is None:
             raise HTTPException(404, f"There is no team {of}.")
-        stamp = _stamp(session, grader, team)
-        left = grader.quota(session, team) if team else None
-        found = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
+        rows = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = queue.positions(session)
-    context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
-    return {**context, "stamp": stamp, "quota": left, "value": grader.game_value()}
+        context: Shown = {"page": rows, "places": places, "of": of, "only": only, "status": status}
+        return {**context, "value": grader.game_value(), "made": {}}
+
+    with grader.database.reading() as session:
+        stamp = _stamp(session, grader, team)
+        if account is None:  # what everybody sees
+            revision = f"{stamp} {standings.revision(session)}"  # names of teams, and the value, change the latter
+            found = grader.cache.current(("listed", page, of, status), revision, make)
+        else:
+            found = make()
+        return {**found, "stamp": stamp, "quota": grader.quota(session, team) if team else None}
 
 
 @router.get("/submissions/{number}")
@@ -352,14 +369,16 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
         found = session.get(Team, number)
         if found is None or found.house:
             raise HTTPException(404, f"There is no team {number}.")
-        until = veil(session)
-        standing = next(r for r in standings.leaderboard(session, until=until) if r.team.id == found.id)
+        until, own = veil(session), team is not None and team.id == found.id
+        standing = next(r for r in grader.leaderboard(session) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
         history = standings.improvements(session, found.id, shown_if=shown_if)
-        mine = [s for s in submissions.opened(session) if s.team_id == found.id]
-        accepted = submissions.accepted(session, found.id)
-    charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
-    played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
+        played = submissions.opened(session, found.id)
+        accepted = submissions.accepted(session, found.id) if own else []
+        if own:
+            best = [session.get(Submission, s.id) for s in standing.best if s]
+            played = list({s.id: s for s in (*best, *played) if s}.values())
+    charts = figures.charts(history, time.time())
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played, "until": until}
     facts["ours"] = [[s for s in accepted if s.player == player] for player in (0, 1)]
     facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}
