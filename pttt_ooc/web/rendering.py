@@ -129,6 +129,7 @@ def render(request: Request, template: str, account: Account | None, **context: 
     head |= {"notice": "", "is_part": wants_part(request), "alone": ALONE in request.query_params}
     told = [(key, value) for key, value in request.query_params.multi_items() if key != ALONE]
     head["slide"] = f"{request.url.path}?{urlencode([*told, (ALONE, 1)])}"
+    head["whole_page"] = f"{request.url.path}?{urlencode(told)}" if told else request.url.path
     response = HTMLResponse(render_part(request, template, **{**head, **context}))
     if visitor:  # a visitor's forms are bound to this cookie
         set_cookie(request, response, VISITOR, visitor, None)

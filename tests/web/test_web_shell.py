@@ -359,4 +359,4 @@ def test_a_page_alone_for_slides_has_no_head_and_is_linked_with_its_whole_addres
         assert 'href="/garden?bed=4&amp;bed=%22%3E&amp;alone=1"' in page and "<nav" in page
         alone = client.get("/garden?bed=4&alone=1").text
     assert "<nav" not in alone and "<footer" not in alone and "<main" in alone
-    assert 'href="/garden">The whole page</a>' in alone
+    assert 'href="/garden?bed=4">The whole page</a>' in alone
