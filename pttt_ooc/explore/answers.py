@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pttt_ooc.explore.json_values import infoset_record
 from pttt_ooc.explore.profiles import Profiles
-from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
@@ -54,6 +54,7 @@ class StrategyAnswers(AnswersByKind):
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
+            "drawn": self._drawn,
             "mistakes": self._mistakes,
             "differences": self._differences,
         }
@@ -97,6 +98,14 @@ class StrategyAnswers(AnswersByKind):
         if not isinstance(pair, PreparedProfile):
             return {"preparing": pair}
         return {"row": row_at(pair.strategies[question["player"]], question["infoset"]).tolist()}
+
+    def _drawn(self, question: Message) -> Message:
+        """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
+        pair = self.profiles.find(question["pair"])
+        if not isinstance(pair, PreparedProfile):
+            return {"preparing": pair}
+        player, infoset = question["player"], checked(self.game, question["player"], question["infoset"])
+        return {"drawn": drawn_infoset(pair.index, pair.strategies[1 - player], player, infoset, question["number"])}
 
     def _mistakes(self, question: Message) -> Message:
         """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""

@@ -66,6 +66,7 @@ class ListedOut(BaseModel):
     made: int = Field(description="How many attempts you have made.")
     result: int | None = Field(description="Your payoff; null while the game goes on.")
     resigned: bool
+    helped: bool = Field(description="Whether it is in no record: it has hints, or is played on from another game.")
 
     @classmethod
     def of(cls, listed: ListedGame) -> ListedOut:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pttt_ooc.errors import PlayError
@@ -60,11 +61,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class TrueCell:
-    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``."""
+    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``; `winning`: of a row that has won."""
 
     square: int
     state: str
     words: str
+    winning: bool
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,11 @@ class ReviewStep:
     believed: tuple[BelievedCell, ...] = ()
     choices: tuple[Choice, ...] = ()
     probability: float | None = None
+
+    @property
+    def by_square(self) -> dict[int, Choice]:
+        """The choices by their squares."""
+        return {choice.square: choice for choice in self.choices}
 
 
 @dataclass(frozen=True)
@@ -185,9 +192,9 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
     if not move.mine:
         return replace(step, probability=opponents.probabilities(played.opponent, infoset)[move.square])
     numbers = opponents.numbers(played.opponent, infoset)
-    choices = tuple(_choices(numbers, history.legal(), move.square))
+    own = tuple(choices(numbers, history.legal(), move.square))
     believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
-    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=choices, believed=believed)
+    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=own, believed=believed)
 
 
 def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
@@ -200,7 +207,8 @@ def _loss(numbers: Record, square: int) -> float | None:
     return None if best is None or value is None else max(0.0, best - value)
 
 
-def _choices(numbers: Record, legal: list[int], chosen: int) -> list[Choice]:
+def choices(numbers: Record, legal: Sequence[int], chosen: int | None = None) -> list[Choice]:
+    """The squares that a person can choose, from the `Numbers` of their infoset."""
     values, fails = numbers["best_action_values"], numbers["fails"]
     most = max((values[square] for square in legal if values[square] is not None), default=None)
 
@@ -212,11 +220,14 @@ def _choices(numbers: Record, legal: list[int], chosen: int) -> list[Choice]:
 
 def _true(history: History, me: int) -> tuple[TrueCell, ...]:
     words = {"mine": "your mark", "theirs": "the opponent’s mark", "empty": "empty"}
+    sets = zip(history.game.winning_sets, history.placed, strict=True)
+    rows = [row for winning, placed in sets for row in winning if row & placed == row]
     found = []
     for square in range(history.game.squares):
         mine, theirs = (history.placed[player] >> square & 1 for player in (me, 1 - me))
         state = "mine" if mine else "theirs" if theirs else "empty"
-        found.append(TrueCell(square, state, f"Square {square}, {words[state]}"))
+        winning = any(row >> square & 1 for row in rows)
+        found.append(TrueCell(square, state, f"Square {square}, {words[state]}", winning))
     return tuple(found)
 
 

@@ -411,6 +411,21 @@ def test_a_game_on_the_pages():
         wait_until(lambda: "There is no result" in person.get(again).text)
 
 
+def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
+    with pages(Texts(own=FIRST)) as person:
+        address = person.begin()
+        page = person.turn(address)
+        person.move(address, page, typed="(0, 4, 4)")
+        assert "Give this game up as lost" in person.turn(address)
+        assert person.post(address + "/resignation").status_code == 303
+        page = person.turn(address)
+        assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
+        told = person.get(address + "/log").json()
+        assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
+        assert person.post(address + "/resignation").status_code == 303  # nothing happens any more
+        assert person.get(address + "/log").json() == told
+
+
 def test_a_bot_that_fails_on_the_pages():
     with pages(Texts(bad="print('before')\n1 / 0")) as person:
         address = person.begin("bad", first="o")
@@ -437,7 +452,7 @@ def test_a_bot_that_fails_on_the_pages():
 def test_forms_that_begin_no_game(fields):
     with pages(Texts(own=FIRST)) as person:
         answer = person.post("/extreme/play", **fields)
-        assert answer.status_code in (400, 404) and "<h1>Not" in answer.text
+        assert answer.status_code == 400 and 'class="bad" role="alert">' in answer.text and "</select>" in answer.text
 
 
 def test_the_part_of_a_page_comes_only_if_it_has_changed():

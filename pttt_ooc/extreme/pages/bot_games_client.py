@@ -37,6 +37,10 @@ class AskedBotGames:
         """Make a move; returns the state after it."""
         return self._ask("move", owner=owner, number=number, ply=ply, cell=list(cell))
 
+    def resign(self, owner: str, number: str) -> Message:
+        """Resign, in the person's turn; returns the state after it."""
+        return self._ask("resign", owner=owner, number=number)
+
     def leave(self, owner: str, number: str) -> Message:
         """End a game without a result; returns its state."""
         return self._ask("leave", owner=owner, number=number)

@@ -253,6 +253,10 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "teams": [seen.record.teams[key] for key in keys],
         "found": found,
         "steps": steps,
+        "moves": [
+            {"player": step.player, "text": board_values.text(board_values.number(*step.cell)), "step": step}
+            for step in steps
+        ],
         "ply": at,
         "boards": board_values.boards_of(position, steps[at - 1].cell if at else None),
         "to_move": position,

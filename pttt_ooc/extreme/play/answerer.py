@@ -35,7 +35,8 @@ class BotGameAnswers(AnswersByKind):
             },
             "state": lambda question: games.state(question["owner"], question["number"]),
             "move": lambda question: self._moved(games, question),
-            "leave": lambda question: self._left(games, question),
+            "leave": lambda question: self._ended(games, games.leave, question),
+            "resign": lambda question: self._ended(games, games.resign, question),
         }
         super().__init__(known)
 
@@ -46,8 +47,8 @@ class BotGameAnswers(AnswersByKind):
         return games.state(question["owner"], question["number"])
 
     @staticmethod
-    def _left(games: BotGames, question: Message) -> Message:
-        games.leave(question["owner"], question["number"])
+    def _ended(games: BotGames, end: Callable[[str, str], None], question: Message) -> Message:
+        end(question["owner"], question["number"])
         return games.state(question["owner"], question["number"])
 
 

@@ -88,6 +88,10 @@ class BotGames:
         """Make a person's move; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`."""
         self._game(owner, number).game.move(ply, cell)
 
+    def resign(self, owner: str, number: str) -> None:
+        """Resign; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.resign`."""
+        self._game(owner, number).game.resign()
+
     def leave(self, owner: str, number: str) -> None:
         """End a game without a result."""
         self._game(owner, number).game.end()

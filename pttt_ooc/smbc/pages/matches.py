@@ -131,10 +131,26 @@ class Matches:
         """Resign, which counts as a loss; for errors see :meth:`move`."""
         self._change(owner, id, version, lambda match: replace(match, resigned=True), any_solution=True)
 
-    def seat(self, owner: str, id: str) -> Seat:
-        """The person's view of a match; a PlayError if it is not the person's."""
-        row = self.store.row(owner, id)
-        return seat_of(row.id, row.changes, _MATCH.validate_json(row.match), self.bot if self._is_ours(row) else None)
+    def seat(self, owner: str, id: str, number: int | None = None) -> Seat:
+        """The person's view of a match; of a finished one, also after round `number`.
+
+        Raises
+        ------
+        PlayError
+            If it is not the person's match, or has no such round to show.
+        """
+        return self._seat(self.store.row(owner, id), number)
+
+    def shared(self, id: str, number: int | None = None) -> Seat:
+        """As :meth:`seat`, of a match that its owner has shared, for everybody."""
+        return self._seat(self.store.shared(id), number)
+
+    def _seat(self, row: MatchRow, number: int | None) -> Seat:
+        match = _MATCH.validate_json(row.match)
+        if number is not None and (row.result is None or not 1 <= number <= len(match.rounds)):
+            raise PlayError(f"There is no round {number} to show: a finished match has {len(match.rounds)}.", 404)
+        bot = self.bot if self._is_ours(row) else None
+        return seat_of(row.id, row.changes, match, bot, number, row.shared)
 
     # -----------------------------------------------------------------------------------------
     # Lists

@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.context import Grader
-from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed
+from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed, under_way
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.league import is_there, league_directory
 from pttt_ooc.course.kinds.bots.submissions import Bot
@@ -194,9 +194,6 @@ def bot_part(request: Request, league: UsedLeague, account: Signed, number: Numb
 
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
     bot = _own(league, team, number)
-    place = league.bots.place(bot) if bot.unfinished else 0
-    sign = read_sign(league.files.alive)
-    stamp = f"{bot.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}"
     with league.grader.database.reading() as session:
         ruling = ruling_of(session, BOTS, bot.id)
     return {
@@ -204,9 +201,7 @@ def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, An
         "settings": league.files.settings,
         "bot": bot,
         "ruling": ruling,
-        "place": place,
-        "sign": sign,
-        "stamp": stamp,
+        **under_way(bot, league.bots.place(bot) if bot.unfinished else 0, league.files.alive),
         "trials": league.bots.trials(bot.id),
     }
 
