@@ -19,6 +19,7 @@ from pttt_ooc.options import (
     CourseGameOption,
     DataOption,
     HostOption,
+    JsonOption,
     PortOption,
     ToldGameOption,
     check_game,
@@ -109,7 +110,8 @@ def explore(
 
 def solved_in(data: Path, game: str | None) -> None:
     """Raise a StrategyFileError if there is no solution in a directory."""
-    from pttt_ooc.cli.site import found_solutions, games_of
+    from pttt_ooc.cli.home_cards import found_solutions
+    from pttt_ooc.cli.site import games_of
 
     if not games_of(found_solutions(data)[0], game, data):
         raise StrategyFileError(f"There is no solution in {data}; name a strategy, such as uniform, or run make solve.")
@@ -131,7 +133,7 @@ def serve(
             "[default: to stderr]",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Start the course's grader: web server, worker, and the answerers of pages.
 

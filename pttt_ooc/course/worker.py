@@ -22,7 +22,7 @@ from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
 from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
-from pttt_ooc.course.messenger import Messenger
+from pttt_ooc.course.messenger import sending
 from pttt_ooc.course.models import BASELINE
 from pttt_ooc.course.pairs import PairValues
 from pttt_ooc.course.settings import read_settings
@@ -88,9 +88,10 @@ def run(data: Path, stopping: threading.Event) -> None:
                 storage.sweep([file for table in FILED for file in session.scalars(select(table.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
-            messenger = Messenger(database, settings, stopping)
-            threading.Thread(target=messenger.run, daemon=True).start()
-            with closing(Certifier(database, storage, settings)) as certifier:
+            with (
+                sending(database, settings, stopping),
+                closing(Certifier(database, storage, settings)) as certifier,
+            ):
 
                 def step() -> bool:
                     certifier.look_after()

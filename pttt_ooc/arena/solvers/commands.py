@@ -1,4 +1,4 @@
-"""The commands ``pttt arena solve``, ``endings``, ``errors`` and ``forced-win``."""
+"""The commands ``pttt arena solve``, ``endings``, ``errors``, ``attack`` and ``forced-win``."""
 
 from __future__ import annotations
 
@@ -142,6 +142,28 @@ def forced_win(
     print(json.dumps(told) if as_json else sentence)
     if output is not None and isinstance(win, int) and not as_json:
         print(f"{output} was not written.")
+
+
+def attack(
+    output: OutputFileOption,
+    games: Annotated[int, typer.Option(min=1, metavar="N", help="Number of games.")] = 20,
+    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 6_000_000,
+    seed: Annotated[int, typer.Option(min=0, help="The openings follow from it.")] = 0,
+    force: ForceOption = False,
+) -> None:
+    """Find out how far back from their ends games of a strong agent of Ultimate are solved, by proof-number search.
+
+    The search takes 128 to 256 bytes of memory for each node that a question may expand.
+    """
+    from pttt_ooc.arena.solvers import attack as attacks
+
+    check_output(output, force=force)
+    solver, found = attacks.ProofSolver(most_nodes), []
+    for moves in attacks.games(games, seed):
+        found.append(attacks.attack(moves, solver))
+        ply, squares, value, nodes = found[-1].earliest
+        print(f"game {len(found)}: known from ply {ply} on, {squares} open squares, {nodes:,} nodes", flush=True)
+        attacks.write(output, found, agent=attacks.AGENT, seed=seed, most_nodes=most_nodes)
 
 
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:
