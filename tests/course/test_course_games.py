@@ -150,6 +150,35 @@ def test_the_desk_finds_strategies_of_both_games(lab, second):
 
 
 @pytest.mark.slow
+def test_strategies_of_a_further_game_are_hidden_and_withdrawn(lab, second):
+    second.baseline()
+    worse, better = second.verdict("Team A", 0, 1), second.verdict("Team A", 0, 4, 0.1)
+    assert better["exploitability"] < worse["exploitability"]
+    path = f"/api/games/{OTHER}/leaderboard"
+
+    def decide(ruling):
+        arguments = ["rule", "strategies", better["id"], ruling, "--of", OTHER, "--reason", "The file of others"]
+        done = pttt("course", *arguments, "--data", lab.data)
+        assert done.returncode == 0, done
+        own = lab.client.get("/api/course/grades", headers=bearer(lab.tokens["Team A"])).json()["assignments"]
+        (counts,) = (one["grade"]["submissions"]["player 0"] for one in own if one["name"] == "small")
+        return board(lab, path)["Team A"]["submissions"][0], counts
+
+    assert decide("none") == (better["id"], better["id"])
+    assert decide("hidden") == (worse["id"], better["id"])
+    assert browser(lab, "Team A").get(f"/games/{OTHER}").text.count('class="badge">hidden') == 1
+    assert decide("withdrawn") == (worse["id"], worse["id"])
+    page = browser(lab, "Team A").get(f"/games/{OTHER}/submissions/{better['id']}").text
+    assert "does not count. The file of others" in page
+    upload(lab, "Team A", 0, 2)
+    own = browser(lab, "Team A").get(f"/submissions/{better['id']}").text
+    assert "The file of others" not in own  # the number of another strategy, in the course's own game
+    assert decide("none") == (better["id"], better["id"])
+    done = pttt("course", "rule", "strategies", 1, "hidden", "--of", "chess", "--reason", "x", "--data", lab.data)
+    assert "No assignment of strategies has a further game or league 'chess'" in done.stderr
+
+
+@pytest.mark.slow
 def test_a_disqualified_team_leaves_the_standings_of_that_game_only(lab, second, tmp_path):
     second.baseline()
     for team in ("Team A", "Team B"):

@@ -17,6 +17,7 @@ from pttt_ooc.course.term.assignments import all_assignments, further_games, fur
 from pttt_ooc.course.term.disqualified import MIRRORED, disqualified_from_game
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.errors import GraderError
 
 FOLDER = "games"
 """The directory in a course's directory that has those of its further games."""
@@ -97,6 +98,16 @@ def mirror_teams(course: Database, own: Database) -> None:
 
 def _names(teams: object) -> set[tuple[int, str]]:
     return {(team.id, team.name) for team in teams}  # type: ignore[attr-defined]
+
+
+@contextmanager
+def writing_to_game(data: Path, game: str) -> Iterator[Session]:
+    """A session of a further game, which is committed at the end; GraderError if the game has no database yet."""
+    directory = directory_of(data, game)
+    if not (directory / DEFAULT).is_file():
+        raise GraderError(f"Nothing was handed in for {game} yet.")
+    with closing(Database.of(directory, None, game, prepared=True)) as database, database.writing() as session:
+        yield session
 
 
 def sessions_of_games(session: Session, data: Path) -> Iterator[tuple[str, Session]]:
