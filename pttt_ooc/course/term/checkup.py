@@ -110,13 +110,13 @@ def _worker(storage: Storage) -> list[str]:
 
 def _agents(session: Session, data: Path) -> list[str]:
     if all_assignments(session, AGENTS) and not read_sign(data / ALIVE).alive:
-        return ["No worker judges agents; start `pttt serve` again."]
+        return ["No worker judges agents; see the log of `pttt serve`, or start it."]
     return []
 
 
 def _of_game(directory: Path, game: str) -> list[str]:
     """The problems of a further game."""
-    idle = [f"No worker judges {game}; start `pttt serve` again."]
+    idle = [f"No worker judges {game}; see the log of `pttt serve`, or start it."]
     if not directory.exists():
         return idle
     read_settings(directory)
@@ -311,7 +311,8 @@ def _judgements(session: Session) -> list[str]:
     failed = session.scalars(select(Submission.id).where(Submission.status == REJECTED, Submission.note == GAVE_UP))
     agents = session.scalars(select(Agent.id).where(Agent.status == REJECTED, Agent.message == GAVE_UP))
     told = [
-        f"The server could not judge agent {number}; see the log, and let its team send it again." for number in agents
+        f"The server could not judge agent {number}; see the log, then `pttt course rejudge {number} --kind agents`."
+        for number in agents
     ]
     return told + [
         f"The server could not judge submission {number}; see the log, then `pttt course rejudge {number}`."
