@@ -285,7 +285,7 @@ def test_the_doctor_looks_after_both_games(lab, second):
     (file,) = second.grader.storage.uploads.iterdir()
     file.unlink()
     assert any(
-        one.startswith(f"{OTHER}: The file of submission 1 is lost") for one in problems(lab.database, lab.storage)
+        one.startswith(f"In {OTHER}: The file of submission 1 is lost") for one in problems(lab.database, lab.storage)
     )
 
 

@@ -203,14 +203,11 @@ def doctor(
     data: DataOption = GRADER,
 ) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
-    with opened(data) as database:
-        from pttt_ooc.course.storage import Storage
-        from pttt_ooc.course.term.checkup import damaged_files, problems, unsettled_grades
-
-        storage = Storage(data)
-        found = problems(database, storage) + unsettled_grades(database, storage)
-        if digests:
-            found += damaged_files(database, storage)
+    with extra("grader", "The course"):
+        from pttt_ooc.course.term.diagnosis import diagnosis
+        from pttt_ooc.disk.rights import private
+    with private():
+        found = diagnosis(data, digests)
     tell(found, as_json, found or ["Nothing needs attention."])
     if found:
         raise typer.Exit(1)
