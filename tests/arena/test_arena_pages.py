@@ -109,6 +109,17 @@ def pages(shelf):
         yield client
 
 
+def test_the_list_of_matches_has_their_results(pages, shelf):
+    """Counted from the games, from the first agent's side; they are counted again when there are more."""
+    page = unescape(pages.get("/arena/matches").text)
+    for file in shelf.rglob("games.jsonl"):
+        winners = Counter(json.loads(line)["winner"] for line in file.read_text().splitlines())
+        name = file.parent.relative_to(shelf).as_posix()
+        row = next(row for row in re.findall("<tr>.*?</tr>", page, re.S) if f'?name={name.replace("/", "%2F")}"' in row)
+        counts = [int(text) for text in re.findall(r"<td>(\d+)</td>", row)]
+        assert counts[1:] == [winners[0], winners[2], winners[1]], name
+
+
 def test_matches_are_listed(pages):
     text = pages.get("/arena/matches").text
     assert re.findall(r"<bdi>(.*?)</bdi>", text) == ["first", "more/second"]
@@ -281,7 +292,7 @@ def test_who_resigns_has_lost_and_the_file_says_so(person):
     assert told["moves"] == [0, 4] and told["texts"] == ["a1", "b2"] and told["over"] and told["resigned"]
     assert told["winner"] == 1 and not told["taken_back"]
     won = person.client.get("/arena/play/game", params={**asked, "moves": "0,3,1,4,2", "resigned": "1"}).text
-    assert "You have won." in won and "resigned" not in won.split("<main")[1]  # it was over
+    assert "You have won." in won and "resigned" not in won.split("<main")[1].split("</main>")[0]  # it was over
 
 
 def test_a_game_with_moves_taken_back_says_so_to_its_end(person):
