@@ -334,6 +334,7 @@ def test_the_review_of_a_game_rates_its_moves_and_leads_to_the_worst(person):
     assert beyond.status_code == 404 and "has 6 moves; move 7 is not one of them" in beyond.text
     on = unescape(re.search(r'href="([^"]*)">Play on from here', before)[1])
     assert one_each(parse_qs(urlsplit(on).query)) == {**ASKED, "moves": "0,4,1,2", "back": "1"}
+    person.client.cookies.clear()  # anybody sees it
     part = person.client.get("/arena/play/review", params=LOST, headers={"HX-Request": "true"}).text
     assert part.lstrip().startswith('<div id="table"')
 

@@ -411,6 +411,7 @@ def test_a_game_on_the_pages():
         again = person.begin(first="x", moves=moves)
         page = person.turn(again)
         assert again != address and page.count("<li>") == 2 and person.get(address).status_code == 404
+        assert "begun after 2 moves" in page
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
 
@@ -425,6 +426,7 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         page = person.turn(address)
         assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
         told = person.get(address + "/log").json()
+        assert told["begun_after"] == 0
         assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
         assert person.post(address + "/resignation").status_code == 303  # nothing happens any more
         assert person.get(address + "/log").json() == told
