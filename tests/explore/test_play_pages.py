@@ -197,7 +197,9 @@ def test_a_game_is_played_on_from_what_could_be_believed_and_not_from_the_truth(
     assert me.post(f"/play/{open_one}/continuations", step="1").status_code == 409
     games.opponents.opponents = []
     assert "Play on from here" not in me.get(f"/play/{id}?step={step}").text
-    assert me.post(f"/play/{id}/continuations", step=str(step)).status_code == 409
+    refused = me.post(f"/play/{id}/continuations", step=str(step))
+    assert refused.status_code == 409 and f"Before attempt {step + 1} of" in refused.text
+    assert 'role="alert"><p class="bad">This opponent can no longer be played against' in refused.text
 
 
 def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
