@@ -30,6 +30,7 @@ ALONE = "alone"
 
 _FILTERS = {
     "column": column,
+    "curve_path": filters.curve_path,
     "decimals": decimals,
     "duration": duration,
     "exploitability": exploitability,

@@ -31,6 +31,7 @@ from pttt_ooc.extreme.practice_record import STAGE
 from pttt_ooc.extreme.standings_table import Overall, marks_rows, overall
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.filters import curve_path
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
@@ -290,7 +291,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "to_move": position,
         "points": position.points(),
         "chances": chances,
-        "curve": board_values.curve_path(chances) if chances else None,
+        "curve": curve_path(chances) if chances else None,
         "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
         "limit": float(found.get("time_limit", seen.record.conditions.get("time_limit", 0))),
