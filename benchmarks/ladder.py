@@ -1,8 +1,8 @@
 """The ladder: exact scores of agents at equal processor seconds, from committed records.
 
 ``python -m benchmarks.ladder run GAME AGENT --seconds 10`` lets a learner learn, scores it and adds a line to
-``docs/records/ladder.jsonl``.  ``plan`` does so for all rows of ``config/ladder.yaml`` that are not there yet; it may
-be killed and started again.  ``write`` makes ``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines
+``docs/records/ladder.jsonl``.  ``plan`` does so for all rows of ``benchmarks/ladder.yaml`` that are not there yet; it
+may be killed and started again.  ``write`` makes ``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines
 again, with the recorded number of iterations, and compares them.
 
 An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
@@ -41,7 +41,7 @@ from pttt_ooc.solving.regret import RULES
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/records/ladder.jsonl"
-PLAN = ROOT / "config/ladder.yaml"
+PLAN = ROOT / "benchmarks/ladder.yaml"
 PAGE = ROOT / "docs/ladder.md"
 GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
 Pair = tuple[pttt.Strategy, pttt.Strategy]

@@ -19,6 +19,7 @@ from pttt_ooc.options import (
     CourseGameOption,
     DataOption,
     HostOption,
+    JsonOption,
     PortOption,
     ToldGameOption,
     check_game,
@@ -132,7 +133,7 @@ def serve(
             "[default: to stderr]",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Start the course's grader: web server, worker, and the answerers of pages.
 

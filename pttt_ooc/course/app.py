@@ -16,7 +16,7 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.games import certificates as game_certificates
 from pttt_ooc.course.games import pages as games
 from pttt_ooc.course.kinds.agents import pages as agents
-from pttt_ooc.course.kinds.bots import submission_pages as bots
+from pttt_ooc.course.kinds.bots import further_pages as bots
 from pttt_ooc.course.limits import SubmissionError, in_words
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.explore.json_values import infoset_record
+from pttt_ooc.explore.json_values import around, infoset_record
 from pttt_ooc.explore.profiles import Profiles
 from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.questions.continuations import following
@@ -65,7 +65,10 @@ class StrategyAnswers(AnswersByKind):
         self.profiles.close()
 
     def _infoset(self, question: Message) -> Message:
-        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``."""
+        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``.
+
+        If there is ``other``, an infoset of the other player, also what that player does there.
+        """
         player = question["player"]
         infoset = checked(self.game, player, question["infoset"])
         pair = self.profiles.find(question["pair"])
@@ -73,6 +76,7 @@ class StrategyAnswers(AnswersByKind):
             return {"infoset": infoset, "preparing": pair}
         known = _merged if question.get("merged") else _alone
         facts = {"facts": _facts(pair), "equilibria": self._equilibria(player, infoset)}
+        facts |= around(self.game, question, infoset, lambda who, text: row_at(pair.strategies[who], text).tolist())
         return {"infoset": infoset, **facts, **known(pair, player, infoset, question["square"])}
 
     def _equilibria(self, player: int, infoset: str) -> Message | None:
@@ -120,9 +124,10 @@ class StrategyAnswers(AnswersByKind):
 
 def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     facts = numbers(profile, player, infoset)
-    ways = following(profile, player, infoset, square) if square in facts.legal else ()
+    ways = following(profile, player, infoset)  # of all squares: that takes no longer than of one
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
-    return infoset_record((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, ways)
+    chosen = [way for way in ways if way.square == square]
+    return infoset_record((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, chosen, ways)
 
 
 def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.explore.json_values import infoset_record, plain
+from pttt_ooc.explore.json_values import around, infoset_record, plain
 from pttt_ooc.library.plan_reader import read_plan_pair
 from pttt_ooc.library.strategy_names import named_strategy
 from pttt_ooc.questions.infoset_parser import checked
@@ -42,6 +42,7 @@ class PlanAnswers(AnswersByKind):
         infoset = checked(self.game, player, question["infoset"])
         pair = self._pair(question["pair"])
         facts = {"infoset": infoset, "facts": _facts(pair), "equilibria": None}
+        facts |= around(self.game, question, infoset, lambda who, text: pair.row(who, text).tolist())
         if question.get("merged"):
             both = pair.merged(player, infoset, square, _BOARDS)
             return {**facts, **infoset_record(both.images, both.classes, both.numbers, both.beliefs, both.outcomes)}

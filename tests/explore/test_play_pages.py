@@ -43,6 +43,9 @@ def test_a_game_is_played_and_reviewed_without_scripts(games, app):
     lost = {int(n): float(loss) for n, loss in re.findall(r'aria-label="Attempt (\d+)".*?figure">([\d.]+)<', page)}
     worst = re.search(r'<a href="\?step=(\d+)">The worst: attempt (\d+)<', page)
     assert int(worst[2]) == int(worst[1]) + 1 and lost[int(worst[2])] == max(lost.values()) > 0
+    result = {"won": 1, "lost": -1, None: 0}[result[1]]
+    points = [float(one.split()[1]) for one in re.search(r'class="chance" d="M([^"]*)"', page)[1].split("L")]
+    assert points == [50.0] * made + [100 - 100 * result]  # 0.5 before each attempt, and the result
     beyond = me.get(f"/play/{id}?step={attempts + 1}")
     assert beyond.status_code == 404 and f"step {attempts + 1} is not one of them" in beyond.text
     assert "Your results" in me.get("/play").text

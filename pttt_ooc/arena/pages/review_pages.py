@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.figures import matters, points, put_figures
-from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
+from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined
 from pttt_ooc.arena.pages.play_pages import AgentGame, AskedGame, seen_at
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
@@ -92,10 +92,12 @@ def _summary(table: AgentGame, whole: Message, ratings: list[Message]) -> dict[s
     worst = max(own, key=lambda move: move.loss, default=None)
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]]
     before = [one["before"] for one in ratings]
+    curve = [*before, end] if whole["over"] else before
     exact = [one["exact"] for one in ratings]
     return {
         "moves": moves,
-        "curve": [*before, end] if whole["over"] else before,
+        "curve": curve,
+        "fields": {**table.settings, "moves": joined(table.moves)},
         "solved": exact.index(True) if any(exact) else None,
         "by": ratings[0]["by"] if ratings else "",
         "sum": sum(move.loss for move in own),
