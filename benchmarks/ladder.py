@@ -246,7 +246,7 @@ and a plain pass over its 2²⁰ sequences of bids evaluates it; OpenSpiel and n
 ```
 python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10     # adds a line to the records
 python -m benchmarks.ladder run pttt-abrupt examples/heuristics.py:centre_first
-python -m benchmarks.ladder plan                                             # all rows of config/ladder.yaml
+python -m benchmarks.ladder plan                                             # all rows of benchmarks/ladder.yaml
 python -m benchmarks.ladder write
 python -m benchmarks.ladder check --game dark-hex-3x3-classical              # makes the agents again, and compares
 ```
