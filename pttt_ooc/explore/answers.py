@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pttt_ooc.explore.flow import flow_of
 from pttt_ooc.explore.json_values import around, flow_record, infoset_record, known
 from pttt_ooc.explore.profiles import Profiles
-from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.mirror_merge import merged
@@ -59,6 +59,7 @@ class StrategyAnswers(AnswersByKind):
             "facts": self._facts,
             "row": self._row,
             "flow": self._flow,
+            "drawn": self._drawn,
             "mistakes": self._mistakes,
             "differences": self._differences,
         }
@@ -120,6 +121,14 @@ class StrategyAnswers(AnswersByKind):
             while len(self._flows) > _FLOWS:
                 del self._flows[next(iter(self._flows))]
         return {"levels": self._flows[key]}
+
+    def _drawn(self, question: Message) -> Message:
+        """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
+        pair = self.profiles.find(question["pair"])
+        if not isinstance(pair, PreparedProfile):
+            return {"preparing": pair}
+        player, infoset = question["player"], known(self.game, question["player"], question["infoset"])
+        return {"drawn": drawn_infoset(pair.index, pair.strategies[1 - player], player, infoset, question["number"])}
 
     def _mistakes(self, question: Message) -> Message:
         """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""

@@ -31,6 +31,7 @@ class PlanAnswers(AnswersByKind):
             "facts": lambda question: {"facts": _facts(self._pair(question["pair"]))},
             "row": self._row,
             "flow": self._refuse,
+            "drawn": self._refuse_drawn,
             "mistakes": self._refuse,
             "differences": self._refuse,
         }
@@ -59,6 +60,9 @@ class PlanAnswers(AnswersByKind):
         if replying not in self._pairs:
             self._pairs[replying] = self._pairs[()].with_reply(*replying)
         return self._pairs[replying]
+
+    def _refuse_drawn(self, question: Message) -> Message:
+        raise StoreError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
 
     def _refuse(self, question: Message) -> Message:
         raise StoreError(
