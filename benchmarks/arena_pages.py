@@ -22,7 +22,7 @@ from scipy import stats
 
 from pttt_ooc.arena import claims_table, experiments, records, round_robin
 from pttt_ooc.arena.significance import SIZE, Units
-from pttt_ooc.arena.solvers import error_meter
+from pttt_ooc.arena.solvers import attack, error_meter
 from pttt_ooc.arena.statistics import Rate, Sequential, ratings
 from pttt_ooc.arena.trainings import stretches
 
@@ -289,6 +289,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "ladder": paired(*LADDER),
     "ladder-ratings": rated(*LADDER, *STRONGEST),
     "errors": errors,
+    "attack": lambda found: attack.table(attack.read(RECORDS / "attack.jsonl")[1]),
     "curve-3x3": curve("rows-3x3"),
     "trainings": trainings(*LEARNERS),
     "details": trainings(*DETAILS),

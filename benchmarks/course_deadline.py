@@ -2,7 +2,9 @@
 course while 60 uploads of 40 MB begin within five minutes, most of them at the end, and a few of them too late.
 
 Each upload must be confirmed, or refused with the sentence that says why. The results are the times of pages (median
-and 95th percentile), of confirmations after the last byte, and of verdicts, with the order in which they came.
+and 95th percentile), of confirmations after the last byte, and of verdicts, with the order in which they came.  They
+depend on what else the machine does; the processor time that the web process takes for a page, measured afterwards,
+hardly does.
 """
 
 from __future__ import annotations
@@ -56,6 +58,8 @@ class Course:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         self.port = int(re.search(r":(\d+);", self.process.stdout.readline())[1])
         wait_until(self._is_ready)
+        started = [json.loads(line) for line in (data / "log.jsonl").read_text().splitlines() if '"started"' in line]
+        self.web = next(line["pid"] for line in reversed(started) if line.get("child") == "web")
 
     def _is_ready(self):
         try:
@@ -130,6 +134,24 @@ def read_pages(port, students, pause, teams, stopping, found):
     found.put((dict(times), failures))
 
 
+def processor_ms(port, web, teams, times=100):
+    """Processor milliseconds of the web process for each page, one request after the other."""
+    connection, found = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE), {}
+    for path in PAGES:
+        before = _processor_seconds(web)
+        for number in range(times):
+            connection.request("GET", path.format(team=2 + number % teams))
+            connection.getresponse().read()
+        found[path] = round((_processor_seconds(web) - before) / times * 1e3, 1)
+    connection.close()
+    return found
+
+
+def _processor_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Upload(threading.Thread):
     """An upload that begins at a time, at the speed of a line."""
 
@@ -193,7 +215,7 @@ def run(students=200, uploads=60, late=5, megabytes=40.0, seconds=300.0, pause=5
 
 
 def measured(course, students, late, size, seconds, pause, speed):
-    """Put the load on a course with ``port``, ``data``, ``game`` and ``tokens``; returns the figures."""
+    """Put the load on a course with ``port``, ``data``, ``game``, ``tokens``, and ``web``: a pid; the figures."""
     uniform, load = uniform_files(course.port), os.getloadavg()
     context = multiprocessing.get_context("spawn")
     stopping, queue = context.Event(), context.Queue()
@@ -221,9 +243,11 @@ def measured(course, students, late, size, seconds, pause, speed):
         one.join()
     times, failures = _until_judged(course, stopping, queue, readers)
     rows = {one["id"]: one for one in _submissions(course.port)}
-    return {"load_before_and_after": [[round(x, 1) for x in one] for one in (load, os.getloadavg())]} | figures_of(
-        sent, rows, due, times, failures
-    )
+    return {
+        "load_before_and_after": [[round(x, 1) for x in one] for one in (load, os.getloadavg())],
+        **figures_of(sent, rows, due, times, failures),
+        "processor_ms_by_page": processor_ms(course.port, course.web, len(course.tokens)),
+    }
 
 
 def _until_judged(course, stopping, queue, readers):

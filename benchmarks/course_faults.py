@@ -1,5 +1,6 @@
 """Kills in a course at work: ``python -m benchmarks.course_faults`` lets 60 teams submit for ten minutes, while every
 process of the server is killed at random again and again, the first one included, and commands of an instructor, too.
+Teams submit strategies, agents and bots, and the bots' tournament begins on the way.
 
 Nothing may be lost, no submission may get two verdicts, and every change of a grade must have a row with its cause.
 What verdicts, standings and grades have to be is computed here, from the files that were sent and the decisions that
@@ -27,13 +28,15 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from benchmarks import course_faults_kinds as kinds
 from benchmarks.grader import GAME, VALUE, Files, ask, is_right, wait_until
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, BASELINE, REJECTED, Submission, Team
 from pttt_ooc.course.settings import CourseSettings, settings_text
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.checkup import damaged_files, problems, unsettled_grades
-from pttt_ooc.course.term.tables import Adjustment, GradeRow, LogLine
+from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, LogLine
 from pttt_ooc.errors import PtttError
 
 POINTS = 50.0
@@ -44,7 +47,10 @@ assignments:
   rule: {{kind: baseline, figure: sum, points: {POINTS}, target: 0}}
 """
 PATIENCE = 900.0  # seconds without any progress
-_CAUSES = re.compile(r"verdict on submission \d+|adjust, by console|start of the worker|course\.yaml applied")
+_CAUSES = re.compile(
+    r"verdict on (submission|agent) \d+|adjust, by console|start of the worker|course\.yaml applied|"
+    r"head-to-head played|grades exported"
+)
 
 
 class Server:
@@ -56,11 +62,13 @@ class Server:
         limits = {"submissions_per_hour": 100_000, "waiting_per_team": 1_000}
         settings = CourseSettings(game=GAME, game_value=VALUE, database_url=database_url, **limits)
         (self.data / "settings.yaml").write_text(settings_text(settings))
-        (data / "course.yaml").write_text(COURSE)
+        (data / "course.yaml").write_text(COURSE + kinds.assignments())
         roster = ["team,name,email", *(f"Team {n:03},Student {n},s{n}@example.org" for n in range(teams))]
         (data / "roster.csv").write_text("\n".join(roster) + "\n")
         self.command("init", "--name", "Ada", "--email", "ada@example.org")
-        self.command("apply", data / "course.yaml")
+        kinds.open_cup(self.data)
+        if not self.command("apply", data / "course.yaml"):
+            raise RuntimeError("course.yaml is refused")
         self.command("teams", data / "roster.csv", "--tokens", data / "tokens.csv")
         with open(data / "tokens.csv", encoding="utf-8") as file:
             self.tokens = dict(list(csv.reader(file))[1:])
@@ -146,6 +154,8 @@ def _is_ours(pid):
 class Student(threading.Thread):
     """A team that submits; what dies on the way is sent again, as a person would."""
 
+    address = "/api/submissions"
+
     def __init__(self, port, token, made, pause, over):
         super().__init__(daemon=True)
         self.port, self.token, self.made, self.pause, self.over = port, token, made, pause, over
@@ -161,19 +171,24 @@ class Student(threading.Thread):
             self.error = repr(error)
 
     def _send(self, player, content):
-        head = f'--b\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
-        head += '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
+        return self._post(f'name="player"\r\n\r\n{player}\r\n--b\r\nContent-Disposition: form-data; ', content)
+
+    def _post(self, fields, content):
+        """The number of what is handed in; None if its assignment has ended."""
+        head = f'--b\r\nContent-Disposition: form-data; {fields}name="file"; filename="mine.py"\r\n\r\n'
         body = head.encode() + content + b"\r\n--b--\r\n"
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "multipart/form-data; boundary=b"}
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             try:
-                connection.request("POST", "/api/submissions", body, headers)
+                connection.request("POST", self.address, body, headers)
                 answer = connection.getresponse()
                 told = json.loads(answer.read())
                 if answer.status in (200, 201):
-                    return told["submission"]["id"]
+                    return told["submission"]["id"] if "submission" in told else told["number"]
+                if answer.status == 409:
+                    return None
                 self.refused[f"{answer.status}: {told.get('error', '')[:60]}"] += 1
             except (OSError, http.client.HTTPException, ValueError):
                 self.broken += 1
@@ -183,12 +198,39 @@ class Student(threading.Thread):
         raise TimeoutError("an upload is never confirmed")
 
 
-class Witness:
-    """Looks into the database all the time: verdicts and rows of grades must never change or go away."""
+class Programmer(Student):
+    """A team that submits agents or bots."""
 
-    def __init__(self, database):
-        self.database = database
+    def __init__(self, port, token, kind, team, number, pause, over):
+        super().__init__(port, token, kinds.programs(kind, number), pause, over)
+        self.kind, self.team, self.address = kind, team, kinds.address(kind)
+
+    def run(self):
+        try:
+            for which, content in self.made:
+                if self.over.wait(random.uniform(0, 2 * self.pause)):
+                    return
+                number = self._post("", content)
+                if number is None:  # the tournament has begun
+                    return
+                self.confirmed.append((self.kind, number, self.team, which, content))
+        except Exception as error:
+            self.error = repr(error)
+
+
+class Witness:
+    """Looks all the time: verdicts, matches and rows of grades must never change or go away.
+
+    Parameters
+    ----------
+    data
+        The course's directory; None: only the database's strategies and grades are looked at.
+    """
+
+    def __init__(self, database, data=None):
+        self.database, self.data = database, data
         self.verdicts, self.grades, self.violations, self.looks = {}, {}, [], 0
+        self.others = defaultdict(dict)
 
     def look(self):
         """Compare what is there with what was there."""
@@ -203,6 +245,8 @@ class Witness:
             "verdict", self.verdicts, {n: tuple(rest) for n, *rest in rows if rest[0] in (ACCEPTED, REJECTED)}
         )
         self._compare("grade", self.grades, {n: tuple(rest) for n, *rest in grades})
+        for what, now in kinds.final(self.database, self.data).items() if self.data else ():
+            self._compare(what, self.others[what], now)
         self.looks += 1
 
     def _compare(self, what, before, now):
@@ -210,7 +254,9 @@ class Witness:
         before.update(now)
 
 
-def run(teams=60, seconds=600.0, pause=20.0, kill_every=5.0, decide_every=10.0, database_url=None, seed=None):
+def run(
+    teams=60, seconds=600.0, pause=20.0, kill_every=5.0, decide_every=10.0, database_url=None, seed=None, disturb=None
+):
     """Let teams submit while processes are killed; returns all that was found.
 
     Parameters
@@ -219,6 +265,8 @@ def run(teams=60, seconds=600.0, pause=20.0, kill_every=5.0, decide_every=10.0, 
         Seconds between two submissions of a team, on average.
     kill_every, decide_every
         Seconds between two kills, and between two commands of an instructor, of which every second one is killed too.
+    disturb
+        Further things that are done to the course in place of a kill: functions by name.
     """
     draw, files = random.Random(seed), Files()
     count = int(2 * seconds / pause) + 1
@@ -226,38 +274,53 @@ def run(teams=60, seconds=600.0, pause=20.0, kill_every=5.0, decide_every=10.0, 
         server = Server(Path(name), teams, database_url)
         database = Database.of(server.data, database_url, GAME)
         try:
-            return _faults(server, database, files, count, seconds, pause, kill_every, decide_every, draw)
+            pauses = pause, kill_every, decide_every
+            return _faults(server, database, files, count, seconds, pauses, draw, disturb or {})
         finally:
             database.close()
             server.stop()
 
 
-def _faults(server, database, files, count, seconds, pause, kill_every, decide_every, draw):
+def _faults(server, database, files, count, seconds, pauses, draw, disturb):
+    pause, kill_every, decide_every = pauses
     over, load = threading.Event(), os.getloadavg()
     students = [
         Student(server.port, token, (files.make(n * count + i) for i in range(count)), pause, over)
         for n, token in enumerate(server.tokens.values())
     ]
-    witness, killed, decided = Witness(database), Counter(), []
+    programmers = [
+        Programmer(server.port, token, kind, team, n, 2 * pause, over)
+        for kind, every in ((kinds.AGENTS, 5), (kinds.BOTS, 10))
+        for n, (team, token) in enumerate(server.tokens.items())
+        if n % every < 1 or n < 2
+    ]
+    witness, killed, decided, has_begun = Witness(database, server.data), Counter(), [], False
     deciding = threading.Thread(target=_decide, args=(server, decided, decide_every, over, draw), daemon=True)
-    for thread in (*students, deciding):
+    for thread in (*students, *programmers, deciding):
         thread.start()
     begun = time.monotonic()
     next_kill = draw.expovariate(1 / kill_every)
     while (now := time.monotonic() - begun) < seconds:
+        if not has_begun and now >= seconds / 2:
+            kinds.begin_tournament(server.data)
+            killed["serve"] += server.kill("serve")
+            has_begun = True
         if now >= next_kill:
-            name = draw.choice(sorted({"serve", "web", "worker", *server.children()}))
-            killed[name] += server.kill(name)
+            name = draw.choice(sorted({"serve", "web", "worker", *server.children(), *disturb}))
+            killed[name] += disturb[name]() if name in disturb else server.kill(name)
             next_kill = time.monotonic() - begun + draw.expovariate(1 / kill_every)
         _look(witness)
         time.sleep(0.5)
     over.set()
-    for thread in (*students, deciding):
+    for thread in (*students, *programmers, deciding):
         thread.join()
     sent = time.monotonic() - begun
     confirmed = [one for student in students for one in student.confirmed]
+    handed_in = [one for programmer in programmers for one in programmer.confirmed]
     _until_judged(database, witness)
+    server.command("grades", "-o", server.data.parent / "grades.csv")  # the marks of the tournament
     _look(witness)
+    wrong = kinds.checked(database, Storage(server.data), handed_in)
     return {
         "load_before_and_after": [[round(x, 1) for x in one] for one in (load, os.getloadavg())],
         "seconds": round(sent, 1),
@@ -265,11 +328,15 @@ def _faults(server, database, files, count, seconds, pause, kill_every, decide_e
         "killed": dict(killed),
         "starts": server.starts,
         "confirmed": len(confirmed),
-        "broken_connections": sum(student.broken for student in students),
-        "refused": dict(sum((student.refused for student in students), Counter())),
+        "confirmed_programs": dict(Counter(kind for kind, *_ in handed_in)),
+        "broken_connections": sum(one.broken for one in (*students, *programmers)),
+        "refused": dict(sum((one.refused for one in (*students, *programmers)), Counter())),
         "looks": witness.looks,
-        "errors": [student.error for student in students if student.error] + witness.violations,
-        **checked(database, Storage(server.data), confirmed, decided),
+        "seen": {what: len(found) for what, found in witness.others.items()},
+        "errors": [one.error for one in (*students, *programmers) if one.error] + witness.violations,
+        **(figures := checked(database, Storage(server.data), confirmed, decided)),
+        **wrong,
+        "violations": figures["violations"] + sum(wrong.values()),
     }
 
 
@@ -296,6 +363,7 @@ def _until_judged(database, witness):
         _look(witness)
         with suppress(PtttError), database.reading() as session:
             waiting = sum(row.unfinished for row in session.scalars(select(Submission)))
+            waiting += kinds.waiting(database, witness.data) if witness.data else 0
             if not waiting:
                 return
             if waiting != last:
@@ -315,6 +383,8 @@ def checked(database, storage, confirmed, decided):
         rows = {row.id: row for row in session.scalars(select(Submission))}
         teams = {team.name: team.id for team in session.scalars(select(Team))}
         grades = list(session.scalars(select(GradeRow).order_by(GradeRow.id)))
+        of_agents = set(session.scalars(select(Agent.file)))
+        strategies = session.scalar(select(Assignment.id).where(Assignment.name == "strategies"))
         adjustments = list(session.scalars(select(Adjustment)))
         lines = [line.facts for line in session.scalars(select(LogLine).where(LogLine.what == "adjust"))]
     numbers = {number for number, *_ in confirmed}
@@ -326,7 +396,7 @@ def checked(database, storage, confirmed, decided):
     reasons, told = Counter(one.reason for one in adjustments), Counter(facts["reason"] for facts in lines)
     done = [reason for reason, *_, success in decided if success]
     points, bests = expected_points(rows.values(), adjustments, teams[BASELINE])
-    latest = {row.team_id: row for row in grades}
+    latest = {row.team_id: row for row in grades if row.assignment_id == strategies}
     pairs = defaultdict(list)
     for row in grades:
         pairs[row.team_id, row.assignment_id].append(row)
@@ -349,7 +419,9 @@ def checked(database, storage, confirmed, decided):
     }
     return {
         **found,
-        "files_without_a_row": len({file.name for file in storage.uploads.iterdir()} - {r.file for r in rows.values()}),
+        "files_without_a_row": len(
+            {file.name for file in storage.uploads.iterdir()} - {r.file for r in rows.values()} - of_agents
+        ),
         "grade_rows": len(grades),
         "decisions": {"confirmed": len(done), "killed_or_failed": len(decided) - len(done), "there": len(adjustments)},
         "doctor": problems(database, storage),

@@ -1,8 +1,9 @@
 """The ladder: exact scores of agents at equal processor seconds, from committed records.
 
 ``python -m benchmarks.ladder run GAME AGENT --seconds 10`` lets a learner learn, scores it and adds a line to
-``docs/records/ladder.jsonl``.  ``write`` makes ``docs/ladder.md`` of the lines; without ``--write``, nothing else is
-read.  ``check`` makes the agents of lines again, with the recorded number of iterations, and compares them.
+``docs/records/ladder.jsonl``.  ``plan`` does so for all rows of ``benchmarks/ladder.yaml`` that are not there yet; it
+may be killed and started again.  ``write`` makes ``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines
+again, with the recorded number of iterations, and compares them.
 
 An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
@@ -20,11 +21,14 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
+import yaml
+from scipy.stats import t as student
 
 import pttt_ooc as pttt
 from pttt_ooc.learners.catalogue import ALGORITHMS
@@ -37,6 +41,7 @@ from pttt_ooc.solving.regret import RULES
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/records/ladder.jsonl"
+PLAN = ROOT / "benchmarks/ladder.yaml"
 PAGE = ROOT / "docs/ladder.md"
 GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
 Pair = tuple[pttt.Strategy, pttt.Strategy]
@@ -146,20 +151,71 @@ def read(path: Path = RECORDS) -> list[Record]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def planned(path: Path = PLAN) -> Iterator[Record]:
+    """The rows of a plan, in its order: game, agent, settings, seed and budget."""
+    plan = yaml.safe_load(path.read_text())
+    for part in plan:
+        for game in part["games"]:
+            for one in part["agents"]:
+                one = {"agent": one} if isinstance(one, str) else one
+                for seed in one.get("seeds", [0]):
+                    row = {"game": game, "agent": one["agent"], "settings": one.get("settings", {}), "seed": seed}
+                    yield {**row, "budget": part["seconds"] if learns(one["agent"]) else None}
+
+
+def learns(agent: str) -> bool:
+    """Whether an agent has a budget."""
+    return agent in RULES or agent in ALGORITHMS
+
+
+def has_chance(agent: str) -> bool:
+    """Whether the seed matters."""
+    return agent in ALGORITHMS and not ALGORITHMS[agent][0].startswith("exact.")
+
+
+def key(row: Record) -> str:
+    """What makes two rows the same."""
+    return json.dumps([row[name] for name in ("game", "agent", "settings", "seed", "budget")], sort_keys=True)
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Student's 95% interval of the mean, cut off at 0."""
+    half = float(student.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return max(mean(values) - half, 0.0), mean(values) + half
+
+
 def page(rows: Sequence[Record]) -> str:
-    """The page: a table for each game, the least exploitable first."""
+    """The page: a table for each game, the least exploitable first; then the commands and digests."""
     lines = [PREFACE]
     for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
+        groups: dict[str, list[Record]] = {}
+        for row in (r for r in rows if r["game"] == game):
+            groups.setdefault(key({**row, "seed": None}), []).append(row)
+        ranked = sorted(groups.values(), key=lambda g: (mean(r["exploitability"] for r in g), g[0]["agent"]))
         lines += [f"## {game}", ""]
-        lines += ["| agent | exploitability | budget, s | iterations | seed | digest |", "|---|---|---|---|---|---|"]
-        for row in sorted((r for r in rows if r["game"] == game), key=lambda r: (r["exploitability"], r["agent"])):
-            settings = "".join(f", {key} {json.dumps(value)}" for key, value in row["settings"].items())
-            budget = f"{row['budget']:g}" if row["budget"] else ""
-            count = f"{row['iterations']:,}" if row["iterations"] else ""
-            cells = [f"`{row['agent']}`{settings}", f"{row['exploitability']:.3g}", budget, count]
-            lines.append("| " + " | ".join([*cells, str(row["seed"]) if budget else "", f"`{row['digest']}`"]) + " |")
-        lines.append("")
+        lines += [
+            "| agent | exploitability | 95% interval | budget, s | iterations | seeds |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [_line(group) for group in ranked] + ["", "```"]
+        for row in (r for group in ranked for r in sorted(group, key=lambda r: r["seed"])):
+            lines.append(f"{row['digest']}  {command(row).removeprefix('python -m benchmarks.ladder ')}")
+        lines += ["```", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _line(group: Sequence[Record]) -> str:
+    first = group[0]
+    settings = "".join(f", {name} {json.dumps(value)}" for name, value in first["settings"].items())
+    values = [row["exploitability"] for row in group]
+    chance = "one seed" if has_chance(first["agent"]) else ""
+    if len(values) > 1:
+        chance = "{:.3g} to {:.3g}".format(*interval(values))
+    budget = f"{first['budget']:g}" if first["budget"] else ""
+    count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
+    seeds = str(len(group)) if has_chance(first["agent"]) else ""
+    cells = [f"`{first['agent']}`{settings}", f"{mean(values):.3g}", chance, budget, count, seeds]
+    return "| " + " | ".join(cells) + " |"
 
 
 PREFACE = """\
@@ -190,6 +246,14 @@ networks sums in another order, digests differ although scores agree.
 """
 
 
+def add(row: Record, records: Path) -> None:
+    """Add a line to the records, and print it."""
+    records.parent.mkdir(parents=True, exist_ok=True)
+    with open(records, "a") as file:
+        file.write(json.dumps(row) + "\n")
+    print(json.dumps(row), flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=Path, default=RECORDS)
@@ -201,6 +265,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run.add_argument("--seconds", type=float, default=10.0, help="processor seconds of learning")
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    plan = commands.add_parser("plan", help="make the rows of the plan that are not there yet")
+    plan.add_argument("--plan", type=Path, default=PLAN)
     write = commands.add_parser("write", help="make the page")
     write.add_argument("--page", type=Path, default=PAGE)
     check = commands.add_parser("check", help="make agents again, and compare")
@@ -208,14 +274,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check.add_argument("--agent")
     options = parser.parse_args(arguments)
     if options.command == "run":
-        settings = {key: json.loads(value) for key, _, value in (text.partition("=") for text in options.set)}
-        learns = options.agent in RULES or options.agent in ALGORITHMS
-        ends = {"seconds": options.seconds} if learns else {}
-        row = record(options.game, options.agent, ends, options.seed, settings, options.data)
-        options.records.parent.mkdir(parents=True, exist_ok=True)
-        with open(options.records, "a") as file:
-            file.write(json.dumps(row) + "\n")
-        print(json.dumps(row))
+        settings = {name: json.loads(value) for name, _, value in (text.partition("=") for text in options.set)}
+        ends = {"seconds": options.seconds} if learns(options.agent) else {}
+        add(record(options.game, options.agent, ends, options.seed, settings, options.data), options.records)
+    elif options.command == "plan":
+        for row in planned(options.plan):
+            if key(row) not in map(key, read(options.records)):
+                ends = {"seconds": row["budget"]} if row["budget"] else {}
+                row = record(row["game"], row["agent"], ends, row["seed"], row["settings"], options.data)
+                add(row, options.records)
     elif options.command == "write":
         options.page.write_text(page(read(options.records)))
     else:

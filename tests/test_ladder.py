@@ -73,17 +73,53 @@ def test_rows_of_functions_and_settings(tmp_path, capsys):
         run(tmp_path, "run", GAME, "nobody")
 
 
+def row_of(agent, exploitability, seed=0, budget=3.0):
+    facts = {"game": "pttt-abrupt", "agent": agent, "settings": {}, "seed": seed, "budget": budget, "iterations": 7}
+    return {**facts, "exploitability": exploitability, "digest": f"{agent}{seed}"}
+
+
 def test_the_page_ranks_by_exploitability():
-    rows = [
-        {**{"game": "pttt-abrupt", "agent": name, "settings": {}, "seed": 0, "budget": 3.0, "iterations": 7}, **more}
-        for name, more in {
-            "b": {"exploitability": 0.5, "digest": "x"},
-            "a": {"exploitability": 0.25, "digest": "y"},
-        }.items()
-    ]
-    text = ladder.page(rows)
-    assert text.index("| `a` | 0.25 | 3 | 7 | 0 | `y` |") < text.index("| `b` | 0.5 | 3 | 7 | 0 | `x` |")
+    text = ladder.page([row_of("b", 0.5), row_of("a", 0.25)])
+    assert text.index("| `a` | 0.25 |  | 3 | 7 |  |") < text.index("| `b` | 0.5 |  | 3 | 7 |  |")
     assert "dark-hex-3x3-abrupt\n\n| agent" not in text
+
+
+def test_seeds_are_one_row_with_an_interval():
+    """Student's t with two degrees of freedom is 4.303 at 97.5%."""
+    found = [row_of("vr-mccfr", value, seed) for seed, value in enumerate((0.3, 0.4, 0.5))]
+    text = ladder.page([row_of("mccfr-external", 0.1), *found])
+    low, high = (0.4 + sign * 4.302653 * 0.1 / 3**0.5 for sign in (-1, 1))
+    assert f"| `vr-mccfr` | 0.4 | {low:.3g} to {high:.3g} | 3 | 7 | 3 |" in text
+    assert "| `mccfr-external` | 0.1 | one seed | 3 | 7 | 1 |" in text
+    assert "vr-mccfr2  run pttt-abrupt vr-mccfr --seconds 3 --seed 2" in text
+    assert ladder.interval([0.0, 0.1])[0] == 0, "exploitability is not negative"
+
+
+def test_a_plan_goes_on_where_it_ended(tmp_path, capsys):
+    (tmp_path / "plan.yaml").write_text(
+        f"- games: [{GAME}]\n  seconds: 0.01\n  agents: [uniform, {{agent: mccfr-external, seeds: [4, 5]}}]\n"
+    )
+    run(tmp_path, "run", GAME, "mccfr-external", "--seconds", 0.01, "--seed", 4)
+    run(tmp_path, "plan", "--plan", tmp_path / "plan.yaml")
+    rows = ladder.read(tmp_path / "rows.jsonl")
+    assert [(row["agent"], row["seed"]) for row in rows] == [
+        ("mccfr-external", 4),
+        ("uniform", 0),
+        ("mccfr-external", 5),
+    ]
+    assert rows[0]["digest"] != rows[2]["digest"]
+    capsys.readouterr()
+    run(tmp_path, "plan", "--plan", tmp_path / "plan.yaml")
+    assert capsys.readouterr().out == "" and len(ladder.read(tmp_path / "rows.jsonl")) == 3
+
+
+def test_the_plan_has_rows_of_known_agents():
+    rows = list(ladder.planned())
+    assert len({*map(ladder.key, rows)}) == len(rows) > 40
+    for row in rows:
+        assert row["game"] in ladder.GAMES and len(json.loads(ladder.key(row))) == 5
+        assert row["budget"] or row["agent"] == "uniform" or ".py:" in row["agent"], row
+        assert row["seed"] == 0 or ladder.has_chance(row["agent"]), row
 
 
 @pytest.mark.full

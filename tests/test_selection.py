@@ -16,6 +16,7 @@ from tests.kits.untried import NEEDS, Untried, untried
 TESTS = Path(__file__).parent
 NOTHING_TO_INSTALL = (
     "/dev/full",
+    "has no /proc",
     "nothing can be mounted",
     "superuser",
     "has no device",

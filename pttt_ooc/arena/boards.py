@@ -32,6 +32,10 @@ class Square:
         Whether the last move marked it, or it belongs to the line that won.
     words
         Its name and its mark, for screen readers.
+    figure
+        The value of its move, for people; empty: none.
+    best, chosen
+        Whether its move is the best, or the one that was made.
     """
 
     move: int
@@ -40,6 +44,9 @@ class Square:
     latest: bool
     winning: bool
     words: str
+    figure: str = ""
+    best: bool = False
+    chosen: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
-from pttt_ooc.arena.solvers.commands import endings, errors, solve
+from pttt_ooc.arena.solvers.commands import attack, endings, errors, forced_win, solve
 from pttt_ooc.arena.wing import pages
 from pttt_ooc.options import (
     BrowserOption,
@@ -51,6 +51,8 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
     arena.command(epilog="Example: pttt arena endings -o data/arena/endings.jsonl")(endings)
     arena.command(epilog="Example: pttt arena errors data/arena/endings.jsonl tuned:time=0.01 random")(errors)
+    arena.command(epilog="Example: pttt arena attack -o data/arena/attack.jsonl")(attack)
+    arena.command("forced-win", epilog="Example: pttt arena forced-win -o ultimate-open.gz")(forced_win)
     arena.command(epilog="Example: pttt arena train -i 500000 -b 3 -n 3")(train)
     arena.command("train-patterns", epilog="Example: pttt arena train-patterns -o weights")(train_patterns)
     arena.command("train-ultimate", epilog="Example: pttt arena train-ultimate -o ultimate.weights")(train_ultimate)

@@ -4,5 +4,6 @@ Modules: ``commands`` gathers the groups of commands, one module each (``games``
 ``inspection``, ``score``, ``solutions``, ``exact``, ``equilibria``, ``proof``, ``servers``, ``play``); ``display`` and
 ``console`` print.
 ``sections``: the configuration of the workflow, with the sections of all wings.
-``wings``: the list of all wings, and their pages beside others. ``site``: everything in a directory as one site.
+``wings``: the list of all wings, and their pages beside others. ``site``: everything in a directory as one site;
+``home_cards``: the cards of its home.
 """

@@ -19,6 +19,7 @@ from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
 from pttt_ooc.course.term import commands as term
 from pttt_ooc.course.term import desk_commands as desk
+from pttt_ooc.course.term import grade_commands, people_commands
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (
@@ -35,6 +36,8 @@ GROUPS = (
     play,
     course,
     term,
+    people_commands,
+    grade_commands,
     desk,
     *_WINGS,
     league,

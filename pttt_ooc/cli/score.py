@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,6 +51,12 @@ def score(
     game_value: GameValueOption = None,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
+    memory_mb: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="MB", help="Memory limit, without the agent's own; the rest is mapped from files in --data."
+        ),
+    ] = None,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -76,7 +83,7 @@ def score(
     if games is not None:
         _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed, as_json)
         return
-    found = scores.score(rules, agents, kind, greedy, block, _report, interval)
+    found = scores.score(rules, agents, kind, greedy, block, _report, interval, memory_mb or math.inf)
     print(json.dumps(found.as_record()) if as_json else _line(found))
 
 

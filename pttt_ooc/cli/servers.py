@@ -19,6 +19,7 @@ from pttt_ooc.options import (
     CourseGameOption,
     DataOption,
     HostOption,
+    JsonOption,
     PortOption,
     ToldGameOption,
     check_game,
@@ -109,7 +110,8 @@ def explore(
 
 def solved_in(data: Path, game: str | None) -> None:
     """Raise a StrategyFileError if there is no solution in a directory."""
-    from pttt_ooc.cli.site import found_solutions, games_of
+    from pttt_ooc.cli.home_cards import found_solutions
+    from pttt_ooc.cli.site import games_of
 
     if not games_of(found_solutions(data)[0], game, data):
         raise StrategyFileError(f"There is no solution in {data}; name a strategy, such as uniform, or run make solve.")
@@ -131,6 +133,7 @@ def serve(
             "[default: to stderr]",
         ),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Start the course's grader: web server, worker, and the answerers of pages.
 
@@ -142,4 +145,4 @@ def serve(
 
     match = found_match(secret_goals, DATA)
     with logged_to(log):
-        served(data, game, host, port, lambda directory: pages_beside(match, arena, directory))
+        served(data, game, host, port, lambda directory: pages_beside(match, arena, directory), as_json)

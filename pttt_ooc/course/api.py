@@ -64,7 +64,7 @@ def grader_facts(grader: UsedGrader) -> GraderOut:
 def leaderboard(grader: UsedGrader) -> list[StandingOut]:
     """All teams with their best strategies, the smallest sum of exploitabilities first."""
     with grader.database.reading() as session:
-        return [StandingOut.of(row) for row in standings.leaderboard(session, until=veil(session))]
+        return [StandingOut.of(row) for row in grader.leaderboard(session)]
 
 
 @router.get("/history", summary="Improvements")

@@ -13,9 +13,10 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, certificate_pages, figures, handout_pages, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.games import certificates as game_certificates
 from pttt_ooc.course.games import pages as games
 from pttt_ooc.course.kinds.agents import pages as agents
-from pttt_ooc.course.kinds.bots import submission_pages as bots
+from pttt_ooc.course.kinds.bots import further_pages as bots
 from pttt_ooc.course.limits import SubmissionError, in_words
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
@@ -95,6 +96,8 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             team_pages.programs,
             account_pages.router,
             openid_pages.router,
+            game_certificates.router,
+            game_certificates.programs,
             games.router,
             games.programs,
         ),

@@ -1,5 +1,5 @@
-"""A copy of a course in one tar file: settings, tables as JSON lines, uploads, own lists, the league with its
-tournament, and the databases of other parts.
+"""A copy of a course in one tar file: settings, tables as JSON lines, uploads, own lists, certificates, leagues with
+their tournaments, further games, and the databases of other parts.
 
 Other parts, such as the games that people play, have SQLite databases of their own in the course's directory, which are
 copied whole.  Gradients, the index and practice matches are left out, as they can be made again; so are sessions, as
@@ -17,7 +17,7 @@ import shutil
 import sqlite3
 import tarfile
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,10 @@ _ABOUT = {  # tables whose rows are about uploads of another one, and the column
 _TEXT = re.compile(r"[a-z]+\.yaml")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _PLAYED = re.compile(rf"{TOURNAMENT}(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # no path leads elsewhere
+_PROVEN = re.compile(r"certificates/\d+-\d+\.(json|txt\.gz|asked)")
+_SECRET = "openid-secret"
 _GAME = re.compile(rf"{FOLDER}/([a-z][a-z0-9-]*)\.tar")
-_LEAGUE = re.compile(rf"{LEAGUES}/[a-z][a-z0-9-]*/({re.escape(LEAGUE)}|extreme\.sqlite)")
+_LEAGUE = re.compile(rf"{LEAGUES}/[a-z][a-z0-9-]*/({re.escape(LEAGUE)}|extreme\.sqlite|{_PLAYED.pattern})")
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
@@ -111,7 +113,8 @@ class _Archive:
                 return False
             source.seek(0)
             member = self._archive.gettarinfo(arcname=name, fileobj=source)
-            member.uid = member.gid = 0
+            member.uid = member.gid = member.mtime = 0  # equal contents make equal files
+            member.mode = 0o600
             member.uname = member.gname = ""
             self._archive.addfile(member, source)
         self.digests[name] = digest
@@ -162,10 +165,19 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
             archive.add(f"{_OTHERS}{other.name}", _content_of(other))
         for name in _texts(storage.data):
             archive.add_file(name, storage.data / name)
+        for file_proven in sorted(storage.certificates.iterdir()):
+            if _PROVEN.fullmatch(name := f"certificates/{file_proven.name}"):
+                with suppress(FileNotFoundError):  # the worker deletes those of a former best
+                    archive.add_file(name, file_proven)
+        if (secret := _secret_of(storage.data)) is not None and secret.is_file():
+            archive.add_file(f"{_OTHERS}{_SECRET}", secret)
         for league in sorted((storage.data / LEAGUES).glob(f"*/{LEAGUE}")):
-            archive.add_file(f"{LEAGUES}/{league.parent.name}/{LEAGUE}", league)
+            place = f"{LEAGUES}/{league.parent.name}"
+            archive.add_file(f"{place}/{LEAGUE}", league)
             if (bots := League(league.parent).database).is_file():
-                archive.add(f"{LEAGUES}/{league.parent.name}/{bots.name}", _content_of(bots))
+                archive.add(f"{place}/{bots.name}", _content_of(bots))
+            for name in _played(league.parent):
+                archive.add_file(f"{place}/{name}", league.parent / name)
         for game in games_in(storage.data):
             _add_game(archive, storage.data, game, file)
         digest = archive.close()
@@ -192,10 +204,20 @@ def _lines(rows: Iterable[Any]) -> bytes:
 
 def _texts(data: Path) -> list[str]:
     """Names of the course's file, the settings of other kinds, and the files of the tournament."""
-    files = sorted(str(file.relative_to(data)) for file in (data / TOURNAMENT).rglob("*") if file.is_file())
-    played = [name for name in files if _PLAYED.fullmatch(name) and not name.endswith(".tmp")]
     texts = sorted(file.name for file in data.glob("*.yaml") if _TEXT.fullmatch(file.name) and file.name != SETTINGS)
-    return texts + played
+    return texts + _played(data)
+
+
+def _played(data: Path) -> list[str]:
+    """Names of the files of a league's tournament."""
+    files = sorted(str(file.relative_to(data)) for file in (data / TOURNAMENT).rglob("*") if file.is_file())
+    return [name for name in files if _PLAYED.fullmatch(name) and not name.endswith(".tmp")]
+
+
+def _secret_of(data: Path) -> Path | None:
+    """The file with the secret of OpenID Connect, if it is in this directory."""
+    name = read_settings(data).openid_secret
+    return data / name if name is not None and Path(name).name == name else None
 
 
 def _add_game(archive: _Archive, data: Path, game: str, file: Path) -> None:
@@ -298,10 +320,15 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
                 _check_database(aside / named[1])
-            elif (_TEXT.fullmatch(name) and name != SETTINGS) or _PLAYED.fullmatch(name) or _LEAGUE.fullmatch(name):
+            elif name == f"{_OTHERS}{_SECRET}" and (secret := _secret_of(aside)) is not None:
+                with _content(archive, member) as source, open(secret, "xb") as target:
+                    shutil.copyfileobj(source, target)
+            elif name != SETTINGS and any(one.fullmatch(name) for one in (_TEXT, _PLAYED, _LEAGUE, _PROVEN)):
                 (aside / name).parent.mkdir(parents=True, exist_ok=True)
                 with _content(archive, member) as source, open(aside / name, "xb") as target:
                     shutil.copyfileobj(source, target)
+                if name.endswith(".sqlite"):
+                    _check_database(aside / name)
             elif of_game := _GAME.fullmatch(name):
                 _restore_game(archive, member, of_game[1], aside)
         database = Database.of(aside, settings.database_url, settings.game)

@@ -62,17 +62,24 @@ class Cache:
             return entry.made
         return self._renew(key, revision, make)
 
+    def current(self, key: Hashable, revision: str, make: Callable[[], Made]) -> Made:
+        """An entry of just this revision, which is computed now unless it is there."""
+        entry = self._entries.get(key)
+        return entry.made if entry is not None and entry.revision == revision else self._keep(key, revision, make())
+
     def _renew(self, key: Hashable, revision: Callable[[], str], make: Callable[[], Made]) -> Made:
         before, now = self._entries.get(key), time.monotonic()
         current = revision()  # read before what depends on it, so that a change in between is seen the next time
         if before is not None and before.revision == current:
             before.checked = now
             return before.made
-        made = make()
+        return self._keep(key, current, make(), now)
+
+    def _keep(self, key: Hashable, revision: str, made: Made, checked: float | None = None) -> Made:
         with self._lock:
             if len(self._entries) >= 64:  # keys come from addresses, which anybody can make up
                 self._entries.clear()
-            self._entries[key] = _Entry(current, made, now)
+            self._entries[key] = _Entry(revision, made, time.monotonic() if checked is None else checked)
         return made
 
     def _renew_behind(

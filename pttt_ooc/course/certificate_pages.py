@@ -52,9 +52,14 @@ def certificate_of(grader: Grader, team: Team, ask: bool = False) -> PairCertifi
     return certificates.ask(pair) if ask else certificates.find(pair)
 
 
-def shown_certificate(grader: Grader, team: Team) -> dict[str, object]:
-    """What the team's page shows of it."""
+def shown_certificate(grader: Grader, team: Team, further: bool = False) -> dict[str, object]:
+    """What the team's page shows of it, or the page of a `further` game."""
     context: dict[str, object] = {"most": grader.settings.certificate_infosets, "certificate": None, "stamp": "none"}
+    at, part = f"/teams/{team.id}/certificate", f"/parts/teams/{team.id}/certificate"
+    if further:
+        at = f"/games/{grader.settings.game}/certificate"
+        part = f"{at}/part"
+    context |= {"certificate_at": at, "certificate_part": part}
     try:
         found = certificate_of(grader, team)
     except SubmissionError:
@@ -93,7 +98,7 @@ def certificate_part(request: Request, grader: UsedGrader, team: OwnTeam, seen: 
 @router.get("/teams/{number}/certificate.txt.gz", response_class=FileResponse)
 def download(grader: UsedGrader, team: OwnTeam) -> FileResponse:
     """The certificate of the team's best pair."""
-    return _file(grader, team)
+    return certificate_sent(grader, team)
 
 
 @programs.get("/certificate", summary="The certificate of your best pair", responses=_REFUSALS)
@@ -111,10 +116,11 @@ def ask_for_certificate(grader: UsedGrader, team: Bearer) -> CertificateOut:
 @programs.get("/certificate/file", summary="Download it", response_class=FileResponse, responses=_REFUSALS)
 def certificate_file(grader: UsedGrader, team: Bearer) -> FileResponse:
     """The certificate of your two best strategies, a gzip file."""
-    return _file(grader, team)
+    return certificate_sent(grader, team)
 
 
-def _file(grader: Grader, team: Team) -> FileResponse:
+def certificate_sent(grader: Grader, team: Team) -> FileResponse:
+    """The file of the certificate of a team's best pair; 404 if there is none."""
     found = certificate_of(grader, team)
     if found.state != MADE:
         raise HTTPException(404, "There is no certificate of your two best strategies yet.")

@@ -12,7 +12,7 @@ from typing import Annotated
 from anyio import CapacityLimiter
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course import teams
+from pttt_ooc.course import standings, teams
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.games.directory import directory_of, make_game
@@ -21,9 +21,10 @@ from pttt_ooc.course.kinds.strategies.value import GameValue, stored_value
 from pttt_ooc.course.limits import Limits, Quota, check_limits, quota
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.settings import CourseSettings, read_settings
+from pttt_ooc.course.standings import Standing
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import accept
-from pttt_ooc.course.term.assignments import check_open, settle_assignments
+from pttt_ooc.course.term.assignments import check_open, settle_assignments, veil
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.uploads_in_flight import InFlight
 from pttt_ooc.disk.rights import private
@@ -83,6 +84,18 @@ class Grader:
     def game_value(self) -> GameValue | None:
         """The value of the game, once it is known."""
         return stored_value(self.database)
+
+    def leaderboard(self, session: Session) -> list[Standing]:
+        """The public leaderboard as it is now; see :func:`~pttt_ooc.course.standings.leaderboard`.
+
+        Its figures, ranks and teams are of now; other columns of its submissions may be of an earlier moment.
+        """
+
+        def make() -> dict[str, list[Standing]]:
+            return {"rows": standings.leaderboard(session, until=veil(session))}
+
+        rows: list[Standing] = self.cache.current("leaderboard", standings.revision(session), make)["rows"]
+        return rows
 
     @property
     def handout(self) -> Handout | None:

@@ -18,10 +18,11 @@ from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term import tables
 from pttt_ooc.errors import GraderError
 
-FORMAT, RELEASED = 5, 1
+FORMAT, RELEASED = 6, 1
 """This version's format, and the one of version 0.1."""
 
-_READ = (RELEASED, 3, 4, FORMAT)  # 3: before there were assignments, people and grades; 4: before rulings and agents
+_READ = (RELEASED, 3, 4, 5, FORMAT)
+# 3: before there were assignments, people and grades; 4: before rulings and agents; 5: only strategies judged again
 
 NUMBERS = "numbers"
 TableRow = tuple[str, dict[str, Any]]

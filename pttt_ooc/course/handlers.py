@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path as FilePath
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import FileResponse
 from sqlalchemy import ColumnElement, true
 from sqlalchemy.orm import Session
 
@@ -12,6 +14,7 @@ from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.models import Judged, Team
 from pttt_ooc.course.standings import is_shown
 from pttt_ooc.course.term.assignments import veil
+from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.accounts import bearer, signed_in
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account
@@ -66,6 +69,48 @@ def check_shown(session: Session, found: Judged, account: Account | None) -> Non
 
 def renewed(request: Request, template: str, team: Team | None, context: dict[str, Any], seen: str) -> Response:
     """A part of a page, if its ``stamp`` is no longer the one that was `seen`."""
+    return part_since(request, template, reader(request, team), {"team": team, **context}, seen)
+
+
+def part_since(
+    request: Request, template: str, account: Account | None, context: dict[str, Any], seen: str
+) -> Response:
+    """As :func:`renewed`, where it is known who reads."""
     if context["stamp"] == seen:
         return Response(status_code=UNCHANGED)
-    return render(request, template, reader(request, team), **{"team": team, **context})
+    return render(request, template, account, **context)
+
+
+# ---------------------------------------------------------------------------------------------
+# Verdicts: shown to the submission's team, and to people with rights
+
+
+Row = TypeVar("Row", bound=Judged)
+
+
+def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
+    """A submission for its team, or any for people with rights; the same 404 for another team's as for none.
+
+    Parameters
+    ----------
+    what
+        The submission in words, such as "agent 3 of yours in rows".
+    """
+    own = found is not None and account is not None and account.id == found.team_id
+    if found is None or not (own or isinstance(account, Staff)):
+        raise HTTPException(404, f"There is no {what}.")
+    return found
+
+
+def under_way(row: Judged, place: int | None, pulse: FilePath) -> dict[str, Any]:
+    """How far a verdict is, for its page: ``place`` in the queue, ``sign`` of life of the worker, and the ``stamp``."""
+    sign = read_sign(pulse)
+    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{bool(sign.waits_for)}"
+    return {"place": place, "sign": sign, "stamp": stamp}
+
+
+def as_handed_in(file: FilePath, what: str, name: str, media_type: str) -> FileResponse:
+    """A file as it was handed in; 404 if it is lost."""
+    if not file.is_file():
+        raise HTTPException(404, f"The file of {what} is lost; tell the instructors.")
+    return FileResponse(file, media_type=media_type, filename=name)

@@ -7,7 +7,8 @@ import logging
 import smtplib
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from sqlalchemy import select
 
@@ -21,6 +22,7 @@ from pttt_ooc.errors import GraderError, PtttError
 log = logging.getLogger("pttt.grader.messenger")
 _PAUSE = 5.0  # seconds between two looks
 _TOGETHER = 50  # e-mails by one connection
+_LAST_SECONDS = 15.0  # seconds at the end for the message that is being sent
 
 
 class Messenger:
@@ -107,6 +109,23 @@ class Messenger:
                 found.sent_at = None if trouble else time.time()
         if trouble:
             log.warning("a message is not sent", extra={"delivery": number, "why": trouble})
+
+
+@contextmanager
+def sending(database: Database, settings: CourseSettings, stopping: threading.Event) -> Iterator[None]:
+    """A thread that sends messages during the block; at the end it finishes the one that it is sending.
+
+    A receiver that takes too long is left: its message is sent again by the next process.
+    """
+    thread = threading.Thread(target=Messenger(database, settings, stopping).run, name="messenger", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join(_LAST_SECONDS)
+        if thread.is_alive():
+            log.error("a message could not be sent to its end; it is sent again later")
 
 
 def _body(course: str, one: Announcement) -> bytes:

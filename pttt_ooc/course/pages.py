@@ -13,13 +13,14 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course import figures, queue, standings, submissions
+from pttt_ooc.course import figures, queue, standings, submissions, trends
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, check_shown, reader, renewed, shown_to
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
+from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.rulings import ruling_of
@@ -35,6 +36,7 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
 TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
 Order = Annotated[str, Query(max_length=20)]
+Find = Annotated[str, Query(max_length=60)]
 _RECENT = 12
 
 
@@ -56,33 +58,54 @@ def render(request: Request, template: str, team: Team | None, **context: Any) -
 
 
 @router.get("/")
-async def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
-    """The leaderboard."""
-    part = await _leaderboard(request, grader, team, sort)
-    return render(request, "leaderboard.html", team, part=part, handout=grader.handout)
+async def leaderboard(
+    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", find: Find = ""
+) -> Response:
+    """The leaderboard; `find`: of the teams in whose names this text is."""
+    part = await _leaderboard(request, grader, team, sort, find)
+    return render(request, "leaderboard.html", team, part=part, handout=grader.handout, sort=sort, find=find)
 
 
 @router.get("/parts/leaderboard")
 async def leaderboard_part(
-    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", seen: Seen = ""
+    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", find: Find = "", seen: Seen = ""
 ) -> Response:
     """Its table, if it has changed."""
-    part = await _leaderboard(request, grader, team, sort)
+    part = await _leaderboard(request, grader, team, sort, find)
     return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
 
 
-async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> RenderedPart:
+async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str, find: str) -> RenderedPart:
     sort = sort if sort in ("0", "1", "sum", "team") else "sum"
-    return await _part(request, grader, team, "grader/parts/leaderboard.html", lambda: _standings(grader, sort), sort)
+    template = "grader/parts/leaderboard.html"
+    if not find.strip():
+        return await _part(
+            request, grader, team, template, lambda: _standings(grader, sort), sort, revision=_live_revision
+        )
+    known = await run_in_threadpool(
+        grader.cache.get, (template, sort), lambda: _live_revision(grader), lambda: _standings(grader, sort)
+    )
+    wanted = name_key(find)
+    rows = [row for row in known["rows"] if wanted in name_key(row.team.name)]
+    shown = {**known, "rows": rows, "find": find.strip()}
+    html = await run_in_threadpool(render_part, request, template, team=team, **shown)
+    return RenderedPart(known["revision"], Markup(html))
 
 
 async def _part(
-    request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
+    request: Request,
+    grader: Grader,
+    team: Team | None,
+    template: str,
+    make: Callable[[], Shown],
+    *key: str,
+    revision: Callable[[Grader], str] | None = None,
 ) -> RenderedPart:
     """A part that depends on the standings and on who is signed in."""
     cached = grader.cache.peek((template, *key))
     if cached is None:
-        cached = await run_in_threadpool(grader.cache.get, (template, *key), lambda: _revision(grader), make)
+        current = revision or _revision
+        cached = await run_in_threadpool(grader.cache.get, (template, *key), lambda: current(grader), make)
     made: dict[int | None, str] = cached.setdefault("made", {})
     reader = team.id if team else None
     if reader not in made:
@@ -95,19 +118,28 @@ def _revision(grader: Grader) -> str:
         return standings.revision(session)
 
 
+def _live_revision(grader: Grader) -> str:
+    with grader.database.reading() as session:
+        return trends.stamp(standings.revision(session), trends.in_judgement(session, veil(session)))
+
+
 def _standings(grader: Grader, sort: str) -> Shown:
     sort = sort if sort in ("0", "1", "sum", "team") else "sum"
     with grader.database.reading() as session:
-        revision, until = standings.revision(session), veil(session)
+        until = veil(session)
+        judged = trends.in_judgement(session, until)
+        revision = trends.stamp(standings.revision(session), judged)
         rows = standings.leaderboard(session, sort, until)
-        latest = standings.improvements(session, limit=_RECENT + 2, shown_if=standings.is_shown(until, None))
-        recent = [s for s in latest if s.team.of_students]
+        latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
+        recent = [s for s in latest[: _RECENT + 2] if s.team.of_students]
+        changes = trends.changes(session, rows, sort, until)
     value, texts = grader.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
         ranks = {r.team.id: rank for r in rows if (rank := r.rank(column)) is not None}
         texts[column] = figures.column_of(found, ranks, bounds.interval if bounds else None)
-    context: Shown = {"rows": rows, "sort": sort, "texts": texts, "value": value}
+    context: Shown = {"rows": rows, "sort": sort, "texts": texts, "value": value, "find": "", "judged": judged}
+    context |= {"changes": changes, "curves": trends.curves(latest)}
     return {**context, "revision": revision, "recent": recent[:_RECENT], "until": until}
 
 
@@ -192,7 +224,8 @@ def list_submissions(
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
-    return render(request, "submissions.html", team, **_listed(grader, reader(request, team), page, of, status))
+    shown = _listed(grader, reader(request, team), page, of, status)
+    return render(request, "submissions.html", team, **shown, part=_submissions_part(request, team, shown))
 
 
 @router.get("/parts/submissions")
@@ -210,7 +243,15 @@ def submissions_part(
         if _stamp(session, grader, team) == seen:
             return Response(status_code=UNCHANGED)
     shown = _listed(grader, reader(request, team), page, of, status)
-    return render(request, "parts/submissions.html", team, **shown)
+    return HTMLResponse(_submissions_part(request, team, shown))
+
+
+def _submissions_part(request: Request, team: Team | None, shown: Shown) -> Markup:
+    """The table, which is rendered once for all who are not signed in."""
+    made: dict[str, str] = shown.get("made", {})
+    if "html" not in made:
+        made["html"] = render_part(request, "grader/parts/submissions.html", team=team, **shown)
+    return Markup(made["html"])
 
 
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
@@ -225,16 +266,24 @@ def _listed(grader: Grader, account: Account | None, page: int, of: int | None, 
     team = account if isinstance(account, Team) else None
     if status is not None and status not in STATUSES:
         raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
-    with grader.database.reading() as session:
+
+    def make() -> Shown:
         only = session.get(Team, of) if of else None
         if of and only is None:
             raise HTTPException(404, f"There is no team {of}.")
-        stamp = _stamp(session, grader, team)
-        left = grader.quota(session, team) if team else None
-        found = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
+        rows = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = queue.positions(session)
-    context: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
-    return {**context, "stamp": stamp, "quota": left, "value": grader.game_value()}
+        context: Shown = {"page": rows, "places": places, "of": of, "only": only, "status": status}
+        return {**context, "value": grader.game_value(), "made": {}}
+
+    with grader.database.reading() as session:
+        stamp = _stamp(session, grader, team)
+        if account is None:  # what everybody sees
+            revision = f"{stamp} {standings.revision(session)}"  # names of teams, and the value, change the latter
+            found = grader.cache.current(("listed", page, of, status), revision, make)
+        else:
+            found = make()
+        return {**found, "stamp": stamp, "quota": grader.quota(session, team) if team else None}
 
 
 @router.get("/submissions/{number}")
@@ -320,14 +369,16 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
         found = session.get(Team, number)
         if found is None or found.house:
             raise HTTPException(404, f"There is no team {number}.")
-        until = veil(session)
-        standing = next(r for r in standings.leaderboard(session, until=until) if r.team.id == found.id)
+        until, own = veil(session), team is not None and team.id == found.id
+        standing = next(r for r in grader.leaderboard(session) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
         history = standings.improvements(session, found.id, shown_if=shown_if)
-        mine = [s for s in submissions.opened(session) if s.team_id == found.id]
-        accepted = submissions.accepted(session, found.id)
-    charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
-    played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
+        played = submissions.opened(session, found.id)
+        accepted = submissions.accepted(session, found.id) if own else []
+        if own:
+            best = [session.get(Submission, s.id) for s in standing.best if s]
+            played = list({s.id: s for s in (*best, *played) if s}.values())
+    charts = figures.charts(history, time.time())
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played, "until": until}
     facts["ours"] = [[s for s in accepted if s.player == player] for player in (0, 1)]
     facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}

@@ -113,9 +113,10 @@ def open_to_play(database: Database, number: int, opened: bool, team: int | None
         found.open_to_play, found.changed_at = opened, time.time()
 
 
-def opened(session: Session) -> list[Submission]:
-    """The submissions that everybody may play against: by team, latest first."""
+def opened(session: Session, team: int | None = None) -> list[Submission]:
+    """The submissions that everybody may play against: by team, latest first; only those of one team if it is named."""
     query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED, Submission.ruling == "")
+    query = query if team is None else query.where(Submission.team_id == team)
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
 

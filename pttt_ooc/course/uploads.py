@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -261,17 +261,16 @@ def _length_of(request: Request, limit: int) -> int:
     return length
 
 
-async def _feed(stream: Any, form: _Form, seconds: float) -> None:
+async def _feed(stream: AsyncIterator[bytes], form: _Form, seconds: float) -> None:
     end = time.monotonic() + seconds
     try:
-        while True:
-            data = await asyncio.wait_for(anext(stream), _SILENT_SECONDS)
-            # Parsing and writing small pieces takes less time than handing them to a thread.
-            form.write(data)
-            if time.monotonic() > end:
-                raise HTTPException(408, f"It did not arrive within {seconds:.0f} seconds, which is too slow.")
-    except StopAsyncIteration:
-        return
+        async with asyncio.timeout(_SILENT_SECONDS) as silence:
+            async for data in stream:
+                # Parsing and writing small pieces takes less time than handing them to a thread.
+                form.write(data)
+                if time.monotonic() > end:
+                    raise HTTPException(408, f"It did not arrive within {seconds:.0f} seconds, which is too slow.")
+                silence.reschedule(asyncio.get_running_loop().time() + _SILENT_SECONDS)
     except TimeoutError:
         raise HTTPException(408, f"Nothing has come for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
     except FormParserError:

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import select
@@ -20,12 +21,14 @@ from pttt_ooc.course.kinds.strategies.certifier import Certifier
 from pttt_ooc.course.kinds.strategies.orders import settle_orders
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.kinds.strategies.value import find_value
-from pttt_ooc.course.messenger import Messenger
+from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
+from pttt_ooc.course.messenger import sending
 from pttt_ooc.course.models import BASELINE
 from pttt_ooc.course.pairs import PairValues
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.rehearsals import Rehearsals
+from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
@@ -76,7 +79,8 @@ def run(data: Path, stopping: threading.Event) -> None:
             ensure_kit(storage, settings, assessor)
             judge = Judge(database, storage, assessor, stopping, course)
             pairs = PairValues(database, storage, assessor, stopping)
-            rehearsals = Rehearsals(database, storage, assessor, stopping)
+            again = partial(verdict_on, assessor, storage, stopping=stopping)
+            rehearsals = Rehearsals(database, storage.data, STRATEGIES, again)
             judge.forget()
             judge.sweep()
             judge.settle("start of the worker")  # one that was killed may have left a verdict without its grades
@@ -84,9 +88,10 @@ def run(data: Path, stopping: threading.Event) -> None:
                 storage.sweep([file for table in FILED for file in session.scalars(select(table.file))])
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
-            messenger = Messenger(database, settings, stopping)
-            threading.Thread(target=messenger.run, daemon=True).start()
-            with closing(Certifier(database, storage, settings)) as certifier:
+            with (
+                sending(database, settings, stopping),
+                closing(Certifier(database, storage, settings)) as certifier,
+            ):
 
                 def step() -> bool:
                     certifier.look_after()

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pttt_ooc.config import MOST_REPLIED_SQUARES
+from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
 from pttt_ooc.explore.sources import Source, first_of
 from pttt_ooc.rules.game import Game
-from pttt_ooc.service.wire import Client
+from pttt_ooc.service.wire import Client, RefusedError
 from pttt_ooc.show.numbers import value_for
 
 _REPLY = "reply-"  # prefix of the keys of best responses
@@ -68,6 +69,15 @@ class AskedOpponents:
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person."""
         return self._known(opponent, infoset)["beliefs"]
+
+    def drawn(self, opponent: Opponent, infoset: str, number: float) -> str:
+        """An infoset of the opponent, drawn from the beliefs of the person; a PlayError where none can be drawn."""
+        try:
+            asked = self._ask(opponent, "drawn", player=1 - opponent.player, infoset=infoset, number=number)
+        except RefusedError as error:
+            raise PlayError(str(error)) from error
+        drawn: str = asked["drawn"]
+        return drawn
 
     def _known(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.explore.json_values import infoset_record
+from pttt_ooc.explore.json_values import around, infoset_record
 from pttt_ooc.explore.profiles import Profiles
-from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
@@ -54,6 +54,7 @@ class StrategyAnswers(AnswersByKind):
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
+            "drawn": self._drawn,
             "mistakes": self._mistakes,
             "differences": self._differences,
         }
@@ -64,7 +65,10 @@ class StrategyAnswers(AnswersByKind):
         self.profiles.close()
 
     def _infoset(self, question: Message) -> Message:
-        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``."""
+        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``.
+
+        If there is ``other``, an infoset of the other player, also what that player does there.
+        """
         player = question["player"]
         infoset = checked(self.game, player, question["infoset"])
         pair = self.profiles.find(question["pair"])
@@ -72,6 +76,7 @@ class StrategyAnswers(AnswersByKind):
             return {"infoset": infoset, "preparing": pair}
         known = _merged if question.get("merged") else _alone
         facts = {"facts": _facts(pair), "equilibria": self._equilibria(player, infoset)}
+        facts |= around(self.game, question, infoset, lambda who, text: row_at(pair.strategies[who], text).tolist())
         return {"infoset": infoset, **facts, **known(pair, player, infoset, question["square"])}
 
     def _equilibria(self, player: int, infoset: str) -> Message | None:
@@ -98,6 +103,14 @@ class StrategyAnswers(AnswersByKind):
             return {"preparing": pair}
         return {"row": row_at(pair.strategies[question["player"]], question["infoset"]).tolist()}
 
+    def _drawn(self, question: Message) -> Message:
+        """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
+        pair = self.profiles.find(question["pair"])
+        if not isinstance(pair, PreparedProfile):
+            return {"preparing": pair}
+        player, infoset = question["player"], checked(self.game, question["player"], question["infoset"])
+        return {"drawn": drawn_infoset(pair.index, pair.strategies[1 - player], player, infoset, question["number"])}
+
     def _mistakes(self, question: Message) -> Message:
         """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
         return self.profiles.find_mistakes(
@@ -111,9 +124,10 @@ class StrategyAnswers(AnswersByKind):
 
 def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     facts = numbers(profile, player, infoset)
-    ways = following(profile, player, infoset, square) if square in facts.legal else ()
+    ways = following(profile, player, infoset)  # of all squares: that takes no longer than of one
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
-    return infoset_record((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, ways)
+    chosen = [way for way in ways if way.square == square]
+    return infoset_record((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, chosen, ways)
 
 
 def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:

@@ -34,7 +34,7 @@ class Explorer:
     game: Game
     client: Client
     sources: Sources
-    others: tuple[Explorer, ...] = ()
+    others: Sequence[Explorer] = ()
 
     @property
     def all(self) -> tuple[Explorer, ...]:

@@ -8,21 +8,23 @@ game is over.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from pttt_ooc.errors import PlayError
+from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
 from pttt_ooc.explore.results import FinishedGame, Tally, answered
+from pttt_ooc.explore.review import Choice, choices
 from pttt_ooc.explore.wing import games_file
 from pttt_ooc.play.game_store import GameRow, GameStore
 from pttt_ooc.rules.game import Game
-from pttt_ooc.rules.infoset_text import DIGITS
+from pttt_ooc.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.rules.play import History, replay, start
 
 MOST_VISITORS_GAMES = 200_000
@@ -44,6 +46,12 @@ class StrategyGame(GameRow):
         The squares of all attempts of both players in order, a digit each, as in texts of infosets.
     result
         The person's payoff; None while the game goes on.
+    pencilled
+        The squares with the person's pencil marks, a digit each, ascending.
+    hinted
+        The number of the person's attempts when they last asked for a hint; None if they never did.
+    begun_after
+        The number of attempts with which the game began, if it is played on from another one.
     """
 
     __tablename__ = "games"
@@ -55,6 +63,9 @@ class StrategyGame(GameRow):
     player: Mapped[int]
     attempts: Mapped[str] = mapped_column(String(40), default="")
     resigned: Mapped[bool] = mapped_column(default=False)
+    pencilled: Mapped[str] = mapped_column(String(40), default="", server_default="")
+    hinted: Mapped[int | None]
+    begun_after: Mapped[int] = mapped_column(default=0, server_default="0")
 
     __table_args__ = (Index("games_of_owner", "owner", "started_at"),)
 
@@ -70,6 +81,7 @@ class ListedGame:
     made: int
     result: int | None
     resigned: bool
+    helped: bool
 
 
 class Games:
@@ -119,7 +131,33 @@ class Games:
         opponent = self._opponent(key, 1 - player)
         self.store.check_room(owner)
         self.opponents.prepare(opponent)
-        history = answered(self.opponents, opponent, start(self.game), self._draw)
+        return self._begin(owner, opponent, answered(self.opponents, opponent, start(self.game), self._draw))
+
+    def play_on(self, owner: str, id: str, step: int) -> Seat:
+        """Begin a game where an earlier one was before attempt `step` (from 0), a person's one.
+
+        The opponent's attempts until there are drawn from what the person could believe: they are not the true ones.
+        The new game is in no record.
+
+        Raises
+        ------
+        PlayError
+            If it is not the person's game, or is not over; if the attempt is the opponent's, or there is none; if the
+            opponent cannot be played against any more.
+        """
+        played, me = self.played(owner, id), self.store.row(owner, id).player
+        attempts = played.history.attempts
+        if not 0 < step < len(attempts) or attempts[step].player != me:
+            raise PlayError("A game is played on from one of your attempts, but for the first of all; choose one.", 400)
+        opponent = self._opponent(played.opponent.key, 1 - me, played.opponent.digest)
+        self.store.check_room(owner)
+        self.opponents.prepare(opponent)
+        before = replay(self.game, [attempt.square for attempt in attempts[:step]])
+        theirs = self.opponents.drawn(opponent, before.infoset(me), self._draw())
+        return self._begin(owner, opponent, _merged(before, me, theirs), helped=True, begun_after=step)
+
+    def _begin(self, owner: str, opponent: Opponent, history: History, **values: Any) -> Seat:
+        player = 1 - opponent.player
         row = self.store.begin(
             owner,
             rules=self.game.name,
@@ -130,6 +168,7 @@ class Games:
             attempts=_written(history),
             result=_result(history, player),
             resigned=False,
+            **{"pencilled": "", "helped": False, "begun_after": 0, **values},
         )
         return _seat(row, history)
 
@@ -162,6 +201,35 @@ class Games:
         self.store.change(row, result=-1, resigned=True)
         return self.seat(owner, id)
 
+    def pencil(self, owner: str, id: str, made: int, square: int) -> Seat:
+        """Make a pencil mark on a square, or take it away; for parameters and errors see :meth:`attempt`."""
+        row = self.store.row(owner, id)
+        _check(_seat(row, self._history(row)), made, square)
+        marks = set(row.pencilled) ^ {DIGITS[square]}
+        self.store.change(row, pencilled="".join(sorted(marks, key=DIGITS.index)))
+        return self.seat(owner, id)
+
+    def hint(self, owner: str, id: str, made: int) -> Seat:
+        """Ask for a hint, after which the game is in no record; for parameters and errors see :meth:`attempt`."""
+        row = self.store.row(owner, id)
+        _check(_seat(row, self._history(row)), made)
+        self.opponents.prepare(self._opponent(row.opponent, 1 - row.player, row.digest))
+        self.store.change(row, hinted=made, helped=True)
+        return self.seat(owner, id)
+
+    def hints(self, seat: Seat) -> Sequence[Choice]:
+        """What the person has asked for at their infoset: the squares with their values; empty if nothing.
+
+        They follow from the infoset and the opponent alone; there are none while the opponent cannot be asked.
+        """
+        if not seat.hinted:
+            return ()
+        try:
+            opponent = self._opponent(seat.key, 1 - seat.player)
+            return choices(self.opponents.numbers(opponent, seat.infoset), seat.legal)
+        except PlayError:
+            return ()
+
     def seat(self, owner: str, id: str) -> Seat:
         """The person's view of a game; a PlayError if it is not the person's."""
         row = self.store.row(owner, id)
@@ -172,9 +240,16 @@ class Games:
         row = self.store.row(owner, id)
         if row.result is None:
             raise PlayError("This game is not over; what happened is shown when it is.")
+        return self._finished(row)
+
+    def shared(self, id: str) -> FinishedGame:
+        """A finished game that its owner has shared, for everybody; a PlayError if there is none."""
+        return self._finished(self.store.shared(id))
+
+    def _finished(self, row: StrategyGame) -> FinishedGame:
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
-        return FinishedGame(_seat(row, history), history, opponent)
+        return FinishedGame(_seat(row, history), history, opponent, row.shared)
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
         for opponent in self.opponents.listed():
@@ -192,7 +267,9 @@ class Games:
         rows = self.store.listed(owner, finished)
         seats = [_seat(row, self._history(row)) for row in rows]
         return [
-            ListedGame(row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned)
+            ListedGame(
+                row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned, row.helped
+            )
             for row, seat in zip(rows, seats, strict=True)
         ]
 
@@ -225,7 +302,25 @@ def _check(seat: Seat, made: int, square: int | None = None) -> None:
 
 
 def _seat(row: StrategyGame, history: History) -> Seat:
-    return seat_of(history, row.player, row.id, row.opponent_name, row.opponent, row.result, row.resigned)
+    seat = seat_of(history, row.player, row.id, row.opponent_name, row.opponent, row.result, row.resigned)
+    pencilled = frozenset(map(DIGITS.index, row.pencilled)) & {*seat.legal}
+    helps = ["hints"] * (row.hinted is not None) + [f"played on from attempt {row.begun_after + 1}"] * bool(
+        row.begun_after
+    )
+    hinted = row.hinted == seat.made and bool(seat.legal)
+    return replace(seat, pencilled=pencilled, hinted=hinted, help=", ".join(helps))
+
+
+def _merged(before: History, me: int, theirs: str) -> History:
+    """A history in which `me` has made the same attempts as before, and the other player those of an infoset."""
+    own = [attempt.square for attempt in before.attempts if attempt.player == me]
+    others = [square for square, _ in attempts_of(theirs)][len(before.game.setup[1 - me]) :]
+    history, left = start(before.game), (iter(own), iter(others)) if me == 0 else (iter(others), iter(own))
+    while history.player is not None and (square := next(left[history.player], None)) is not None:
+        history = history.step(square)
+    if (history.player, history.infoset(me), history.infoset(1 - me)) != (me, before.infoset(me), theirs):
+        raise StoreError(f"The infoset {theirs!r} of the opponent does not fit to {before.infoset(me)!r}.")
+    return history
 
 
 def _written(history: History) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
+from pttt_ooc.questions.infoset_parser import checked
+from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
+from pttt_ooc.service.wire import Message
 
 Record = dict[str, Any]
 
@@ -36,14 +40,23 @@ def infoset_record(
     numbers: Numbers,
     beliefs: Beliefs,
     ways: Sequence[Outcome],
+    after: Sequence[Outcome] = (),
 ) -> Record:
-    """What is known of an infoset, or of its mirror images together, and of the outcomes of an attempt."""
+    """What is known of an infoset, or of its mirror images together, and of the outcomes of the chosen attempt.
+
+    The outcomes of all attempts, `after`, come as ``[square, placed, probability, infoset]``; without infoset where the
+    player has no further decision.
+    """
     return {
         "images": list(images),
         "classes": [list(one) for one in classes],
         "numbers": numbers_record(numbers),
         "beliefs": beliefs_record(beliefs),
         "ways": [plain(asdict(way)) for way in ways],
+        "after": [
+            [way.square, way.placed, plain(way.probability), way.infoset if way.decides else None]
+            for way in after or ways
+        ],
     }
 
 
@@ -56,3 +69,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def around(game: Game, question: Message, infoset: str, row: Callable[[int, str], list[float]]) -> Message:
+    """How likely the player's attempts on the way to an infoset are, and what the other player does at ``other``."""
+    player, setup = question["player"], len(game.setup[question["player"]])
+    attempts = attempts_of(infoset)
+    path = [row(player, infoset_text(attempts[:n]))[attempts[n][0]] for n in range(setup, len(attempts))]
+    other = question.get("other")
+    return {"path": path, "other_row": row(1 - player, checked(game, 1 - player, other)) if other else None}

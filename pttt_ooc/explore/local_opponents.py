@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pttt_ooc.config import MEMORY_MB
-from pttt_ooc.errors import ConfigError
+from pttt_ooc.errors import ConfigError, PlayError
 from pttt_ooc.explore.json_values import beliefs_record, numbers_record
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.library.plan_reader import read_plan_pair
@@ -19,7 +19,7 @@ from pttt_ooc.library.supports import kept_support
 from pttt_ooc.library.values import best_response
 from pttt_ooc.products.equilibrium import Support
 from pttt_ooc.questions.answers import Beliefs, Numbers, SquareArray
-from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.mirror_merge import MergedInfoset, merged
 from pttt_ooc.questions.plan_pair import PlanPair
@@ -85,6 +85,10 @@ class Pair:
         """See :func:`pttt_ooc.questions.beliefs.beliefs`."""
         return beliefs(self.profile.index, self.profile.strategies[1 - player], player, infoset, boards)
 
+    def drawn(self, player: int, infoset: str, number: float) -> str:
+        """See :func:`pttt_ooc.questions.beliefs.drawn_infoset`."""
+        return drawn_infoset(self.profile.index, self.strategies[1 - player], player, infoset, number)
+
     def merged(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
         """See :func:`pttt_ooc.questions.mirror_merge.merged`."""
         return merged(self.profile, player, infoset, square, boards)
@@ -119,6 +123,10 @@ class NamedPlans(PlanPair):
     def __init__(self, names: tuple[str, str], plans: PlanPair) -> None:
         super().__init__(plans.game, plans.plans, plans.facts)
         self.names = names
+
+    def drawn(self, player: int, infoset: str, number: float) -> str:
+        """Nothing is drawn: infosets are not listed."""
+        raise PlayError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
 
     def with_reply(self, *players: int) -> NamedPlans:
         """The pair with the best responses of `players` instead of their plans; a StrategyError on large boards."""
@@ -197,3 +205,7 @@ class LocalOpponents:
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person."""
         return beliefs_record(self._pair.beliefs(1 - opponent.player, infoset))
+
+    def drawn(self, opponent: Opponent, infoset: str, number: float) -> str:
+        """An infoset of the opponent, drawn from the beliefs of the person."""
+        return self._pair.drawn(1 - opponent.player, infoset, number)

@@ -100,3 +100,6 @@ class Opponents(Protocol):
 
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person at an own infoset, against this opponent."""
+
+    def drawn(self, opponent: Opponent, infoset: str, number: float) -> str:
+        """An infoset of the opponent, drawn from these beliefs by a random number in [0, 1)."""

@@ -14,6 +14,7 @@ from pttt_ooc.explore import api, differences, exports, pages, play
 from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
+from pttt_ooc.explore.scales import LOSS
 from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.infoset_text import DIGITS
@@ -34,7 +35,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability},
-        names={"MARKS": MARKS, "DIGITS": DIGITS, "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES},
+        names={"MARKS": MARKS, "DIGITS": DIGITS, "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES, "LOSS": LOSS},
     )
 
 

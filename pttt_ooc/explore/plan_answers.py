@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.explore.json_values import infoset_record, plain
+from pttt_ooc.explore.json_values import around, infoset_record, plain
 from pttt_ooc.library.plan_reader import read_plan_pair
 from pttt_ooc.library.strategy_names import named_strategy
 from pttt_ooc.questions.infoset_parser import checked
@@ -31,6 +31,7 @@ class PlanAnswers(AnswersByKind):
             "infoset": self._infoset,
             "facts": lambda question: {"facts": _facts(self._pair(question["pair"]))},
             "row": self._row,
+            "drawn": self._refuse_drawn,
             "mistakes": self._refuse,
             "differences": self._refuse,
         }
@@ -41,6 +42,7 @@ class PlanAnswers(AnswersByKind):
         infoset = checked(self.game, player, question["infoset"])
         pair = self._pair(question["pair"])
         facts = {"infoset": infoset, "facts": _facts(pair), "equilibria": None}
+        facts |= around(self.game, question, infoset, lambda who, text: pair.row(who, text).tolist())
         if question.get("merged"):
             both = pair.merged(player, infoset, square, _BOARDS)
             return {**facts, **infoset_record(both.images, both.classes, both.numbers, both.beliefs, both.outcomes)}
@@ -58,6 +60,9 @@ class PlanAnswers(AnswersByKind):
         if replying not in self._pairs:
             self._pairs[replying] = self._pairs[()].with_reply(*replying)
         return self._pairs[replying]
+
+    def _refuse_drawn(self, question: Message) -> Message:
+        raise StoreError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
 
     def _refuse(self, question: Message) -> Message:
         raise StoreError(

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
@@ -16,17 +16,18 @@ from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.play_api import Playing, UsedPlaying
-from pttt_ooc.explore.player_view import Seat
+from pttt_ooc.explore.results import FinishedGame
 from pttt_ooc.explore.review import review_of, step_of
-from pttt_ooc.explore.statistics import standings
+from pttt_ooc.explore.statistics import Standing, standing_against, standings
 from pttt_ooc.play import owners
+from pttt_ooc.play.answers import answer, form_again
 from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part
-from pttt_ooc.web.rendering import out_of_date, render, wants_part
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -51,6 +52,10 @@ Step = Annotated[int | None, Query(ge=0, le=99)]
 @router.get("/play")
 def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
     """Opponents, games and results."""
+    return _lobby(request, playing, account, {}, "")
+
+
+def _lobby(request: Request, playing: Playing, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     games, owner = playing.games, owners.owner_of(request, account)
     listed = games.opponents.listed()
     groups: dict[str, list[int]] = {}
@@ -64,6 +69,8 @@ def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
         under_way=games.listed(owner, finished=False) if owner else [],
         finished=games.listed(owner, finished=True) if owner else [],
         standings=standings(games, owner) if owner else [],
+        typed=typed,
+        wrong=wrong,
         **_facts(request, games),
     )
 
@@ -81,59 +88,100 @@ def _facts(request: Request, games: Games) -> dict[str, Any]:
 async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed) -> Response:
     """Begin a game."""
     fields = await own_form(request, shell)
-    player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
-    playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
     try:
+        player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
+        playing.begun.check(request, "games have been begun")
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
     except PreparingError as error:
         whole = "part" if wants_part(request) else "page"
         facts = {"error": error, "opponent": opponent, "player": player, **_facts(request, playing.games)}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
+    except (HTTPException, PlayError) as error:
+        return await form_again(error, partial(_lobby, request, playing, account, fields))
     response = _away(request, f"/play/{seat.id}")
     owners.keep(request, response, cookie)
     return response
 
 
 @router.get("/play/{id}")
-def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
-    """A game: the board, or, when it is over, its review."""
-    return _page(request, playing.games, account, id, step)
+def one_game(
+    request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None, pencil: bool = False
+) -> Response:
+    """A game: the board, to attempt squares or to pencil marks on them; when it is over, its review."""
+    return _page(request, playing.games, account, id, step=step, pencil=pencil)
 
 
 @router.post("/play/{id}/attempts")
 async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Attempt a square."""
     fields = await own_form(request, shell)
-    made, square = _made(fields), number(fields, "square", 99, "Choose a square of the board.")
-    owner = owners.known_owner(request, account, "game")
-    change = partial(playing.games.attempt, owner, id, made, square)
-    return await _answer(request, playing.games, account, id, change)
+    made, square = _made(fields), _square(fields)
+    return await _answered(request, playing.games, account, id, playing.games.attempt, made, square)
+
+
+@router.post("/play/{id}/pencil")
+async def pencil(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Make a pencil mark, or take it away."""
+    fields = await own_form(request, shell)
+    made, square = _made(fields), _square(fields)
+    return await _answered(request, playing.games, account, id, playing.games.pencil, made, square, pencil=True)
+
+
+@router.post("/play/{id}/hints")
+async def hint(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Ask for a hint."""
+    fields = await own_form(request, shell)
+    return await _answered(request, playing.games, account, id, playing.games.hint, _made(fields))
 
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Resign."""
     fields = await own_form(request, shell)
+    return await _answered(request, playing.games, account, id, playing.games.resign, _made(fields))
+
+
+@router.post("/play/{id}/share")
+async def share(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Make a finished game's link for everybody, or take it back."""
+    fields = await own_form(request, shell)
+    return await _answered(request, playing.games, account, id, playing.games.store.share, "stop" not in fields)
+
+
+@router.post("/play/{id}/continuations")
+async def play_on(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Play on where a finished game was before an attempt, against marks that are drawn from the beliefs there."""
+    fields = await own_form(request, shell)
+    step = number(fields, "step", 99, "The form does not say from which attempt on.")
+    playing.begun.check(request, "games have been begun")
     owner = owners.known_owner(request, account, "game")
-    change = partial(playing.games.resign, owner, id, _made(fields))
-    return await _answer(request, playing.games, account, id, change)
+    seat = await run_in_threadpool(playing.games.play_on, owner, id, step)
+    return _away(request, f"/play/{seat.id}")
 
 
-async def _answer(
-    request: Request, games: Games, account: Account | None, id: str, change: Callable[[], Seat]
+@router.get("/play/{id}/shared")
+def shared_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
+    """A game that its player has shared, for everybody."""
+    games = playing.games
+    return _review(request, games, account, games.shared(id), step)
+
+
+async def _answered(
+    request: Request,
+    games: Games,
+    account: Account | None,
+    id: str,
+    change: Callable[..., Any],
+    *values: Any,
+    pencil: bool = False,
 ) -> Response:
-    """The answer to a form: the new board for the page's script, else a redirect; if it came too late, the game now."""
-    try:
-        await run_in_threadpool(change)
-    except PlayError as error:
-        if error.status != 409:
-            raise
-        return out_of_date(request, await run_in_threadpool(_page, request, games, account, id, None, str(error)))
-    if wants_part(request):
-        return await run_in_threadpool(_page, request, games, account, id, None)
-    return RedirectResponse(f"/play/{id}", 303)
+    """The answer to a form; `change` gets the owner, the game's key and further values."""
+    owner = owners.known_owner(request, account, "game")
+    page = partial(_page, request, games, account, id, pencil=pencil)
+    address = f"/play/{id}?pencil=1" if pencil else f"/play/{id}"
+    return await answer(request, partial(change, owner, id, *values), page, address)
 
 
 def _away(request: Request, address: str) -> Response:
@@ -148,18 +196,45 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
 
 
 def _page(
-    request: Request, games: Games, account: Account | None, id: str, step: int | None, notice: str = ""
+    request: Request,
+    games: Games,
+    account: Account | None,
+    id: str,
+    notice: str = "",
+    step: int | None = None,
+    pencil: bool = False,
 ) -> Response:
     owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
+    if seat.over:
+        played = games.played(owner, id)
+        standing = standing_against(games, owner, played.opponent)
+        return _review(request, games, account, played, step, notice, standing)
     whole = "part" if wants_part(request) else "page"
-    if not seat.over:
-        return render(request, f"play/game_{whole}.html", account, seat=seat, notice=notice, **_facts(request, games))
-    played = games.played(owner, id)
-    review = review_of(games.opponents, played)
-    chosen = step_of(games.opponents, played, step)
-    facts = {"seat": seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
-    return render(request, f"play/review_{whole}.html", account, **facts)
+    facts = {"seat": seat, "notice": notice, "pencil": pencil, **_facts(request, games)}
+    facts |= {"hints": {choice.square: choice for choice in games.hints(seat)}}
+    return render(request, f"play/game_{whole}.html", account, **facts)
+
+
+def _review(
+    request: Request,
+    games: Games,
+    account: Account | None,
+    played: FinishedGame,
+    step: int | None,
+    notice: str = "",
+    standing: Standing | None = None,
+) -> Response:
+    review, chosen = review_of(games.opponents, played), step_of(games.opponents, played, step)
+    whole = "part" if wants_part(request) else "page"
+    link = f"/play/{played.seat.id}/shared"
+    facts = {"seat": played.seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
+    own = {"own": request.url.path != link, "link": link if played.shared else "", "standing": standing}
+    return render(request, f"play/review_{whole}.html", account, **own, **facts)
+
+
+def _square(fields: dict[str, str]) -> int:
+    return number(fields, "square", 99, "Choose a square of the board.")
 
 
 def _made(fields: dict[str, str]) -> int:

@@ -7,6 +7,7 @@ shows can act for a team here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
@@ -56,7 +57,7 @@ class Playing:
 
     games: Games
     begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
-    others: tuple[Playing, ...] = ()
+    others: Sequence[Playing] = ()
 
     @property
     def all(self) -> tuple[Playing, ...]:

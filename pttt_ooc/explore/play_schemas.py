@@ -66,6 +66,7 @@ class ListedOut(BaseModel):
     made: int = Field(description="How many attempts you have made.")
     result: int | None = Field(description="Your payoff; null while the game goes on.")
     resigned: bool
+    helped: bool = Field(description="Whether it is in no record: it has hints, or is played on from another game.")
 
     @classmethod
     def of(cls, listed: ListedGame) -> ListedOut:
@@ -169,6 +170,7 @@ class MoveOut(BaseModel):
     square: int
     placed: bool
     loss: float | None = Field(description="What your attempt lost in value; null for the opponent's.")
+    value: float | None = Field(description="The value before your attempt, if you go on as well as possible.")
 
 
 class ChoiceOut(BaseModel):

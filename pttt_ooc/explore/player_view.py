@@ -37,6 +37,12 @@ class Seat:
         The player's payoff, None while the game goes on.
     resigned
         Whether the player has resigned.
+    pencilled
+        Squares with the player's pencil marks.
+    hinted
+        Whether the player has asked for a hint at this infoset.
+    help
+        What has helped the player in this game, for people; empty: nothing.
     """
 
     game: Game
@@ -50,6 +56,9 @@ class Seat:
     legal: tuple[int, ...]
     result: int | None
     resigned: bool
+    pencilled: frozenset[int] = frozenset()
+    hinted: bool = False
+    help: str = ""
 
     @property
     def over(self) -> bool:

@@ -23,11 +23,14 @@ class FinishedGame:
         All attempts.
     opponent
         The opponent.
+    shared
+        Whether everybody who knows its link may see it.
     """
 
     seat: Seat
     history: History
     opponent: Opponent
+    shared: bool = False
 
 
 @dataclass(frozen=True)

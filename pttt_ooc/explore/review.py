@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pttt_ooc.errors import PlayError
@@ -27,6 +28,8 @@ class Move:
     loss
         The loss of the person's attempt: the value of the best attempt minus the value of this one, against this
         opponent, with best responses afterwards; None for the opponent's attempts.
+    value
+        The value of the best attempt, where the loss is known.
     """
 
     number: int
@@ -35,6 +38,7 @@ class Move:
     square: int
     placed: bool
     loss: float | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class TrueCell:
-    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``."""
+    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``; `winning`: of a row that has won."""
 
     square: int
     state: str
     words: str
+    winning: bool
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,11 @@ class ReviewStep:
     choices: tuple[Choice, ...] = ()
     probability: float | None = None
 
+    @property
+    def by_square(self) -> dict[int, Choice]:
+        """The choices by their squares."""
+        return {choice.square: choice for choice in self.choices}
+
 
 @dataclass(frozen=True)
 class Review:
@@ -127,6 +137,11 @@ class Review:
     lost: float | None
     why: str
 
+    def curve(self, result: int) -> list[float]:
+        """The values before the person's attempts and the payoff at the end, from 0 for a loss to 1 for a win."""
+        values = [move.value for move in self.moves if move.value is not None]
+        return [(1 + value) / 2 for value in [*values, result]] if values else []
+
     @property
     def worst(self) -> Move | None:
         """The attempt of the person that lost most, the first one of equals; None if none lost anything."""
@@ -142,7 +157,7 @@ def review_of(opponents: Opponents, played: FinishedGame) -> Review:
         move = _move(number, attempt, played)
         if move.mine and not why:
             numbers = opponents.numbers(played.opponent, history.infoset(attempt.player))
-            move = replace(move, loss=_loss(numbers, attempt.square))
+            move = _rated(move, numbers)
         found.append(move)
         history = history.step(attempt.square)
     lost = None if why else sum(move.loss or 0.0 for move in found)
@@ -185,9 +200,9 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
     if not move.mine:
         return replace(step, probability=opponents.probabilities(played.opponent, infoset)[move.square])
     numbers = opponents.numbers(played.opponent, infoset)
-    choices = tuple(_choices(numbers, history.legal(), move.square))
+    own = tuple(choices(numbers, history.legal(), move.square))
     believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
-    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=choices, believed=believed)
+    return replace(step, move=_rated(move, numbers), choices=own, believed=believed)
 
 
 def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
@@ -195,12 +210,13 @@ def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
     return Move(number, mine, attempt.player, attempt.square, attempt.placed)
 
 
-def _loss(numbers: Record, square: int) -> float | None:
-    best, value = numbers["best_value"], numbers["best_action_values"][square]
-    return None if best is None or value is None else max(0.0, best - value)
+def _rated(move: Move, numbers: Record) -> Move:
+    best, value = numbers["best_value"], numbers["best_action_values"][move.square]
+    return replace(move, loss=None if best is None or value is None else max(0.0, best - value), value=best)
 
 
-def _choices(numbers: Record, legal: list[int], chosen: int) -> list[Choice]:
+def choices(numbers: Record, legal: Sequence[int], chosen: int | None = None) -> list[Choice]:
+    """The squares that a person can choose, from the `Numbers` of their infoset."""
     values, fails = numbers["best_action_values"], numbers["fails"]
     most = max((values[square] for square in legal if values[square] is not None), default=None)
 
@@ -212,11 +228,14 @@ def _choices(numbers: Record, legal: list[int], chosen: int) -> list[Choice]:
 
 def _true(history: History, me: int) -> tuple[TrueCell, ...]:
     words = {"mine": "your mark", "theirs": "the opponent’s mark", "empty": "empty"}
+    sets = zip(history.game.winning_sets, history.placed, strict=True)
+    rows = [row for winning, placed in sets for row in winning if row & placed == row]
     found = []
     for square in range(history.game.squares):
         mine, theirs = (history.placed[player] >> square & 1 for player in (me, 1 - me))
         state = "mine" if mine else "theirs" if theirs else "empty"
-        found.append(TrueCell(square, state, f"Square {square}, {words[state]}"))
+        winning = any(row >> square & 1 for row in rows)
+        found.append(TrueCell(square, state, f"Square {square}, {words[state]}", winning))
     return tuple(found)
 
 

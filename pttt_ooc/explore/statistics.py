@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.opponents import Expectation, PreparingError
+from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError
 from pttt_ooc.explore.results import Tally
 
 
@@ -30,6 +30,14 @@ def standings(games: Games, owner: str) -> list[Standing]:
     return [
         Standing(tally, _expected(games, tally) if tally.opponent in there else ()) for tally in games.tallies(owner)
     ]
+
+
+def standing_against(games: Games, owner: str, opponent: Opponent) -> Standing | None:
+    """A person's results against one opponent, who may be asked now; None if there are none, or no answer."""
+    tally = next((tally for tally in games.tallies(owner) if tally.opponent == opponent), None)
+    if tally is None or opponent not in games.opponents.listed():
+        return None
+    return Standing(tally, _expected(games, tally))
 
 
 def _expected(games: Games, tally: Tally) -> Sequence[Expectation]:

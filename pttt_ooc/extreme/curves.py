@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.arena.agents.extreme_strong import Searcher
+from pttt_ooc.arena.agents.extreme_strong import Searcher, chance
 from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.extreme.league import Pairing
@@ -18,8 +17,6 @@ NODES = 5000
 """Positions searched for each position of a match."""
 
 TABLE = 1 << 16  # positions remembered
-SCALE = 4000.0
-"""Values are chances to win on a logistic scale: fitted to 10,040 positions of 150 games of the bot against itself."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,6 @@ class Curve:
 
     nodes: int
     chances: list[float]
-
-
-def chance(value: float) -> float:
-    """The chance to win of a player whose position has this value."""
-    return 1 / (1 + math.exp(-max(-700.0, min(700.0, value / SCALE))))
 
 
 class Analyst:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pttt_ooc.extreme.league import PoolTable
@@ -20,3 +20,55 @@ def marks_rows(record: Record, tables: Sequence[PoolTable]) -> list[dict[str, An
     names = [stage.name for stage in record.stages]
     marks = sorted(record.marks(tables).items(), key=lambda item: (-item[1]["total"], item[0]))
     return [{"team": team, **{name: own.get(name, 0.0) for name in (*names, "total")}} for team, own in marks]
+
+
+@dataclass(frozen=True)
+class Overall:
+    """A team in the overall order.
+
+    Attributes
+    ----------
+    place
+        From 1.
+    team, name
+        Its key, and its name.
+    stage, pool, rank, of
+        The furthest stage that it reached, its pool there (from 1), its rank in it, and the number of teams there.
+    won, drawn, lost, marks
+        Sums over all stages.
+    """
+
+    place: int
+    team: str
+    name: str
+    stage: str
+    pool: int
+    rank: int
+    of: int
+    won: int
+    drawn: int
+    lost: int
+    marks: float
+
+
+def overall(record: Record, tables: Sequence[PoolTable]) -> list[Overall]:
+    """The overall order: by the furthest stage, the rank in the pool there, the score for each match there, the lot.
+
+    Within a stage, this is the order in which teams go on (see :func:`pttt_ooc.extreme.league.next_pools`).
+    """
+    latest = {row.team: (table, row) for table in tables for row in table.rows}  # stages come in order
+    stages = [stage.name for stage in record.stages]
+
+    def key(team: str) -> tuple[int, int, float, int]:
+        table, row = latest[team]
+        matches = row.won + row.drawn + row.lost
+        return -stages.index(table.stage), row.rank, -row.score / max(1, matches), record.lots[team]
+
+    found, marks = [], record.marks(tables)
+    for place, team in enumerate(sorted(latest, key=key), 1):
+        table, last = latest[team]
+        rows = [row for one in tables for row in one.rows if row.team == team]
+        won, drawn, lost = (sum(getattr(row, name) for row in rows) for name in ("won", "drawn", "lost"))
+        told = (table.stage, table.pool + 1, last.rank, len(table.rows))
+        found.append(Overall(place, team, record.teams[team].name, *told, won, drawn, lost, marks[team]["total"]))
+    return found

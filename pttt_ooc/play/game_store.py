@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, String, Table, delete, func, select, update
+from sqlalchemy import ColumnElement, String, Table, delete, false, func, select, update
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
@@ -35,6 +35,10 @@ class GameRow(DeclarativeBase):
         See :func:`pttt_ooc.play.owners.owner_of`.
     result
         None while the game goes on.
+    shared
+        Whether everybody who knows its key may see the game, which is over.
+    helped
+        Whether the person has asked for a hint: such a game is in no record.
     version
         The names of columns of which one changes with every move.
     """
@@ -46,6 +50,8 @@ class GameRow(DeclarativeBase):
     id: Mapped[str] = mapped_column(String(40), primary_key=True, sort_order=-1)
     owner: Mapped[str] = mapped_column(String(80), sort_order=-1)
     result: Mapped[int | None]
+    shared: Mapped[bool] = mapped_column(default=False, server_default=false())
+    helped: Mapped[bool] = mapped_column(default=False, server_default=false())
     started_at: Mapped[float] = mapped_column(sort_order=1)
     changed_at: Mapped[float] = mapped_column(sort_order=1)
 
@@ -119,6 +125,28 @@ class GameStore(Generic[Row]):
             raise PlayError(f"There is no such {self._noun} of yours.", 404)
         return row
 
+    def shared(self, id: str) -> Row:
+        """A game that its owner has shared; a PlayError if there is none."""
+        with self.database.reading() as session:
+            chosen = select(self._rows).where(self._rows.id == id, self._rows.shared, *self._only)
+            row = session.scalars(chosen).one_or_none()
+        if row is None:
+            raise PlayError(f"There is no such {self._noun}, or its link is not valid any more.", 404)
+        return row
+
+    def share(self, owner: str, id: str, shared: bool) -> None:
+        """Let everybody who knows its key see a finished game, or nobody but its owner any more.
+
+        Raises
+        ------
+        PlayError
+            If it is not the person's game, or is not over.
+        """
+        if self.row(owner, id).result is None:
+            raise PlayError(f"This {self._noun} is not over; it can be shared when it is.")
+        with self.database.writing() as session:
+            session.execute(update(self._rows).where(self._rows.id == id).values(shared=shared))
+
     def has(self, id: str) -> bool:
         """Whether there is such a game, anybody's."""
         with self.database.reading() as session:
@@ -143,8 +171,9 @@ class GameStore(Generic[Row]):
             return session.scalars(chosen.order_by(rows.started_at.desc(), rows.id).limit(most)).all()
 
     def counted(self, owner: str, *columns: InstrumentedAttribute[Any]) -> Sequence[Any]:
-        """A person's finished games, counted by the values of some columns: rows of values and the count."""
+        """A person's finished games without hints, by the values of some columns: rows of values and a count."""
         rows = self._rows
-        chosen = select(*columns, func.count()).where(rows.owner == owner, rows.result.is_not(None), *self._only)
+        finished = (rows.owner == owner, rows.result.is_not(None), ~rows.helped)
+        chosen = select(*columns, func.count()).where(*finished, *self._only)
         with self.database.reading() as session:
             return session.execute(chosen.group_by(*columns)).all()

@@ -17,8 +17,8 @@ class ViewSquare:
         Its number, which is its key, or its mark.
     words
         The words for a screen reader.
-    latest
-        Whether it was the latest move.
+    latest, winning
+        Whether it was the latest move, or belongs to a line that has won.
     """
 
     square: int
@@ -26,3 +26,4 @@ class ViewSquare:
     text: str
     words: str
     latest: bool
+    winning: bool = False

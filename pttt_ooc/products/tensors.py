@@ -123,6 +123,45 @@ def _row_complaint(fault: int, row: NDArray[Any], square: int, tolerance: float)
     }[fault]
 
 
+class RowWriter:
+    """Checks rows of a tensor and writes them to a strategy.
+
+    Parameters
+    ----------
+    into
+        float, shape (sequences,): the strategy's probabilities.
+    dtype, source, normalise
+        Of the tensor; see :func:`strategy_from_tensor`.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        player: int,
+        into: NDArray[np.floating[Any]],
+        dtype: DTypeLike = np.float64,
+        source: str = "The tensor",
+        normalise: bool = True,
+    ) -> None:
+        self._index, self._player, self._into, self._source = index, player, into, source
+        self._tables = infoset_tables(index, player).only(RowTables)
+        self._rest = SUM_TOLERANCE[np.dtype(dtype).newbyteorder("=").name], normalise
+
+    def __call__(self, start: int, nodes: Ints, block: NDArray[Any]) -> None:
+        """Write rows, of which the first has the number `start`.
+
+        Raises
+        ------
+        StrategyError
+            At the first row that is refused.
+        """
+        fault, i, square = _scatter(self._tables, nodes, block, *self._rest, self._into)
+        if fault:
+            text = infoset_text(self._index, self._player, int(nodes[i]))
+            what = _row_complaint(fault, block[i], square, self._rest[0])
+            raise StrategyError(f"{self._source}, row {start + i} (counted from 0), infoset {text!r}: {what}.")
+
+
 def strategy_from_tensor(
     index: Index,
     player: int,
@@ -166,12 +205,11 @@ def strategy_from_tensor(
         probability on an illegal action, or with a sum that differs from 1 by more than
         :data:`~pttt_ooc.products.file_headers.SUM_TOLERANCE`.
     """
-    tables = infoset_tables(index, player).only(RowTables)
-    check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)
+    check_shape(tuple(tensor.shape), (len(rows), index.game.squares), source)
     check_dtype(np.dtype(tensor.dtype), source)
-    tolerance = SUM_TOLERANCE[np.dtype(tensor.dtype).newbyteorder("=").name]
     wide = np.float64 if np.dtype(tensor.dtype).itemsize == 8 else np.float32
     probabilities = np.empty(index.players[player].sequences, dtype) if into is None else into
+    write = RowWriter(index, player, probabilities, tensor.dtype, source, normalise)
 
     def read(block: tuple[int, Ints]) -> tuple[int, Ints, NDArray[Any]]:
         start, nodes = block
@@ -179,12 +217,7 @@ def strategy_from_tensor(
 
     with closing(in_order(read, row_blocks(rows), threads=1)) as blocks:
         for start, nodes, block in blocks:
-            fault, i, square = _scatter(tables, nodes, block, tolerance, normalise, probabilities)
-            if not fault:
-                continue
-            text = infoset_text(index, player, int(nodes[i]))
-            what = _row_complaint(fault, block[i], square, tolerance)
-            raise StrategyError(f"{source}, row {start + i} (counted from 0), infoset {text!r}: {what}.")
+            write(start, nodes, block)
     return probabilities
 
 

@@ -45,18 +45,8 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     StrategyError
         If the strategy is the player's own, or for another game.
     """
-    game = index.game
-    if opponent.player == player or opponent.index.game != game:
-        raise StrategyError(
-            f"Beliefs of player {player} in {game.name} follow from a strategy of player {1 - player}; this one is "
-            f"player {opponent.player}'s in {opponent.index.game.name}."
-        )
-    attempts = attempts_of(index, player, infoset)
-    found = histories(opponent, attempts)
-    reached = float(found.reach.sum())
-    if reached == 0:
-        found = consistent_histories(index, player, attempts)
-    posterior = _Posterior(game, 1 - player, found, found.reach / found.reach.sum())
+    game, (attempts, reached, posterior) = index.game, _posterior(index, opponent, player, infoset)
+    found = posterior.found
     mine = attempts.placed | game.setup_mask(player)
     by_board = np.bincount(found.marks, weights=posterior.weight, minlength=1 << game.squares).astype(np.float64)
     marked = np.arange(len(by_board)) >> np.arange(game.squares)[:, None] & 1
@@ -74,6 +64,34 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
         MappingProxyType({int(n): float(counts[n]) for n in np.flatnonzero(counts)}),
         reached == 0,
     )
+
+
+def drawn_infoset(index: Index, opponent: Strategy, player: int, infoset: str, number: float) -> str:
+    """An infoset of the opponent, drawn from the beliefs of `player`.
+
+    Parameters
+    ----------
+    number
+        A random number in [0, 1); for the others, and for errors, see :func:`beliefs`.
+    """
+    _, _, posterior = _posterior(index, opponent, player, infoset)
+    return posterior.drawn(number)
+
+
+def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> tuple[Attempts, float, _Posterior]:
+    """The attempts of an infoset, the opponent's reach of it, and the histories; arbitrary ones if that is zero."""
+    game = index.game
+    if opponent.player == player or opponent.index.game != game:
+        raise StrategyError(
+            f"Beliefs of player {player} in {game.name} follow from a strategy of player {1 - player}; this one is "
+            f"player {opponent.player}'s in {opponent.index.game.name}."
+        )
+    attempts = attempts_of(index, player, infoset)
+    found = histories(opponent, attempts)
+    reached = float(found.reach.sum())
+    if reached == 0:
+        found = consistent_histories(index, player, attempts)
+    return attempts, reached, _Posterior(game, 1 - player, found, found.reach / found.reach.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +118,12 @@ class _Posterior:
         which = np.flatnonzero(self.found.marks == marks)
         chosen = which[np.lexsort((self.found.order[which], -self.weight[which]))][:wanted].tolist()
         return tuple((self._text(h), float(self.weight[h])) for h in chosen)
+
+    def drawn(self, number: float) -> str:
+        """The opponent's infoset that a random number in [0, 1) chooses."""
+        sums = np.cumsum(self.weight)
+        last = int(np.flatnonzero(self.weight)[-1])  # because of rounding
+        return self._text(min(int(np.searchsorted(sums, number * sums[-1], side="right")), last))
 
     def _text(self, history: int) -> str:
         slots = BITS * np.arange(self.found.attempts[history])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from pttt_ooc.eas.boards import board_of
 from pttt_ooc.eas.infostates import Infostates
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.products.infosets import BLOCK_ROWS, infoset_text
+from pttt_ooc.products.infosets import BLOCK_ROWS, infoset_tables, infoset_text
+from pttt_ooc.products.tensors import tensor_rows
 from pttt_ooc.scoring.agents import checked_answers
 from pttt_ooc.scoring.checkpoints import Answers, Checkpoint, Observe, Outputs
 from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
 
 Report = Callable[[str, float], None]
@@ -95,6 +97,41 @@ class AgentTensor:
             bad = int(np.argmin(good))
             text = infoset_text(self._index, self._player, int(nodes[bad]))
             raise StrategyError(f"The agent, row {start + bad} (counted from 0), infoset {text!r}: it {what}{hint}.")
+
+
+class StrategyTensor:
+    """A strategy as a tensor that is read part by part.
+
+    Parameters
+    ----------
+    strategy
+        On an index without symmetry.
+    rows
+        int64, shape (infosets,): node number of each row.
+    """
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, strategy: Strategy, rows: Ints) -> None:
+        self.shape = (len(rows), strategy.index.game.squares)
+        self._tables = infoset_tables(strategy.index, strategy.player)
+        self._probabilities, self._rows = strategy.probabilities, rows
+
+    def __getitem__(self, part: slice) -> Answers:
+        return tensor_rows(self._tables, self._probabilities, self._rows[part]).astype(np.float64)
+
+
+class GreedyTensor:
+    """A tensor of probabilities with 1 in place of the highest of each row."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, tensor: Any) -> None:
+        self.shape, self._tensor = tensor.shape, tensor
+
+    def __getitem__(self, part: slice) -> Answers:
+        rows = self._tensor[part]
+        return greedy_choice(rows, rows > 0)
 
 
 def greedy_choice(numbers: Answers, legal: NDArray[np.bool_]) -> Answers:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError, StrategyError
-from pttt_ooc.products.infosets import default_rows, infoset_texts
+from pttt_ooc.products.infosets import infoset_texts
+from pttt_ooc.products.tensors import RowWriter
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.scoring.answers import AgentTensor, Manner
 from pttt_ooc.scoring.checkpoints import Answers
@@ -29,8 +30,8 @@ def is_recurrent(agent: Any) -> bool:
     return hasattr(agent, "initial_state") and hasattr(agent, "step")
 
 
-def recurrent_tensor(index: Index, player: int, agent: Any, manner: Manner) -> Answers:
-    """What an agent with a memory does at all infosets: float64, shape (infosets, squares), in the default order.
+def write_recurrent(index: Index, player: int, agent: Any, manner: Manner, rows: Ints, into: Answers) -> None:
+    """Write what an agent with a memory does at all infosets.
 
     Parameters
     ----------
@@ -41,6 +42,10 @@ def recurrent_tensor(index: Index, player: int, agent: Any, manner: Manner) -> A
         the batch, or a tuple, list or dictionary of them.  ``step(inputs, state, legal, player)`` returns numbers,
         shape (batch, squares), and the next state.  `inputs` is bool, shape (batch, 2 * squares): which square the
         player attempted last and placed, then which one the player attempted last and failed; all false at first.
+    rows
+        int64, shape (infosets,): node number of each row, in the default order.
+    into
+        float64, shape (sequences,).
 
     Raises
     ------
@@ -53,9 +58,8 @@ def recurrent_tensor(index: Index, player: int, agent: Any, manner: Manner) -> A
         raise ConfigError(
             f"{index.game.name} begins with marks on the board; an agent with a memory has not seen them."
         )
-    walk = _Walk(index, player, agent, manner)
+    walk = _Walk(index, player, agent, manner, rows, into)
     walk.visit(0, 0, walk.texts(0, 0, 1), agent.initial_state(1))
-    return walk.out
 
 
 class _Asker(AgentTensor):
@@ -67,13 +71,12 @@ class _Asker(AgentTensor):
 
 
 class _Walk:
-    def __init__(self, index: Index, player: int, agent: Any, manner: Manner) -> None:
+    def __init__(self, index: Index, player: int, agent: Any, manner: Manner, rows: Ints, into: Answers) -> None:
         self._index, self._player, self._agent, self._manner = index, player, agent, manner
-        self._rows = default_rows(index, player)
+        self._rows, self._write = rows, RowWriter(index, player, into, source="The agent")
         sizes = index.players[player].infosets_by_slice()
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)  # by number of attempts
         self._next = self._starts.copy()  # the first row of each number of attempts that has not been visited
-        self.out = np.empty((len(self._rows), index.game.squares))
         self._asker = _Asker(index, player, manner)
         self._done = 0
 
@@ -93,7 +96,7 @@ class _Walk:
         nodes = self._rows[start : start + len(texts)]
         inputs, legal = self._encoded(texts, depth)
         self._asker.numbers, after = self._stepped(inputs, state, legal)
-        self.out[start : start + len(texts)] = self._asker.at(nodes, start)
+        self._write(start, nodes, self._asker.at(nodes, start))
         self._done += len(texts)
         self._manner.report(f"Asking player {self._player}'s agent", self._done / len(self._rows))
         if depth + 2 >= len(self._starts):

@@ -5,6 +5,7 @@ The parent owns the listening socket and hands it to a child, so that connection
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -22,12 +23,13 @@ from pttt_ooc.errors import GraderError
 from pttt_ooc.service.logs import start_logging
 
 log = logging.getLogger("pttt.web.processes")
+_RENEWAL_SECONDS = 2.0  # seconds between two questions which children there are to be
 _STOP_SECONDS = 20.0  # seconds for a process to stop before it is killed
 _RESTART_SECONDS = (0.2, 30.0)  # seconds before a restart: at first, and at most, after repeated failures
 _STEADY_SECONDS = 60.0  # seconds of running after which a failure counts as the first again
 
 
-@dataclass
+@dataclass(eq=False)
 class Child:
     """A child process.
 
@@ -69,9 +71,14 @@ class Child:
         if self._process is None and now >= self._again_at:
             self._start()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and self._process.poll() is None
+
     def terminate(self) -> None:
         """Send SIGTERM."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self.is_running:
             self._process.terminate()
 
     def wait(self, deadline: float) -> None:
@@ -84,6 +91,9 @@ class Child:
             log.error("killed", extra={"child": self.name})
             self._process.kill()
             self._process.wait()
+
+
+Renewed = Callable[[], Sequence[Child]]
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -111,6 +121,8 @@ def serve_until_stopped(
     children: Sequence[Child],
     page: str | None = None,
     home: str = "",
+    as_json: bool = False,
+    renewed: Renewed | None = None,
 ) -> None:
     """Print the address of pages, and keep the processes behind them running until SIGTERM or SIGINT.
 
@@ -124,27 +136,48 @@ def serve_until_stopped(
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
     home
         The page whose address is printed; empty: the application's home.
+    as_json
+        Whether the address is printed as a line of JSON.
+    renewed
+        See :func:`look_after`.
     """
     stopping = threading.Event()
     handle_signals(stopping)
     start_logging(name)
     url = address_of(listening, host)
-    print(f"{what} is at {url}{home}; Ctrl-C stops it.", flush=True)
+    sentence = f"{what} is at {url}{home}; Ctrl-C stops it."
+    print(json.dumps({"what": what, "address": f"{url}{home}"}) if as_json else sentence, flush=True)
     if page:
         threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
-    look_after(children, stopping)
+    look_after(children, stopping, renewed)
 
 
-def look_after(children: Sequence[Child], stopping: threading.Event) -> None:
-    """Keep all children running until `stopping` is set; then stop them."""
+def look_after(children: Sequence[Child], stopping: threading.Event, renewed: Renewed | None = None) -> None:
+    """Keep all children running until `stopping` is set; then stop them.
+
+    Parameters
+    ----------
+    renewed
+        Asked every few seconds which children there are to be: new ones are started, and those that are missing are
+        told to stop.
+    """
+    present, leaving, again_at = list(children), list[Child](), time.monotonic() + _RENEWAL_SECONDS
     while not stopping.is_set():
-        for child in children:
+        if renewed is not None and time.monotonic() >= again_at:
+            wanted = list(renewed())
+            for child in (one for one in present if one not in wanted):
+                log.info("stopping", extra={"child": child.name})
+                child.terminate()
+                leaving.append(child)
+            present, again_at = wanted, time.monotonic() + _RENEWAL_SECONDS
+        leaving = [child for child in leaving if child.is_running]
+        for child in present:
             child.look_after()
         stopping.wait(0.1)
-    for child in children:
+    for child in (*present, *leaving):
         child.terminate()
     deadline = time.monotonic() + _STOP_SECONDS
-    for child in children:
+    for child in (*present, *leaving):
         child.wait(deadline)
     log.info("stopped")
 

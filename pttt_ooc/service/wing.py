@@ -11,6 +11,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
+from pttt_ooc.show.miniatures import Miniature
+
 Call: TypeAlias = tuple[str, ...]
 """``module:function``, and the arguments with which another process calls the function."""
 
@@ -66,6 +68,8 @@ class Card:
         The command that computes it, if there is nothing yet; empty: none.
     targets
         For each row, the address of its page, or empty; no targets: no row has a page.
+    miniature
+        A small picture of what is ready.
     """
 
     title: str
@@ -76,6 +80,7 @@ class Card:
     notes: tuple[str, ...] = ()
     command: str = ""
     targets: tuple[str, ...] = ()
+    miniature: Miniature | None = None
 
 
 @dataclass(frozen=True)

@@ -60,10 +60,31 @@ def gap(number: float | None) -> str:
     return mantissa.replace("-", "−") + power
 
 
+def scientific(number: float | None) -> str:
+    r"""A small number in a column of many magnitudes: three significant digits and an exponent in all rows.
+
+    Examples
+    --------
+    >>> scientific(0.00095), scientific(1.97e-14), scientific(0.0)
+    ('9.50\xa0×\xa010⁻⁴', '1.97\xa0×\xa010⁻¹⁴', '0')
+    """
+    if number is None:
+        return _UNKNOWN
+    if number == 0:
+        return "0"
+    mantissa, _, exponent = f"{number:.2e}".partition("e")
+    return f"{mantissa.replace('-', '−')}\xa0×\xa010{str(int(exponent)).translate(_RAISED)}"
+
+
 def duration(seconds: float | None, digits: int = 0) -> str:
-    """A time: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals."""
+    """A time: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals.
+
+    With decimals, a positive time never looks like 0: ``"<0.001 s"``.
+    """
     if seconds is None:
         return _UNKNOWN
+    if digits and 0 < seconds < 0.5 * 10.0**-digits:
+        return f"<{10.0**-digits:.{digits}f} s"
     if round(seconds, digits) < 60:
         return f"{seconds:.{digits}f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+POLICY = "Content-Security-Policy"
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    POLICY: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -19,7 +20,7 @@ _FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 
 class SecurityHeaders:
-    """Adds :data:`HEADERS` to every response.
+    """Adds :data:`HEADERS` to every response; an own policy of a page is left to it if it is a sandbox without scripts.
 
     Caches keep static files only: for a year if the address names the content, else they revalidate them each time.
     """
@@ -37,7 +38,8 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    if not (name == POLICY and headers.get(name, "").startswith("sandbox;")):
+                        headers[name] = value
                 headers.setdefault("Cache-Control", _caching(scope, message["status"]))
             await send(message)
 

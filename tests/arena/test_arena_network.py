@@ -9,6 +9,7 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels import ultimate_learnt as sums
 from pttt_ooc.arena.kernels import ultimate_network as kernels
+from pttt_ooc.arena.kernels import ultimate_self_play as self_play
 from pttt_ooc.arena.learning import ultimate_network
 from tests.arena.arena_kit import ULTIMATE
 
@@ -118,3 +119,67 @@ def test_a_network_with_infinite_numbers_is_refused(network, tmp_path):
     ultimate_network.save(tmp_path / "network", ULTIMATE, bad, 0.2)
     with pytest.raises(ArenaError, match="not a whole file"):
         ultimate_network.load(tmp_path / "network", ULTIMATE)
+
+
+def wanted_plainly(player, moves, searched, drawn, result, decay, draw):
+    """The lambda-returns for the player who searches, by going forward from each position."""
+    outcome = draw if result == 3 else float(result == 1 + player)
+
+    def value(ply):
+        return 1 / (1 + np.exp(-searched[ply] / kernels.SCALE))
+
+    def onwards(ply):
+        """What follows a ply, or None if a move by lot comes first."""
+        if ply == len(moves):
+            return outcome
+        if ply % 2 == player:
+            return at(ply)
+        return None if drawn[ply] else onwards(ply + 1)
+
+    def at(ply):
+        if searched[ply] == self_play.NO_VALUE:
+            return None
+        rest = None if drawn[ply] else onwards(ply + 1)
+        return value(ply) if rest is None else (1 - decay) * value(ply) + decay * rest
+
+    return [at(ply) if ply % 2 == player else onwards(ply) for ply in range(len(moves))]
+
+
+def test_examples_have_the_lambda_returns_of_both_players():
+    rng = np.random.default_rng(6)
+    decay, draw, checked = 0.7, 0.15, 0
+    for _ in range(3):
+        state, played = ULTIMATE.start(), []
+        while legal := ULTIMATE.legal(state):
+            played.append(int(rng.choice(legal)))
+            state = ULTIMATE.play(state, played[-1])
+        number = len(played)
+        moves = np.full((1, rules.LENGTH), self_play.NO_MOVE, np.uint8)
+        searched, drawn = np.zeros((1, rules.LENGTH), np.int16), np.zeros((1, rules.LENGTH), np.bool_)
+        moves[0, :number] = played
+        searched[0, :number] = rng.integers(-400, 400, number)
+        searched[0, :3], drawn[0, :3] = self_play.NO_VALUE, True
+        drawn[0, 3:number] = rng.random(number - 3) < 0.1
+        games_played = moves, searched, drawn, np.array([state[1]], np.int8)
+        entries, targets = np.zeros((number, 9), np.int16), np.zeros(number, np.int8)
+        found, wanted = np.zeros((number, sums.ACTIVE), np.int32), np.zeros((number, 2), np.float32)
+        made = entries, targets, found, wanted
+        assert self_play.examples.py_func(ULTIMATE.start(), games_played, decay, draw, *made) == number
+        for player in range(2):
+            plain = wanted_plainly(player, played, searched[0], drawn[0], int(state[1]), decay, draw)
+            for ply, value in enumerate(plain):
+                eager = ply % 2 == player
+                row = wanted[ply, int(eager)]
+                assert np.isnan(row) if value is None else row == pytest.approx(value if eager else 1 - value, abs=1e-6)
+                checked += value is not None
+        state = ULTIMATE.start()
+        for ply, move in enumerate(played):
+            assert sorted(sums_of(state)) == sorted(found[ply]) and targets[ply] == state[rules.TARGET]
+            state = ULTIMATE.play(state, move)
+    assert checked > 200
+
+
+def sums_of(state):
+    found = np.zeros(sums.ACTIVE, dtype=np.int64)
+    sums.active(state, found)
+    return found

@@ -108,15 +108,27 @@ def pages(shelf):
         yield client
 
 
+def test_the_list_of_matches_has_their_results(pages, shelf):
+    """Counted from the games, from the first agent's side; they are counted again when there are more."""
+    page = unescape(pages.get("/arena/matches").text)
+    for file in shelf.rglob("games.jsonl"):
+        winners = Counter(json.loads(line)["winner"] for line in file.read_text().splitlines())
+        name = file.parent.relative_to(shelf).as_posix()
+        row = next(row for row in re.findall("<tr>.*?</tr>", page, re.S) if f'?name={name.replace("/", "%2F")}"' in row)
+        counts = [int(text) for text in re.findall(r"<td>(\d+)</td>", row)]
+        assert counts[1:] == [winners[0], winners[2], winners[1]], name
+
+
 def test_matches_are_listed(pages):
     text = pages.get("/arena/matches").text
     assert re.findall(r"<bdi>(.*?)</bdi>", text) == ["first", "more/second"]
-    assert "mcts:nodes=20" in text and "mnk:3x3+need3" in text
+    assert "Chance<br>Monte Carlo tree search (20 games a move)" in text and "3-in-a-row on a board of 3 x 3" in text
 
 
 def test_a_match_lists_its_games(pages, shelf):
     text = pages.get("/arena/matches/one?name=first").text
     assert re.findall(r">Game (\d)<", text) == ["0", "1", "2"] and "3 of 3" in text
+    assert "<code>mnk:3x3+need3</code>, <code>random</code>, <code>mcts:nodes=20</code>" in text
     assert re.findall(r">Game (\d)<", pages.get("/arena/matches/one?name=first&start=2").text) == ["2"]
 
 
@@ -132,7 +144,7 @@ def test_a_replay_shows_each_position(pages, shelf):
         )
         assert ('rel="prev"' in text) == (ply > 0) and ('rel="next"' in text) == (ply < len(row["moves"]))
     said = re.search(r'role="status">(.*?)</p>', text)[1]
-    agents = ["random", "mcts:nodes=20"]
+    agents = ["Chance", "Monte Carlo tree search (20 games a move)"]
     assert said == ("A draw." if row["winner"] == 2 else f"{agents[row['winner']]} wins.")
 
 
@@ -263,6 +275,112 @@ def test_a_game_that_is_over_offers_another_with_the_sides_changed(person):
     same = {key: asked[key] for key in ("game", "agent", "seconds")}
     assert one_each(parse_qs(urlsplit(again).query)) == {**same, "me": "1"}
     assert 'hx-trigger="load, submit"' in person.client.get(again).text  # the agent begins by itself
+
+
+ASKED = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
+
+
+def test_who_resigns_has_lost_and_the_file_says_so(person):
+    asked = {**ASKED, "moves": "0,4"}
+    page = person.client.get("/arena/play/game", params=asked).text
+    resign = unescape(re.search(r'href="([^"]*)">Give this game up as lost', page)[1])
+    page = person.client.get(resign).text
+    assert "You have resigned: Chance wins." in page and 'name="move"' not in page and "Resign</summary>" not in page
+    file = unescape(re.search(r'href="([^"]*)" download>', page)[1])
+    told = person.client.get(file).json()
+    assert told["moves"] == [0, 4] and told["texts"] == ["a1", "b2"] and told["over"] and told["resigned"]
+    assert told["winner"] == 1 and not told["taken_back"]
+    won = person.client.get("/arena/play/game", params={**asked, "moves": "0,3,1,4,2", "resigned": "1"}).text
+    assert "You have won." in won and "resigned" not in won.split("<main")[1].split("</main>")[0]  # it was over
+
+
+def test_a_game_with_moves_taken_back_says_so_to_its_end(person):
+    page = person.client.get("/arena/play/game", params={**ASKED, "moves": "0,4,1,5"}).text
+    assert "moves taken back" not in page
+    back = unescape(re.search(r'href="([^"]*)">Take back', page)[1])
+    page = person.client.get(back).text
+    assert "moves taken back" in page and 'name="back" value="1"' in page
+    answer = person.post("/arena/play/game", **ASKED, back="1", moves="0,4", move="1")
+    after = person.client.get(answer.headers["location"])
+    assert "moves taken back" in after.text and "back=1" in answer.headers["location"]
+    earlier = unescape(re.search(r'<ol class="moves".*?href="([^"]*)"', after.text, re.DOTALL)[1])
+    assert "back=1" in earlier
+    file = answer.headers["location"].replace("/game?", "/game.json?")
+    assert person.client.get(file).json()["taken_back"]
+
+
+LOST = {**ASKED, "moves": "0,4,1,2,3,6"}  # x gives the game away with its third move: a3 had to be blocked
+
+
+def test_the_review_of_a_game_rates_its_moves_and_leads_to_the_worst(person):
+    def seen(**more):
+        return person.client.get("/arena/play/review", params={**LOST, **more}).text
+
+    end = seen()
+    assert "The agent has won. Your moves lost 0.50 points together." in end and "All values are exact." in end
+    assert re.findall(r"</a> <span class=\"note\">lost ([^<]*)<", end) == ["½"]
+    worst = unescape(re.search(r'<a href="([^"]*)"[^>]*>The worst: move 5', end)[1])
+    assert one_each(parse_qs(urlsplit(worst).query)) == {**LOST, "ply": "4"}
+    assert end.count("winning") == 3 and 'rel="next"' not in end and 'rel="prev"' in end
+    before = person.client.get(worst).text
+    assert "Before move 5 of 6: you play a2, which lost ½." in before
+    figures = dict(re.findall(r'class="cell ([^"]*)"><span class="p">([^<]*)<', before))
+    assert figures == {"legal best": "½", "legal": "0", "legal chosen": "0"}  # only c3 to a1 is blocked by a3
+    assert "value ½, the best" in before
+    for ply in range(5):
+        assert f"Before move {ply + 1} of 6" in seen(ply=ply)
+    beyond = person.client.get("/arena/play/review", params={**LOST, "ply": 7})
+    assert beyond.status_code == 404 and "has 6 moves; move 7 is not one of them" in beyond.text
+    on = unescape(re.search(r'href="([^"]*)">Play on from here', before)[1])
+    assert one_each(parse_qs(urlsplit(on).query)) == {**ASKED, "moves": "0,4,1,2", "back": "1"}
+    part = person.client.get("/arena/play/review", params=LOST, headers={"HX-Request": "true"}).text
+    assert part.lstrip().startswith('<div id="table"')
+
+
+def test_a_game_that_goes_on_is_not_reviewed_and_a_resigned_one_is(person):
+    asked = {**ASKED, "moves": "0,4"}
+    answer = person.client.get("/arena/play/review", params=asked)
+    assert answer.status_code == 409 and "not over" in answer.text
+    page = person.client.get("/arena/play/game", params={**asked, "resigned": "1"}).text
+    review = person.client.get(unescape(re.search(r'href="([^"]*)">Review', page)[1])).text
+    assert "You have resigned. Your moves lost 0.00 points together." in review
+    endless = {**ASKED, "game": "infinite:near+need3", "moves": "1984,2047,1985,2048,1986"}
+    review = person.client.get("/arena/play/review", params=endless).text
+    assert "Moves on a board without end are not rated" in review and "You have won." in review
+
+
+def test_a_hint_is_on_the_board_and_the_game_says_so(person):
+    asked = {**ASKED, "moves": "0,4,1,2"}
+    page = person.client.get("/arena/play/game", params=asked).text
+    assert 'class="p"' not in page
+    page = person.client.get(unescape(re.search(r'href="([^"]*)">Hint', page)[1])).text
+    assert re.findall(r'value="(\d)"[^>]*><span class="p">([^<]*)<', page) == [
+        (str(n), "½" if n == 6 else "0") for n in (3, 5, 6, 7, 8)
+    ]
+    assert '<span class="badge">hints</span>' in page and "The hint is exact" in page
+    answer = person.post("/arena/play/game", **asked, hint="4", move="6")
+    after = person.client.get(answer.headers["location"]).text
+    assert '<span class="badge">hints</span>' in after and 'class="p"' not in after
+    assert person.client.get(answer.headers["location"].replace("/game?", "/game.json?")).json()["hints"]
+    assert person.post("/arena/play/game", **asked, hint="x", move="6").status_code == 400
+
+
+def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch):
+    monkeypatch.setattr(
+        game_service, "agent", lambda text: agent("tuned:nodes=20000")
+    )  # whatever else the machine does
+    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "seconds": "2", "moves": ""}
+    answer = person.post("/arena/play/game", **asked, move="40")
+    page = person.client.get(answer.headers["location"]).text
+    told = re.search(
+        r"Depth (\d+), ([\d,\u202f\u2009]+) positions, ([\d,\u202f\u2009]+) a second\. It expects ([\d., ]+)\.<", page
+    )
+    assert int(told[1]) >= 2 and len(told[4].split(", ")) >= 1
+    made = re.search(r"moves=40%2C(\d+)", answer.headers["location"])[1]
+    reply = told[4].split(", ")[0].split(".")
+    assert int(reply[0]) == int(made) % 9  # where its move sends the person
+    other = answer.headers["location"].replace("agent=tuned", "agent=random")
+    assert "It expects" not in person.client.get(other).text
 
 
 def test_the_script_gets_the_board_and_its_address(person):
@@ -484,7 +602,8 @@ def test_openings_are_the_same_for_both_sides_and_differ_from_pair_to_pair(robin
 
 def test_standings_lead_to_the_matches(robin, pages):
     text = pages.get("/arena/standings").text
-    assert re.findall(r"<bdi>(.*?)</bdi></th>", text) == [row["agent"] for row in robin["standings"]]
+    assert re.findall(r'<bdi title="([^"]*)">[^<]*</bdi></th>', text) == [row["agent"] for row in robin["standings"]]
+    assert '<bdi title="random">Chance</bdi>' in text
     for address in set(re.findall(r'href="(/arena/matches/one[^"]+)"', text)):
         assert "10 of 10" in pages.get(address).text
 

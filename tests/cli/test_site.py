@@ -2,13 +2,19 @@
 
 import json
 import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
+from pttt_ooc.cli.home_cards import first_row, found_solutions
 from pttt_ooc.cli.servers import solved_in
-from pttt_ooc.cli.site import found_solutions, games_of, site_pages
+from pttt_ooc.cli.site import games_of, site_pages
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.errors import StrategyFileError
@@ -19,6 +25,7 @@ from pttt_ooc.web.local_process import parts_of
 from pttt_ooc.web.shell import Shell
 from tests.explore.answerer_kit import solve_game
 
+ROOT = Path(__file__).parents[2]
 GAME, OTHER = "mini-2x3k2-abrupt", "mini-2x2k2-abrupt"
 
 
@@ -29,11 +36,18 @@ def evaluated(data, game, run, value, gap):
     return directory
 
 
+def client_of(pages):
+    app = make_application(Shell(pages[0].title, pages[0].subtitle, parts_of(json.dumps([pages[0].parts]))))
+    return TestClient(app, base_url="http://site")
+
+
 def home_of(pages):
-    function, *arguments = pages[0].parts
-    app = make_application(Shell(pages[0].title, pages[0].subtitle, parts_of(json.dumps([[function, *arguments]]))))
-    with TestClient(app, base_url="http://site") as client:
+    with client_of(pages) as client:
         return client.get("/").text
+
+
+def files_of(directory):
+    return {path: path.stat().st_mtime_ns for path in directory.rglob("*")}
 
 
 def test_solutions_are_found_with_their_exact_gaps_the_better_first(tmp_path):
@@ -98,3 +112,80 @@ def test_explore_without_a_strategy_refuses_options_that_have_no_use(tmp_path, c
         main(["explore", "--terminal", "--data", str(tmp_path)])
     assert ended.value.code != 0
     assert "Name a strategy" in capsys.readouterr().err
+
+
+def test_the_home_shows_what_is_there_when_it_is_asked_and_changes_nothing(tmp_path):
+    played, run = tmp_path / "arena/cup/first", tmp_path / "pttt-abrupt/full/runs/half"
+    for place in (played, run, tmp_path / "frontier/pttt-2x5k3-abrupt"):
+        place.mkdir(parents=True)
+    pages = site_pages(tmp_path)
+    with client_of(pages) as client:
+        assert "matches of agents" not in client.get("/").text
+        (played / "match.json").write_text(json.dumps({"agents": ["mcts:nodes=9", "random"], "game": "ultimate"}))
+        (played / "games.jsonl").write_text("".join(f'{{"winner": {winner}}}\n' for winner in (0, 0, 2, 1)))
+        rows = [{"iteration": n, "nashconv": 0.5**n, "seconds": n} for n in (1, 2, 3)]
+        (run / "convergence.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        result = {"value_lower": 0.25, "value_upper": 0.75, "nashconv": 0.5}
+        write_manifest(tmp_path / "frontier/pttt-2x5k3-abrupt/solve.json", "solve", result=result)
+        before = files_of(tmp_path)
+        text = client.get("/").text
+        assert files_of(tmp_path) == before
+    assert '<a href="/arena/matches/one?name=cup/first">ultimate: mcts – random</a></th><td>2, 1 and 1</td>' in text
+    assert "iteration 3, 3.0 s" in text and "1.25\xa0×\xa010⁻¹" in text
+    assert "2 x 5 squares" in text and "value 0.50000" in text
+    assert text.count('<svg class="mini"') == 2
+    # Of four games two are won and one is lost: of the bar's length of 60 these are 30 and 15.
+    assert 'd="M0 0h30v7H0z"' in text and 'd="M45 0h15v7H45z"' in text
+
+
+def test_pages_of_stages_are_served_without_scripts_and_nothing_else_is(tmp_path):
+    run = tmp_path / "pttt-abrupt/full"
+    run.mkdir(parents=True)
+    for name in ("report.html", "opening.svg", "secret.json"):
+        (run / name).write_text(f"<p>{name}</p>")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/report.html").write_text("not of a stage")
+    (tmp_path / "outside.html").write_text("outside")
+    (run / "link.html").symlink_to(tmp_path / "outside.html")
+    with client_of(site_pages(tmp_path)) as client:
+        page = client.get("/results/pttt-abrupt/full/report.html")
+        assert page.text == "<p>report.html</p>"
+        policy = page.headers["content-security-policy"]
+        assert policy.startswith("sandbox;") and "script" not in policy and "allow" not in policy
+        assert client.get("/results/pttt-abrupt/full/opening.svg").headers["content-type"] == "image/svg+xml"
+        found = re.findall(r'href="(/results/[^"]*)"', client.get("/").text)
+        assert found == ["/results/pttt-abrupt/full/report.html"]
+        for path in (
+            *("other/report.html", "pttt-abrupt/full/secret.json", "pttt-abrupt/full/link.html"),
+            *("pttt-abrupt/full/%2e%2e/%2e%2e/outside.html", "%2e%2e/outside.html", "outside.html"),
+            "pttt-abrupt/full/none.html",
+        ):
+            assert client.get(f"/results/{path}").status_code == 404, path
+
+
+def test_the_first_row_of_an_exported_strategy_is_read_without_the_rest(tmp_path):
+    file, rows = tmp_path / "a.npy", np.arange(18.0).reshape(2, 9) / 256
+    for dtype in ("float16", "float32", "float64"):
+        np.save(file, rows.astype(dtype))
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+            packed.write(file, "a.npy")
+        assert first_row(tmp_path / "a.zip") == tuple(rows[0])
+    np.save(file, np.asfortranarray(rows))
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as packed:
+        packed.write(file, "b.npy")
+    (tmp_path / "c.zip").write_bytes(b"PK nothing")
+    assert [first_row(tmp_path / name) for name in ("b.zip", "c.zip", "none.zip")] == [None] * 3
+
+
+def test_the_process_of_the_home_needs_no_numerics(tmp_path):
+    """Neither to start nor to read what is there."""
+    script = """
+import sys
+for name in ("numpy", "numba", "zarr"):
+    sys.modules[name] = None
+from pathlib import Path
+from pttt_ooc.cli.home_cards import Opened, cards
+assert len(cards(Path(sys.argv[1]), Opened())) == 4
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr

@@ -8,11 +8,11 @@ import pytest
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.course import teams
-from pttt_ooc.course.kinds.agents import judging, worker
+from pttt_ooc.course.kinds.agents import judging, queue
 from pttt_ooc.course.kinds.agents.head_to_head import league_shares, missing
+from pttt_ooc.course.kinds.agents.queue import next_up
 from pttt_ooc.course.kinds.agents.settings import AgentSettings
 from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.kinds.agents.worker import next_up
 from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP
 from pttt_ooc.course.term.checkup import problems
 from pttt_ooc.course.term.course_file import apply, course_file, read_course_file
@@ -270,7 +270,7 @@ def test_what_breaks_off_goes_back_and_is_given_up_in_the_end(lab, tmp_path, mon
         work.judge_next()
     assert state() == ("Queued", 0, "")
     monkeypatch.setattr(work, "_outcome", broken)
-    monkeypatch.setattr(worker, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     for attempt in range(1, ATTEMPTS + 1):
         with pytest.raises(PtttError):
             work.judge_next()

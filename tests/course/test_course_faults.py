@@ -40,20 +40,46 @@ ROME = ZoneInfo("Europe/Rome")
 # Kills
 
 
+def store_of(kind, request, name):
+    """Settings for :func:`course_faults.run`: SQLite, or a PostgreSQL that is also broken off at random."""
+    if kind == "sqlite":
+        return {}
+    if program("initdb") is None:
+        pytest.skip("there is no PostgreSQL (Debian: postgresql)")
+    url = request.getfixturevalue("cluster")
+
+    def broken_off():
+        restart(url, "immediate")
+        return True
+
+    return {"database_url": empty_database(url, name), "disturb": {"postgresql": broken_off}}
+
+
 @pytest.mark.slow
-def test_kills_at_random_lose_nothing_in_small():
-    figures = course_faults.run(teams=3, seconds=6, pause=1.0, kill_every=1.5, decide_every=4, seed=1)
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_kills_at_random_lose_nothing_in_small(store, request):
+    figures = course_faults.run(
+        teams=2,
+        seconds=6,
+        pause=1.0,
+        kill_every=1.5,
+        decide_every=4,
+        seed=1,
+        **store_of(store, request, "kills_in_small"),
+    )
     assert not course_faults.failed(figures), figures
-    assert figures["confirmed"] > 3 and sum(figures["killed"].values()) > 0 and figures["looks"] > 0
+    assert figures["confirmed"] > 2 and sum(figures["killed"].values()) > 0 and figures["looks"] > 0
+    assert set(figures["confirmed_programs"]) == {"agents", "cup"} and all(figures["seen"].values()), figures
 
 
 @pytest.mark.full
-def test_kills_at_random_lose_nothing_while_sixty_teams_submit_for_ten_minutes(capsys):
-    figures = course_faults.run(pause=30.0, kill_every=8.0)
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_kills_at_random_lose_nothing_while_sixty_teams_submit_for_ten_minutes(store, request, capsys):
+    figures = course_faults.run(pause=30.0, kill_every=8.0, **store_of(store, request, "kills_at_full_size"))
     with capsys.disabled():
         print(json.dumps(figures, indent=2))
     assert not course_faults.failed(figures), figures
-    assert figures["confirmed"] > 600 and sum(figures["killed"].values()) > 30
+    assert figures["confirmed"] > 600 and sum(figures["killed"].values()) > 30 and all(figures["seen"].values())
 
 
 @pytest.fixture(scope="module")

@@ -41,13 +41,15 @@ def test_a_deadline_is_measured(server):
     database = Database.of(server.data, None, GAME)
     tokens = [teams.add_team(database, f"Deadline {n}") for n in range(4)]
     database.close()
-    served = SimpleNamespace(port=server.port, data=server.data, game=GAME, tokens=tokens)
+    served = SimpleNamespace(port=server.port, data=server.data, game=GAME, tokens=tokens, web=server.pid_of("web"))
     try:
         figures = course_deadline.measured(served, 4, late=1, size=300_000, seconds=4, pause=0.2, speed=300_000)
     finally:
         course_deadline.set_deadline(served, None)
     assert not course_deadline.failed(figures), figures
     assert (figures["confirmed"], figures["refused_with_a_reason"]) == (3, 1) and figures["pages"] > 4
+    spent = figures["processor_ms_by_page"]
+    assert spent.keys() == set(course_deadline.PAGES) and all(0 < ms < 1000 for ms in spent.values())
     for change in ({"confirmed": 2}, {"refused_with_a_reason": 0}, {"wrong_verdicts": 1}, {"page_failures": ["x"]}):
         assert course_deadline.failed({**figures, **change})
 

@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pttt_ooc.course import messenger, outgoing
+from pttt_ooc.course import messenger, outgoing, worker
+from pttt_ooc.course.database import Database
 from pttt_ooc.course.mail import message
 from pttt_ooc.course.messenger import Messenger
 from pttt_ooc.course.settings import CourseSettings
@@ -20,6 +21,7 @@ from pttt_ooc.course.term.tables import Delivery, Person
 from pttt_ooc.errors import ConfigError, GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt
 from tests.course.test_term_commands import course
+from tests.kits.patience import PATIENCE, wait_until
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,7 @@ class Hook(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         self.server.taken.append((self.path, body))
+        self.server.gate.wait(PATIENCE)
         self.send_response(self.server.status)
         self.send_header("Location", "/elsewhere")
         self.send_header("Content-Length", "0")
@@ -133,9 +136,11 @@ def hook(monkeypatch):
     """A receiver on this machine, which counts as public here."""
     monkeypatch.setattr(outgoing, "is_public", lambda address: True)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hook)
-    server.taken, server.status = [], 200
+    server.taken, server.status, server.gate = [], 200, threading.Event()
+    server.gate.set()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
+    server.gate.set()
     server.shutdown()
     server.server_close()
 
@@ -333,3 +338,64 @@ def test_without_settings_nothing_is_sent_and_people_who_left_get_nothing(lab, p
         apply_roster(session, read_roster("team,name,email\nTeam B,Al,al@example.org\n", "r"))
     announce(lab, smtp=f"smtp://127.0.0.1:{post.port}", mail_from="course@example.org")
     assert [one["target"] for one in told(lab)] == ["bo@example.org", "al@example.org"]
+
+
+# ---------------------------------------------------------------------------------------------
+# The end of the thread
+
+
+def alive():
+    return [thread for thread in threading.enumerate() if thread.name == "messenger"]
+
+
+@pytest.fixture
+def joining(monkeypatch):
+    """An event that is set when somebody waits for the messenger's thread to end."""
+    begun, join = threading.Event(), threading.Thread.join
+
+    def joins(self, timeout=None):
+        if self.name == "messenger":
+            begun.set()
+        join(self, timeout)
+
+    monkeypatch.setattr(threading.Thread, "join", joins)
+    return begun
+
+
+def test_a_message_that_is_being_sent_is_finished_before_the_end(lab, hook, joining):
+    hook.gate.clear()
+    announce(lab, webhooks=[f"http://127.0.0.1:{hook.server_port}/"])
+    threading.Thread(target=lambda: (joining.wait(PATIENCE), hook.gate.set()), daemon=True).start()
+    with messenger.sending(lab.database, lab.settings, lab.stopping):
+        wait_until(lambda: hook.taken)
+    assert lab.stopping.is_set() and not alive() and told(lab)[0]["state"] == "sent"
+
+
+def test_a_receiver_that_never_answers_keeps_no_server_from_its_end(lab, hook, monkeypatch, caplog):
+    hook.gate.clear()
+    announce(lab, webhooks=[f"http://127.0.0.1:{hook.server_port}/"])
+    monkeypatch.setattr(messenger, "_LAST_SECONDS", 0.01)
+    with messenger.sending(lab.database, lab.settings, lab.stopping):
+        wait_until(lambda: hook.taken)
+    assert "sent again later" in caplog.text and told(lab)[0]["state"] == "waiting"
+    hook.gate.set()
+    for thread in alive():
+        thread.join(PATIENCE)
+    assert told(lab)[0]["state"] == "sent"
+
+
+def test_the_worker_waits_for_the_messenger_before_it_closes_the_database(lab, monkeypatch, joining):
+    lab.baseline()
+    close, sent, at_close = Database.close, [], []
+
+    def send_due(self):
+        self._stopping.set()
+        joining.wait(PATIENCE)
+        sent.append(1)
+        return 0
+
+    monkeypatch.setattr(messenger.Messenger, "send_due", send_due)
+    monkeypatch.setattr(worker, "handle_signals", lambda stopping: None)
+    monkeypatch.setattr(Database, "close", lambda self: (at_close.append(len(alive())), close(self)))
+    worker.run(lab.data, lab.stopping)
+    assert sent and at_close == [0] and not alive()

@@ -10,6 +10,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.models import Fact, Submission, Team
 from pttt_ooc.course.names import name_key
+from pttt_ooc.course.term.tables import Rejudgement
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
 from tests.course.older_databases import check_format_4, make_format_1, make_format_4
@@ -82,7 +83,7 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
     make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
     lab = Lab(data)
     told = capfd.readouterr().err
-    assert "is upgraded from format 1 to 5" in told and len(told.splitlines()) == 1
+    assert "is upgraded from format 1 to 6" in told and len(told.splitlines()) == 1
     with lab.database.reading() as session:
         found = {team.id: (team.name, team.token_hash) for team in session.query(Team)}
         assert found == {n: (name, f"hash {n}") for n, name in enumerate(["Uniform", "Équipe", "équipe", "Team A"], 1)}
@@ -102,7 +103,7 @@ def test_a_course_of_format_4_is_upgraded(tmp_path, capfd):
     make_settings(data)
     make_format_4(f"sqlite:///{data / 'grader.sqlite'}")
     lab = Lab(data)
-    assert "is upgraded from format 4 to 5" in capfd.readouterr().err
+    assert "is upgraded from format 4 to 6" in capfd.readouterr().err
     check_format_4(lab)
     lab.close()
 
@@ -127,14 +128,14 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     database.close()
 
 
-@pytest.mark.parametrize("form", [0, 2, 6, None, "3"])
+@pytest.mark.parametrize("form", [0, 2, 7, None, "3"])
 def test_a_database_of_a_format_that_no_release_had_is_refused(tmp_path, form):
     url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
     database = Database(url, GAME)
     with database.writing() as session:
         session.get(Fact, "format").value = form
     database.close()
-    with pytest.raises(GraderError, match=f"has format {form}, but this version reads 1, 3, 4, 5"):
+    with pytest.raises(GraderError, match=f"has format {form}, but this version reads 1, 3, 4, 5, 6"):
         Database(url, GAME)
 
 
@@ -174,9 +175,27 @@ def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
             old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         old.commit()
     database = Database(url, GAME)
-    assert "is upgraded from format 4 to 5" in capfd.readouterr().err
+    assert "is upgraded from format 4 to 6" in capfd.readouterr().err
     with database.reading() as session:
         row, team = session.get(Submission, 9), session.get(Team, 7)
         assert (row.ruling, row.best, team.house, team.own_name) == ("", True, False, "Team A")
         assert [one.id for one in standings.public_bests(session)[0].values()] == [9]
+    database.close()
+
+
+def test_what_format_5_judged_again_were_strategies(tmp_path, capfd):
+    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    database = Database(url, GAME)
+    with database.writing() as session:
+        session.add(Rejudgement(at=1.0, by="Ada", dry_run=True, numbers=[3], verdicts=[], grades=[]))
+        session.get(Fact, "format").value = 5
+    database.close()
+    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+        old.execute("ALTER TABLE rejudgements DROP COLUMN kind")
+        old.commit()
+    database = Database(url, GAME)
+    assert "is upgraded from format 5 to 6" in capfd.readouterr().err
+    with database.reading() as session:
+        (row,) = session.query(Rejudgement)
+        assert (row.id, row.kind, row.numbers) == (1, "strategies", [3])
     database.close()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.course import figures, standings
+from pttt_ooc.course import figures, standings, submissions
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.kinds.strategies import value
 from pttt_ooc.course.models import Submission
@@ -11,7 +11,7 @@ from pttt_ooc.course.settings import CourseSettings, read_settings, settings_tex
 from pttt_ooc.course.settings import make_settings as settings_of
 from pttt_ooc.course.standings import Standing, _ranks, leaderboard, matrix
 from pttt_ooc.errors import PtttError
-from tests.course.grader_kit import GAME, VALUE, Lab, form_token, random_tensor, strategy_zip, zip_bytes
+from tests.course.grader_kit import GAME, VALUE, Lab, form_token, pttt, random_tensor, strategy_zip, zip_bytes
 
 
 @pytest.fixture
@@ -481,6 +481,40 @@ def test_what_is_fresh_is_not_made_again_and_what_is_stale_is_made_behind():
         if thread.daemon and thread._target == behind._renew_behind:
             thread.join()
     assert get(behind) == "3" and made.count("3") == 1
+
+
+def test_the_cache_keeps_just_the_present_revision():
+    cache, made = Cache(fresh=60, stale=60), []
+
+    def make():
+        made.append(1)
+        return {"made": len(made)}
+
+    assert [cache.current("key", revision, make)["made"] for revision in ("1", "1", "2", "2", "1")] == [1, 1, 2, 2, 3]
+
+
+def test_pages_of_visitors_show_each_change_at_once(lab):
+    """Though what visitors see is made once: verdicts, names, rulings, and what is opened for play."""
+    lab.grader.cache = Cache()
+    lab.baseline()
+    token = lab.team("Team A")
+    assert "There are no" not in lab.client.get("/submissions").text and lab.client.get("/teams/2").status_code == 200
+    number = lab.submit(token, 0, strategy_zip(0, 1))
+    assert "1</strong> waiting" in (page := lab.client.get("/submissions").text)
+    assert page == lab.client.get("/submissions").text
+    lab.run()
+    rows = {row["team"]: row["submissions"] for row in lab.client.get("/api/leaderboard").json()}
+    assert rows["Team A"] == [number, None]
+    assert "Nobody is waiting" in lab.client.get("/submissions").text
+    assert f"/submissions/{number}" in lab.client.get("/teams/2").text
+    assert "Open for play" not in lab.client.get("/teams/2").text
+    submissions.open_to_play(lab.database, number, True)
+    assert "Open for play" in lab.client.get("/teams/2").text
+    assert pttt("course", "rule", "strategies", number, "hidden", "--reason", "x", "--data", lab.data).returncode == 0
+    assert f'id="s{number}"' not in lab.client.get("/submissions").text
+    assert "nothing accepted yet" in lab.client.get("/teams/2").text
+    lab.sign_in(token)
+    assert f'id="s{number}"' in lab.client.get("/submissions").text
 
 
 def test_the_cache_does_not_grow_without_bound():

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import zipfile
+from functools import partial
 
 import pytest
 
+from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.term.people import add_staff, apply_roster, read_roster
 from pttt_ooc.course.term.rehearsals import Rehearsals
@@ -43,7 +45,8 @@ def listed(client, query=""):
 
 def rehearse(lab):
     """What the worker does; returns the number of steps."""
-    rehearsals, steps = Rehearsals(lab.database, lab.storage, lab.assessor, lab.stopping), 0
+    judge = partial(verdict_on, lab.assessor, lab.storage, stopping=lab.stopping)
+    rehearsals, steps = Rehearsals(lab.database, lab.data, "strategies", judge), 0
     while rehearsals.step():
         steps += 1
     return steps
@@ -112,7 +115,7 @@ def test_a_dry_run_tells_which_grades_would_change(desk):
         session.get(Submission, desk.second).exploitability = 0.4
     course(desk.data, "grades")
     client = browser(desk, "instructor")
-    address = post(client, "rejudge", dry_run="yes", **{f"n{desk.second}": "1"}).headers["location"]
+    address = post(client, "rejudge", dry_run="yes", **{f"strategies-{desk.second}": "1"}).headers["location"]
     rehearse(desk)
     assert "=Team B, strategies: 40 → 20 points" in client.get(address).text
 
@@ -121,7 +124,7 @@ def test_a_dry_run_tells_which_grades_would_change(desk):
 def test_chosen_submissions_are_judged_again_with_progress(desk):
     client = browser(desk, "instructor")
     assert post(client, "rejudge", dry_run="no").status_code == 400
-    address = post(client, "rejudge", dry_run="no", **{f"n{desk.second}": "1"}).headers["location"]
+    address = post(client, "rejudge", dry_run="no", **{f"strategies-{desk.second}": "1"}).headers["location"]
     assert "0 of 1 judged" in client.get(address).text
     desk.run()
     page = client.get(address).text

@@ -4,10 +4,12 @@ import contextlib
 import csv
 import io
 import json
+from functools import partial
 
 import pytest
 
 from pttt_ooc.course.kinds.strategies.value import find_value
+from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.exports import export, safe
@@ -204,7 +206,8 @@ def test_a_plain_grader_writes_no_grades(lab):
 
 def rehearsed(lab, *numbers):
     with lab.database.reading() as session:
-        found = rehearse(session, lab.data, numbers, lambda data, s: contextlib.nullcontext(lab.assessor))
+        judge = partial(verdict_on, lab.assessor, lab.storage)
+        found = rehearse(session, lab.data, numbers, opened=lambda data, s: contextlib.nullcontext(judge))
         grades = {row.team_id: row.points for row in current(session).values()}
         session.rollback()
     return found, grades

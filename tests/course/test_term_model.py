@@ -36,7 +36,7 @@ from tests.course.term_kit import DAY, HOUR, OLD_TOKENS, change, database_of, ol
 def test_a_directory_of_an_older_version_is_taken_over_whole(tmp_path, capfd):
     data = old_grader(tmp_path)
     lab = Lab(data)
-    assert "is upgraded from format 3 to 5" in capfd.readouterr().err
+    assert "is upgraded from format 3 to 6" in capfd.readouterr().err
     board = {row["team"]: row for row in lab.client.get("/api/leaderboard").json()}
     assert board["Team A"]["exploitability"] == [0.4763575586953064, 0.21849045836069003]
     assert board["Team B"]["exploitability"] == [1.5533819804892095, None]

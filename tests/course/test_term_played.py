@@ -1,4 +1,4 @@
-"""A term in small, from the first command to the published pages: three assignments of three kinds, ten teams.
+"""A term in small, from the first command to the published pages: four assignments of four kinds, ten teams.
 
 Teams use the addresses of programs, instructors the commands.  The clock is moved from deadline to deadline; what the
 grades must be is computed here, from the verdicts of the grader's own interface and the dates, not from its rules.
@@ -13,9 +13,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.extreme.tournament_record import Record
+from tests.course.agents_kit import FIRST, LAST, worker_of
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import bearer, pttt, strategy_zip
 from tests.course.term_kit import DAY, HOUR
@@ -46,6 +48,14 @@ assignments:
   - {name: search, points: 20}
   - {name: analysis, points: 10}
   - {name: viva, points: 10}
+- name: rows
+  title: Three in a row
+  kind: agents
+  due: 2027-03-22 12:00
+  closes: 2027-03-23 12:00
+  late: {percent: 50}
+  rule: {kind: formula, formula: "40 * score + 10 * league", points: 50}
+  settings: {game: "mnk:3x3+need3", opponents: [random], games: 4, league: 2, opening: 1}
 - {name: report, kind: report, due: 2027-04-02 18:00, rubric: [{name: text, points: 30}]}
 """
 
@@ -136,6 +146,43 @@ def test_a_term_from_the_announcement_to_the_grades(term):
     assert found["Team A"] == pytest.approx(marks["Team A"] + 17.5) and max(marks.values()) == 10
     assert found["Team B"] == pytest.approx(max(0, marks["Team B"] - 3)) and found["Team C"] is None
 
+    # Agents, one of them late; a verdict that was the server's fault is made again; a team is disqualified.
+    clock.put(datetime(2027, 3, 22, 11, tzinfo=ZONE).timestamp())
+    agents = {"Team A": hand_in_agent(term, "Team A", FIRST), "Team B": hand_in_agent(term, "Team B", LAST)}
+    clock.put(datetime(2027, 3, 22, 13, tzinfo=ZONE).timestamp())
+    agents["Team C"] = hand_in_agent(term, "Team C", FIRST + b"# the same play")
+    assert agents["Team C"]["score"] == agents["Team A"]["score"] == share(agents["Team A"]["results"])
+    worker = worker_of(lab)
+    while worker.play_next():
+        pass
+
+    def points_of_agent(team, factor=1.0):
+        table = lab.client.get("/api/agents/rows/standings").json()
+        row = next(row for row in table if row["team"] == team)
+        return pytest.approx(round((40 * agents[team]["score"] + 10 * row["league"]) * factor, 2), abs=0.011)
+
+    expected = {team: points_of_agent(team, 0.5 if team == "Team C" else 1.0) for team in agents}
+    assert term.grades("rows") == {**dict.fromkeys(TEAMS), **expected}
+    with lab.database.writing() as session:
+        wrong = session.get(Agent, agents["Team B"]["number"])
+        wrong.status, wrong.message, wrong.score = "Rejected", GAVE_UP, None
+    assert term.grades("rows")["Team B"] is None
+    assert f"could not judge agent {wrong.id}" in term.command("doctor", code=1)
+    would = json.loads(term.command("rejudge", wrong.id, "--kind", "agents", "--dry-run", "--json"))
+    assert would["verdicts"][0]["after"] == f"accepted, {100 * agents['Team B']['score']:g} %"
+    assert f"~ Team B, rows: – → {expected['Team B'].expected:g} points" in would["grades"]
+    term.command("rejudge", wrong.id, "--kind", "agents")
+    while worker.step():
+        pass
+    assert term.grades("rows") == {**dict.fromkeys(TEAMS), **expected}
+    term.command("disqualify", "Team C", "rows", "--reason", "The file of Team A")
+    assert [row["team"] for row in lab.client.get("/api/agents/rows/standings").json()] == sorted(
+        ("Team A", "Team B"), key=lambda team: -agents[team]["score"]
+    )
+    found = term.grades("rows")
+    left = {team: points_of_agent(team) for team in ("Team A", "Team B")}
+    assert found == {**dict.fromkeys(TEAMS), **left, "Team C": 0}
+
     # Strategies in time, before the freeze.
     clock.put(datetime(2027, 3, 25, tzinfo=ZONE).timestamp())
     first = {team: term.upload(team, seed, 0.3) for seed, team in enumerate(TEAMS[:8], 10)}
@@ -197,7 +244,7 @@ def test_a_term_from_the_announcement_to_the_grades(term):
     for team in TEAMS[:3]:
         term.command("mark", team, "report", "text", 25, "--by", "Ada")
     assert "`pttt course release report`" in term.command("doctor", code=1)
-    for name in ("strategies", "extreme", "report"):
+    for name in ("strategies", "extreme", "rows", "report"):
         own = lab.client.get("/api/course/grades", headers=bearer(term.tokens["Team A"])).json()["assignments"]
         assert "points" not in next(one for one in own if one["name"] == name)["grade"]
         term.command("release", name)
@@ -206,9 +253,11 @@ def test_a_term_from_the_announcement_to_the_grades(term):
 
     # The end: grades for other programs, the published pages, the log.
     canvas = list(csv.reader(io.StringIO(term.command("grades", "--format", "canvas"))))
-    assert len(canvas) == 2 + len(TEAMS) and canvas[0][5:] == ["Phantom Tic-Tac-Toe", "extreme", "report"]
+    assert len(canvas) == 2 + len(TEAMS) and canvas[0][5:] == [
+        *("Phantom Tic-Tac-Toe", "extreme", "Three in a row", "report")
+    ]
     mine = next(row for row in canvas if row[0] == "Student A")
-    assert [float(cell) for cell in mine[5:]] == [own[n]["grade"]["points"] for n in range(3)]
+    assert [float(cell) for cell in mine[5:]] == [own[n]["grade"]["points"] for n in range(4)]
     term.command("publish", term.directory / "public")
     term.command("publish", term.directory / "public")  # again
     page = (term.directory / "public" / "index.html").read_text()
@@ -221,8 +270,28 @@ def test_a_term_from_the_announcement_to_the_grades(term):
     (term.directory / "other" / "thesis.tex").write_text("mine")
     assert "no publication" in term.command("publish", term.directory / "other", code=1)
     done = [line["what"] for line in json.loads(term.command("log", "--json"))[::-1]]
-    marks_and_releases = ["mark"] * 3 + ["release"] * 3
-    assert done == ["staff", "apply", "teams", "announce", "mark", "adjust", "extend", "rejudge", *marks_and_releases]
+    of_agents = ["rejudge", "disqualify"]
+    marks_and_releases = ["mark"] * 3 + ["release"] * 4
+    begun = ["staff", "apply", "teams", "announce", "mark", "adjust", *of_agents]
+    assert done == [*begun, "extend", "rejudge", *marks_and_releases]
+
+
+def hand_in_agent(term, team, content):
+    """An agent's verdict."""
+    files, headers = {"file": ("mine.py", content)}, bearer(term.tokens[team])
+    number = term.lab.client.post("/api/agents/rows", headers=headers, files=files).json()["number"]
+    worker = worker_of(term.lab)
+    while worker.judge_next():
+        pass
+    found = term.lab.client.get(f"/api/agents/rows/{number}", headers=headers).json()
+    assert found["status"] == "Accepted"
+    return found
+
+
+def share(results):
+    """The share of the points in games."""
+    points = sum(one["wins"] + one["draws"] / 2 for one in results)
+    return points / sum(one["wins"] + one["draws"] + one["losses"] for one in results)
 
 
 def lab_post_bot(term, team, bot):

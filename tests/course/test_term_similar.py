@@ -1,15 +1,19 @@
 """Submissions that are alike: the estimate against a walk over all games, renamed bots, pages and the command."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pttt_ooc.course.kinds.bots.code_likeness import GRAM, WINDOW, Code, evaluator_code, fingerprints, tokens
+from pttt_ooc.arena import agents
+from pttt_ooc.course.code_likeness import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.kinds.strategies.likeness import SampledGames, sample_games
 from pttt_ooc.course.term.people import add_staff
 from pttt_ooc.extreme.bot_programs import OWN
 from pttt_ooc.rules.play import start
+from tests.course.agents_kit import agents_course, post_agent
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import GAME, as_strategy, random_tensor, zip_bytes
 from tests.course.test_term_commands import course
@@ -122,16 +126,20 @@ LONG = "".join(
 OTHER = "".join(f"while g({n}) < 3:\n    h = {n}; k(h, not h)\n    del h\n" for n in range(6))
 
 
+def code(text, library=None):
+    return Code.of(text.encode(), shipped_bots() if library is None else library)
+
+
 def test_names_texts_and_comments_make_no_difference():
     assert tokens("x = 'a'  # b\n") == tokens('other="c\\"d"') == ["n", "=", "t"]
     assert tokens("print 1.5e3, u'x'") == ["print", "0", ",", "t"]
     assert tokens('"""a\nb""" + 0x1F') == ["t", "+", "0"]
     renamed = LONG.replace("a", "alpha").replace("    ", "\t").replace("return", "return  ")
     renamed = "# mine\n" + renamed.replace("alphalpha", "alpha")
-    assert Code.of(LONG.encode()).shared(Code.of(renamed.encode())) == 1.0
-    assert Code.of(LONG.encode()).shared(Code.of(OTHER.encode())) == 0.0
-    assert Code.of((OTHER + LONG).encode()).shared(Code.of(LONG.encode())) > 0.8  # within something longer
-    assert Code.of(b"").shared(Code.of(b"")) == 0.0 and Code.of(b"\xff\x00").handed_out == 0.0
+    assert code(LONG).shared(code(renamed)) == 1.0
+    assert code(LONG).shared(code(OTHER)) == 0.0
+    assert code(OTHER + LONG).shared(code(LONG)) > 0.8  # within something longer
+    assert code("").shared(code("")) == 0.0 and Code.of(b"\xff\x00", shipped_bots()).handed_out == 0.0
 
 
 @pytest.mark.slow
@@ -147,10 +155,50 @@ def test_every_long_run_that_two_files_share_is_found():
 
 @pytest.mark.slow
 def test_the_code_that_is_handed_out_is_told_apart():
-    handed_out = next(OWN.glob("strong*.py")).read_bytes()
-    one, two = (Code.of(handed_out + own.encode()) for own in (LONG, OTHER))
-    assert one.handed_out > 0.5 and one.shared(two) < 0.2 and evaluator_code()
-    assert Code.of(LONG.encode()).handed_out == 0.0
+    strong = next(OWN.glob("strong*.py")).read_text()
+    one, two = (code(strong + own) for own in (LONG, OTHER))
+    assert one.handed_out > 0.5 and one.nearest == "strong_bot.py" and one.shared(two) < 0.2
+    assert code(LONG).handed_out == 0.0 and code(LONG).nearest == ""
+
+
+def test_a_courses_own_evaluator_is_handed_out_too(tmp_path):
+    assert handed_out(tmp_path) == {}
+    (tmp_path / "handed-out" / "sim").mkdir(parents=True)
+    (tmp_path / "handed-out" / "sim" / "simulator.py").write_text(LONG)
+    (tmp_path / "handed-out" / "read.txt").write_text(OTHER)
+    library = handed_out(tmp_path)
+    assert set(library) == {"sim/simulator.py"}
+    copied = code(LONG.replace("a", "alpha").replace("alphalpha", "alpha"), library)
+    assert copied.handed_out == 1.0 and copied.nearest == "sim/simulator.py" and not copied.own
+    assert code(OTHER, library).handed_out == 0.0
+
+
+@pytest.mark.slow
+def test_agents_are_compared_with_each_other_and_with_what_everybody_has(lab, tmp_path):
+    agents_course(lab, tmp_path)
+    lab.team("Team C")
+    shipped = (Path(agents.__file__).parent / "minimax.py").read_text()
+    handed_in = {"Team A": LONG, "Team B": LONG.replace("x", "y"), "Team C": shipped.replace("self", "me") + "\n# mine"}
+    numbers = {team: post_agent(lab, team, text.encode()).json()["number"] for team, text in handed_in.items()}
+    assert json.loads(course(lab.data, "similar", "--json")) == []  # none is accepted yet
+    with lab.database.writing() as session:
+        for agent in session.query(Agent):
+            agent.status, agent.score = "Accepted", 0.5
+        token = add_staff(session, "Ada", "ada@example.org", "assistant")
+    found = {tuple(one["teams"]): one for one in json.loads(course(lab.data, "similar", "--json"))}
+    assert set(found) == {("Team A", "Team B"), ("Team C", "code that is handed out (minimax.py)")}
+    assert found["Team A", "Team B"]["figure"] == 1.0 and found["Team A", "Team B"]["of"] == "rows"
+    lab.sign_in(token)
+    page = lab.client.get("/course/desk/similar").text
+    assert f'href="/agents/rows/{numbers["Team C"]}"' in page and "agents, rows" in page
+    (lab.data / "handed-out").mkdir()
+    (lab.data / "handed-out" / "evaluator.py").write_text(LONG)
+    told = course(lab.data, "similar")
+    assert (
+        f"agents of rows: Team A {numbers['Team A']} and code that is handed out (evaluator.py): shared code 1.0"
+        in told
+    )
+    assert "Team A 1 and Team B" not in told  # what both have from the course is no copying
 
 
 @pytest.mark.slow

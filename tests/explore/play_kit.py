@@ -11,6 +11,8 @@ from pttt_ooc.explore.opponents import Expectation, Opponent
 from pttt_ooc.explore.play import part_of
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.infoset_text import DIGITS
+from pttt_ooc.rules.play import start
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 
@@ -45,6 +47,23 @@ class Uniform:
         legal = self.strategies[1 - opponent.player][infoset] > 0
         some = [0.25 if there else None for there in legal]
         return {"best_value": 0.5, "best_action_values": some, "fails": some}
+
+    def drawn(self, opponent, infoset, number):
+        """By a walk over all histories: here all of them that fit have the same number of choices before."""
+        found, todo = {}, [(start(self.game), 1.0)]
+        while todo:
+            history, weight = todo.pop()
+            if history.player == opponent.player:
+                legal = history.legal()
+                todo += [(history.step(square), weight / len(legal)) for square in legal]
+            elif history.player is not None and history.infoset(history.player) == infoset:
+                text = history.infoset(opponent.player)
+                found[text] = found.get(text, 0.0) + weight
+            elif history.player is not None and infoset.startswith(own := history.infoset(history.player)):
+                square = DIGITS.index(infoset[len(own)])
+                todo += [(history.step(square), weight)] if square in history.legal() else []
+        left = number * sum(found.values())
+        return next(text for text, weight in sorted(found.items()) if (left := left - weight) < 0)
 
     def beliefs(self, opponent, infoset):
         return {"marks": [0.5] * self.game.squares}

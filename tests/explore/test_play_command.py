@@ -13,7 +13,7 @@ GAME = "mini-2x3k2-abrupt"
 @pytest.mark.parametrize(("command", "page"), [("play", "/play"), ("explore", "")])
 @pytest.mark.parametrize("browser", [True, False])
 def test_the_address_of_the_page_is_printed(command, page, browser, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(processes, "look_after", lambda children, stopping: None)
+    monkeypatch.setattr(processes, "look_after", lambda *_: None)
     monkeypatch.setattr(processes, "handle_signals", lambda stopping: None)
     monkeypatch.setattr(processes, "start_logging", lambda name: None)
     monkeypatch.setattr(processes, "open_browser", lambda url: None)

@@ -43,6 +43,9 @@ def test_a_game_is_played_and_reviewed_without_scripts(games, app):
     lost = {int(n): float(loss) for n, loss in re.findall(r'aria-label="Attempt (\d+)".*?figure">([\d.]+)<', page)}
     worst = re.search(r'<a href="\?step=(\d+)">The worst: attempt (\d+)<', page)
     assert int(worst[2]) == int(worst[1]) + 1 and lost[int(worst[2])] == max(lost.values()) > 0
+    result = {"won": 1, "lost": -1, None: 0}[result[1]]
+    points = [float(one.split()[1]) for one in re.search(r'class="chance" d="M([^"]*)"', page)[1].split("L")]
+    assert points == [50.0] * made + [100 - 100 * result]  # 0.5 before each attempt, and the result
     beyond = me.get(f"/play/{id}?step={attempts + 1}")
     assert beyond.status_code == 404 and f"step {attempts + 1} is not one of them" in beyond.text
     assert "Your results" in me.get("/play").text
@@ -76,6 +79,124 @@ def test_games_of_others_are_hidden(app):
         assert stranger.post(f"/play/{id}/attempts", made="0", square="0").status_code == 404
         assert stranger.post(f"/play/{id}/resignation", made="0").status_code == 404
         assert id not in stranger.get("/play").text
+
+
+def test_a_shared_game_is_seen_without_the_cookie_until_it_is_shared_no_more(games, app):
+    me, other = Browser(app), Browser(app)
+    id = me.begin(player=1)
+    link = f"/play/{id}/shared"
+    assert me.post(f"/play/{id}/share").status_code == 409  # it goes on
+    assert me.get(link).status_code == other.get(link).status_code == 404
+    play_out(me, id)
+    assert other.get(link).status_code == 404 and other.post(f"/play/{id}/share").status_code == 404
+    assert me.post(f"/play/{id}/share").headers["location"] == f"/play/{id}"
+    own = me.get(f"/play/{id}").text
+    assert f'href="{link}"' in own and "Stop sharing" in own
+    for step in ("", "?step=1"):
+        seen, mine = other.get(link + step), me.get(f"/play/{id}" + step).text
+        assert seen.status_code == 200 and PLAYER not in other.client.cookies
+        main = seen.text.partition("<main")[2]
+        assert not re.search(r"\b[Yy]ours?\b|\b[Yy]ou\b", re.sub("<[^>]*>", "", main)) and "/share" not in main
+        assert 'name="player"' not in main and 'name="opponent"' not in main
+        values = re.findall(r'class="figure">([^<]*)<', mine)
+        assert re.findall(r'class="figure">([^<]*)<', main) == values != []
+    assert other.get(f"/play/{id}").status_code == 404  # the game itself stays its owner's
+    assert other.post(f"/play/{id}/share", stop="1").status_code == 404
+    games.opponents.opponents = []  # closed by now: the attempts are shown, and no values
+    closed = other.get(link + "?step=1").text
+    assert "can no longer be played against" in closed and "The true board" in closed
+    assert "What could be believed" not in closed and not re.search(r'class="figure">[^<]', closed)
+    assert me.post(f"/play/{id}/share", stop="1").status_code == 303
+    assert other.get(link).status_code == me.get(link).status_code == 404
+
+
+def test_pencil_marks_are_kept_by_the_server_and_change_nothing_else(games, app):
+    me, other = Browser(app), Browser(app)
+    id = me.begin()
+    plain = me.get(f"/play/{id}").text
+    mode = me.get(f"/play/{id}?pencil=1").text
+    assert f'action="/play/{id}/pencil"' in mode and "Attempt squares" in mode and 'class="pencilled"' not in mode
+    assert me.post(f"/play/{id}/pencil", made="0", square="3").headers["location"] == f"/play/{id}?pencil=1"
+    me.post(f"/play/{id}/pencil", made="0", square="1")
+    page = me.get(f"/play/{id}").text
+    assert re.findall(r'aria-label="Square (\d), not attempted, pencil mark"', page) == ["1", "3"]
+    assert len(re.findall(r'class="pencilled">○', page)) == 2
+    part = me.client.post(
+        f"/play/{id}/pencil",
+        data={"form_token": me.token(), "made": "0", "square": "1"},
+        headers={"HX-Request": "true"},
+    )
+    assert "Attempt squares" in part.text and part.text.count("pencilled") == 1  # still in the mode
+    for fields, status in (
+        ({"made": "1", "square": "0"}, 409),
+        ({"made": "0", "square": "9"}, 400),
+        ({"made": "0"}, 400),
+    ):
+        assert me.post(f"/play/{id}/pencil", **fields).status_code == status
+    assert other.post(f"/play/{id}/pencil", made="0", square="0").status_code == 404
+    me.post(f"/play/{id}/pencil", made="0", square="3")
+    assert me.get(f"/play/{id}").text == plain
+    me.post(f"/play/{id}/pencil", made="0", square="3")
+    me.post(f"/play/{id}/attempts", made="0", square="3")  # what is known now needs no mark
+    assert 'class="pencilled"' not in me.get(f"/play/{id}").text and len(rows(games)) == 1
+
+
+def test_a_hint_is_shown_at_its_infoset_and_the_game_is_in_no_record(games, app):
+    me = Browser(app)
+    id = me.begin()
+    assert me.post(f"/play/{id}/hints", made="1").status_code == 409
+    assert me.post(f"/play/{id}/hints", made="0").status_code == 303
+    page = me.get(f"/play/{id}").text
+    assert page.count('<span class="p">0.250</span>') == 6 and '<span class="badge">hints</span>' in page
+    me.post(f"/play/{id}/attempts", made="0", square="0")
+    page = me.get(f"/play/{id}").text
+    assert 'class="p"' not in page and '<span class="badge">hints</span>' in page
+    play_out(me, id)
+    lobby = me.get("/play").text
+    assert "in no record" in lobby and "Your results" not in lobby
+    assert "Your record" not in me.get(f"/play/{id}").text
+    other = me.begin()
+    play_out(me, other)
+    assert "Your results" in me.get("/play").text
+    assert "Your record as player 0 × against Uniform: 1 game, mean" in me.get(f"/play/{other}").text
+    third = me.begin()
+    games.opponents.opponents = []  # closed
+    assert me.post(f"/play/{third}/hints", made="0").status_code == 409
+    assert me.get(f"/play/{third}").status_code == 200
+
+
+def test_a_game_is_played_on_from_what_could_be_believed_and_not_from_the_truth(games, app):
+    me, other = Browser(app), Browser(app)
+    id = me.begin(player=1)
+    play_out(me, id)
+    [row] = rows(games)
+    step = 3 if len(row[7]) > 3 else 1
+    page = me.get(f"/play/{id}?step={step}").text
+    assert f'name="step" value="{step}">Play on from here' in page
+    assert "Play on from here" not in me.get(f"/play/{id}?step=0").text  # the opponent's
+    before = replay(games.game, [int(square) for square in row[7][:step]])
+    seen = set()
+    for _ in range(12):
+        answer = me.post(f"/play/{id}/continuations", step=str(step))
+        assert answer.status_code == 303
+        new = answer.headers["location"].rpartition("/")[2]
+        [made] = [one for one in rows(games) if one[0] == new]
+        history = replay(games.game, [int(square) for square in made[7]])
+        assert history.infoset(1) == before.infoset(1) and history.player == 1
+        seen.add(history.infoset(0))
+        page = me.get(f"/play/{new}").text
+        assert f"played on from attempt {step + 1}" in page
+        me.post(f"/play/{new}/resignation", made=re.search(r'data-made="(\d+)"', page)[1])
+    assert len(seen) > 1 and seen != {before.infoset(0)}
+    assert me.get("/play").text.count("in no record") == 12
+    for fields, status in (({"step": "0"}, 400), ({"step": "2"}, 400), ({"step": "99"}, 400), ({}, 400)):
+        assert me.post(f"/play/{id}/continuations", **fields).status_code == status
+    assert other.post(f"/play/{id}/continuations", step=str(step)).status_code == 404
+    open_one = me.begin(player=1)
+    assert me.post(f"/play/{open_one}/continuations", step="1").status_code == 409
+    games.opponents.opponents = []
+    assert "Play on from here" not in me.get(f"/play/{id}?step={step}").text
+    assert me.post(f"/play/{id}/continuations", step=str(step)).status_code == 409
 
 
 def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
@@ -194,7 +315,14 @@ def test_too_many_games_from_an_address_are_refused(games, app):
 )
 def test_a_game_that_cannot_begin_gets_a_sentence(games, app, fields, status, told):
     answer = Browser(app).post("/play", **fields)
-    assert answer.status_code == status and told in answer.text and rows(games) == []
+    assert answer.status_code == status and re.search(rf'role="alert">{told}', answer.text) and rows(games) == []
+
+
+def test_a_refused_form_keeps_what_was_typed(app):
+    answer = Browser(app).post("/play", opponent="other", player="5")
+    assert 'value="other" data-sides="0 1" checked' in answer.text and answer.text.count(" checked>") == 1
+    answer = Browser(app).post("/play", opponent="nobody", player="1")
+    assert 'name="player" value="1" checked' in answer.text and answer.text.count(" checked>") == 1
 
 
 def test_a_form_of_another_site_begins_no_game(games, app):

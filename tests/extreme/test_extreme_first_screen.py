@@ -1,12 +1,22 @@
 """The tournament's pages in a real browser: both boards and what to do next, on a laptop and on a phone."""
 
+import re
+
 import pytest
 
 from pttt_ooc.extreme.pages.exports import parts
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.extreme.match_kit import made
-from tests.kits.browsing import assert_board_first, in_browser, pages_of, press, served
+from tests.kits.browsing import (
+    assert_board_first,
+    assert_same_document,
+    in_browser,
+    mark_document,
+    pages_of,
+    press,
+    served,
+)
 
 sync_api = pytest.importorskip("playwright.sync_api")
 OVERLAPPING = """all => {
@@ -18,16 +28,82 @@ OVERLAPPING = """all => {
 pytestmark = [pytest.mark.slow, in_browser]
 
 
-def test_both_boards_and_the_steps_are_on_the_first_screen(browser, tmp_path):
+@pytest.fixture
+def match(browser, tmp_path):
+    """Opens a played match: its address, and how to open a page."""
     record = made(tmp_path / "t")
     name = record.state().played[0].pairing.name
     app = make_application(Shell("Extreme TicTacToe", "", parts(str(record.directory))))
     with served(app) as url, pages_of(browser, url) as opened:
-        page = opened(f"/extreme/matches/{name}?ply=5")
-        assert_board_first(page, ".plane", ".said", ".steps")
-        for width in (1280, 1060, 390):  # moves with their times and badges lie beside each other
-            page.set_viewport_size({"width": width, "height": 800})
-            assert page.locator(".moves li").evaluate_all(OVERLAPPING) == []
-        press(page, "End")
-        sync_api.expect(page.locator(".steps a[rel=next]")).to_have_count(0)
-        assert_board_first(page, ".plane", ".said", ".steps")
+        yield f"/extreme/matches/{name}", opened
+
+
+def test_a_replay_by_scrubber_by_itself_and_by_the_space_bar(match):
+    address, opened = match
+    page = opened(f"{address}?ply=0")
+    said, scrubber = page.locator(".said"), page.get_by_label("After move", exact=True)
+    last = int(scrubber.get_attribute("max"))
+    mark_document(page)
+    scrubber.fill("7")  # as dragging does
+    sync_api.expect(said).to_contain_text(f"Move 7 of {last}")
+    sync_api.expect(page).to_have_url(re.compile("ply=7$"))
+    sync_api.expect(scrubber).to_be_focused()
+    press(page, "ArrowRight")  # a step of the scrubber itself
+    sync_api.expect(said).to_contain_text(f"Move 8 of {last}")
+    page.get_by_label("Speed").select_option("4")
+    page.evaluate("document.activeElement.blur()")
+    press(page, " ")
+    sync_api.expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    sync_api.expect(said).to_contain_text(f"Move 10 of {last}")
+    press(page, " ")
+    sync_api.expect(page.get_by_role("button", name="Play")).to_be_visible()
+    assert page.get_by_label("Speed").input_value() == "4"
+    scrubber.fill(str(last - 1))
+    page.get_by_role("button", name="Play").click()
+    sync_api.expect(said).to_contain_text(f"Move {last} of {last}")
+    sync_api.expect(page.get_by_role("button", name="Play")).to_be_disabled()
+    assert_same_document(page)
+    assert page.errors == []
+
+
+def test_a_replay_without_scripts_has_a_scrubber_with_a_button(match):
+    address, opened = match
+    page = opened(f"{address}?ply=0", java_script_enabled=False)
+    page.get_by_label("After move", exact=True).fill("5")
+    page.get_by_role("button", name="Go").click()
+    sync_api.expect(page.locator(".said")).to_contain_text("Move 5 of")
+    assert not page.locator(".film").is_visible()
+
+
+def test_a_position_alone_for_slides_is_gone_through_by_keys(match):
+    address, opened = match
+    page = opened(f"{address}?ply=0")
+    press(page, "ArrowRight")
+    sync_api.expect(page).to_have_url(re.compile("ply=1$"))
+    page.get_by_role("link", name="Alone, for slides").click()
+    sync_api.expect(page).to_have_url(re.compile("ply=1&alone=1$"))
+    for hidden in (".top", ".steps", ".moves", "footer"):
+        assert not page.locator(hidden).is_visible()
+    assert_board_first(page, ".plane", ".said")
+    press(page, "ArrowRight")
+    sync_api.expect(page.locator(".said")).to_contain_text("Move 2 of")
+    assert page.errors == []
+
+
+def test_steps_and_curve_are_on_one_screen_of_a_phone(match):
+    address, opened = match
+    page = opened(f"{address}?ply=5", viewport={"width": 390, "height": 844})
+    boxes = [page.locator(one).bounding_box() for one in (".steps", "#curve")]
+    assert boxes[1]["y"] + boxes[1]["height"] - boxes[0]["y"] < 844
+
+
+def test_both_boards_and_the_steps_are_on_the_first_screen(match):
+    address, opened = match
+    page = opened(f"{address}?ply=5")
+    assert_board_first(page, ".plane", ".said", ".steps")
+    for width in (1280, 1060, 390):  # moves with their times and badges lie beside each other
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.locator(".moves li").evaluate_all(OVERLAPPING) == []
+    press(page, "End")
+    sync_api.expect(page.locator(".steps a[rel=next]")).to_have_count(0)
+    assert_board_first(page, ".plane", ".said", ".steps")

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
@@ -83,6 +84,43 @@ def test_only_the_owner_sees_a_game(store):
         with pytest.raises(PlayError, match="There is no such game of yours") as caught:
             store.row(owner, id)
         assert caught.value.status == 404
+
+
+def test_a_finished_game_is_shared_by_its_owner_alone(store):
+    row = store.begin(ME)
+    with pytest.raises(PlayError, match="not over"):
+        store.share(ME, row.id, True)
+    store.change(row, result=1)
+    for act in (lambda: store.share(OTHER, row.id, True), lambda: store.shared(row.id), lambda: store.shared("other")):
+        with pytest.raises(PlayError) as caught:
+            act()
+        assert caught.value.status == 404
+    store.share(ME, row.id, True)
+    assert store.shared(row.id).owner == ME
+    store.share(ME, row.id, False)
+    with pytest.raises(PlayError, match="not valid any more"):
+        store.shared(row.id)
+
+
+def test_games_with_hints_are_in_no_record(store):
+    store.change(store.begin(ME, helped=True), result=1)
+    store.change(store.begin(ME), result=-1)
+    assert [tuple(row) for row in store.counted(ME, Made.result)] == [(-1, 1)]
+    assert len(store.listed(ME, finished=True)) == 2
+
+
+def test_a_database_of_a_former_version_gets_what_it_lacks(in_memory):
+    store = opened(in_memory)
+    row = store.begin(ME)
+    with store.database.writing() as session:
+        for column in ("shared", "helped"):
+            session.execute(text(f"ALTER TABLE made DROP COLUMN {column}"))
+    store.close()
+    store = opened(in_memory)
+    store.change(store.row(ME, row.id), result=1)
+    store.share(ME, row.id, True)
+    assert store.shared(row.id).helped is False
+    store.close()
 
 
 def test_of_two_moves_at_the_same_moment_one_counts(store):

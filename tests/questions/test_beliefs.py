@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError
-from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.strategy import uniform_strategy
@@ -153,3 +153,24 @@ def test_invalid_questions_are_refused():
         beliefs(index, uniform_strategy(small_engine("mini-2x3k2-classical").index, 1), 0, "|")
     with pytest.raises(ImpossibleInfosetError, match="attempted twice"):
         beliefs(index, uniform_strategy(index, 1), 0, "|0*0*")
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_an_infoset_is_drawn_as_often_as_it_is_believed(name, player):
+    """A grid of numbers in place of random ones: each infoset gets its share of them, but for rounding."""
+    rng, index, game = random.Random(5), full_index(name), named_game(name)
+    table = random_table(game, 1 - player, rng, 0.3)
+    opponent, walked = as_strategy(index, 1 - player, table), all_histories(game, player, table)
+    n = 400
+    for text in rng.sample(sorted(walked), min(12, len(walked))):
+        shares, total = defaultdict(float), sum(reach for reach, _, _ in walked[text])
+        for reach, _, node in walked[text]:
+            shares[node] += reach / total if total else 1 / len(walked[text])
+        counts = defaultdict(int)
+        for k in range(n):
+            counts[drawn_infoset(index, opponent, player, text, k / n)] += 1
+        assert set(counts) <= set(positive(shares))
+        assert all(abs(counts[node] - n * share) <= 1 + 1e-9 for node, share in shares.items())
+        last = drawn_infoset(index, opponent, player, text, 1 - 2**-53)
+        assert shares[last] > 0

@@ -11,6 +11,7 @@ from pttt_ooc.show.numbers import (
     interval,
     listed,
     probability,
+    scientific,
     size,
     thousands,
 )
@@ -72,7 +73,7 @@ def test_gaps_have_three_digits():
         *((0.4, 0, "0 s"), (59.6, 0, "1 min 00 s"), (200, 0, "3 min 20 s"), (7500, 0, "2 h 05 min")),
         *(
             (None, 1, "—"),
-            (0.04, 1, "0.0 s"),
+            (0.04, 1, "<0.1 s"),
             (59.94, 1, "59.9 s"),
             (59.96, 1, "1 min 00 s"),
             (3599.6, 1, "1 h 00 min"),
@@ -101,3 +102,24 @@ def test_probabilities_never_look_certain():
 def test_items_in_a_sentence():
     assert [listed(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
     assert listed(["a", "b", "c"], "or") == "a, b or c"
+
+
+def test_a_column_of_many_magnitudes_has_one_form():
+    assert [scientific(one) for one in (9.5e-4, 1.97e-14, 0.25, -1e-3)] == [
+        "9.50\xa0×\xa010⁻⁴",
+        "1.97\xa0×\xa010⁻¹⁴",
+        "2.50\xa0×\xa010⁻¹",
+        "−1.00\xa0×\xa010⁻³",
+    ]
+    assert scientific(0) == "0" and scientific(None) == "—"
+
+
+def test_a_short_time_never_looks_like_none():
+    assert [duration(one, 3) for one in (0.0, 1e-6, 0.0004, 0.0006, 2.0)] == [
+        "0.000 s",
+        "<0.001 s",
+        "<0.001 s",
+        "0.001 s",
+        "2.000 s",
+    ]
+    assert duration(0.3) == "0 s"

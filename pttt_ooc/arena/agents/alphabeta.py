@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.arena.agents.base import logistic
 from pttt_ooc.arena.agents.search_limits import Bounded, values_of
-from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
+from pttt_ooc.arena.games.base import KEY, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels.alphabeta import search_kernel, work
-from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
+from pttt_ooc.arena.kernels.search_control import NODE_LIMIT, REACHED, VALUE
 from pttt_ooc.arena.learning import ultimate, ultimate_network
 
 
@@ -54,7 +55,8 @@ class Tuned(Bounded):
             values = import_module("pttt_ooc.arena.kernels.ultimate_learnt")
             (own, others), draw = ultimate.load(Path(self.path), game)
             weights = values.whole(own, others), values.whole(others, own)
-        self.draw = round(values.SCALE * math.log(draw / (1 - draw))) if self.path else 0
+        self._scale = values.SCALE if self.path else 1.0
+        self.draw = round(self._scale * math.log(draw / (1 - draw)))
         self.values, self._choose = values, search_kernel(game.rules, values)
         self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
         first = work(game.rules, values, self.slots, weights[0])
@@ -75,3 +77,33 @@ class Tuned(Bounded):
         self._memory[: self.game.rules.WORDS] = state
         searched = self.works[int(state[PLAYER])]
         return int(self._choose(searched, self.heur, self._deepest, self.draw, self._limits()))
+
+    def line(self, state: State) -> list[int]:
+        """The best moves that the transposition table holds, from the position of the last move on."""
+        table, found = self._memory[len(self._memory) - 2 * self.slots :], list[int]()
+        while state[RESULT] == UNFINISHED and len(found) <= self._control[REACHED]:
+            slot = 2 * (int(state[KEY]) & self.slots - 1)
+            move = (int(table[slot + 1]) >> 10 & 0x3FFF) - 1
+            if table[slot] != state[KEY] or move not in self.game.legal(state):
+                break
+            found.append(move)
+            state = self.game.play(state, move)
+        return found
+
+    def points(self, state: State) -> float:
+        """An estimate of the points of player 0, where a win is 1 and a draw one half; it forgets all positions.
+
+        It needs a learnt evaluation, in which a draw is worth less than half to the player who searches: the estimate
+        is the mean of both players' views.
+        """
+        if not self.path:
+            raise ArenaError("Only a learnt evaluation of tuned estimates points: give it a path.")
+        found = 0.0
+        for player, searched in enumerate(self.works):
+            self._memory[:] = 0
+            self._memory[: self.game.rules.WORDS] = state
+            sign = 1 if int(state[PLAYER]) == player else -1
+            self._choose(searched, self.heur, self._deepest, sign * self.draw, self._limits())
+            chance = logistic(sign * int(self._control[VALUE]) / self._scale)
+            found += (chance if player == 0 else 1 - chance) / 2
+        return found

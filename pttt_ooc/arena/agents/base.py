@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,6 +70,10 @@ class Agent(ABC):
     def effort(self) -> Effort:
         """The cost of the last move."""
         return Effort()
+
+    def line(self, state: State) -> list[int]:
+        """The moves that the agent expects from the position of its last move on; empty if it does not tell."""
+        return []
 
     @property
     def limited_by_time(self) -> bool:
@@ -159,6 +164,11 @@ def text_of(agent: Any) -> str:
             text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
             parts.append(f"{one.name}={text:g}" if isinstance(text, float) else f"{one.name}={text}")
     return f"{agent.name}:{','.join(parts)}" if parts else str(agent.name)
+
+
+def logistic(value: float) -> float:
+    """The chance whose logarithm of the odds is a value."""
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, value))))
 
 
 hidden = field(init=False, repr=False, compare=False)

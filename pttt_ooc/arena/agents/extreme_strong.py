@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pttt_ooc.arena.agents.base import Agent, Budget, Effort
-from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.agents.base import Agent, Budget, Effort, logistic
+from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
 from pttt_ooc.arena.games.extreme import Extreme
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.arena.kernels import extreme_search as kernels
@@ -16,6 +16,15 @@ from pttt_ooc.arena.kernels.clock import PROCESSOR, WALL
 
 TABLE = 1 << 21
 """Positions that are remembered; 16 bytes each."""
+
+
+SCALE = 4000.0
+"""Values are chances to win on a logistic scale: fitted to 10,040 positions of 150 games of the bot against itself."""
+
+
+def chance(value: float) -> float:
+    """The chance to win of a player whose position has this value."""
+    return logistic(value / SCALE)
 
 
 class Searcher:
@@ -112,6 +121,12 @@ class Strong(Budget, Agent):
         """The best move found within the budget."""
         seconds = 1e6 if self.time is None else self.time
         return self._searcher.choose(state, seconds, self.depth or rules.LENGTH, self.nodes or 1 << 60)
+
+    def points(self, state: State) -> float:
+        """An estimate of the points of player 0, where a win is 1 and a draw one half."""
+        self.choose(state)
+        found = chance(self._searcher.value)
+        return found if state[PLAYER] == 0 else 1 - found
 
     @property
     def effort(self) -> Effort:

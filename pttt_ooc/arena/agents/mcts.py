@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.arena.agents.search_limits import Bounded
-from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
+from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, ArenaError, Game, State
 from pttt_ooc.arena.kernels.mcts import tree, tree_kernels
 from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
 from pttt_ooc.arena.learning.ultimate import load
@@ -109,6 +109,16 @@ class TreeSearch(Bounded):
             self._weights[player],
             control,
         )
+
+    def points(self, state: State) -> float:
+        """An estimate of the points of player 0, where a win is 1 and a draw one half: the mean of the games."""
+        self.choose(state)
+        if self.proven:
+            return {FIRST: 1.0, DRAW: 0.5}.get(self.proven, 0.0)
+        begin = int(self._tree.first[0])
+        below = slice(begin, begin + int(self._tree.count[0]))
+        mean = float(self._tree.points[below].sum() / self._tree.visits[below].sum())
+        return mean if state[PLAYER] == 0 else 1 - mean
 
     @property
     def proven(self) -> int:

@@ -7,6 +7,8 @@ Searches for any rules: ``minimax``, ``alphabeta``, ``mcts``; ``search_control``
 ``extreme_search``: a strong player of ``extreme``.  ``extreme_values``: the heuristic of the tournament's example.
 ``solving``: alpha-beta and proof-number search for k-in-a-row.  ``ultimate_endings``: exact values of endings.
 ``ultimate_learnt``, ``ultimate_network``: learnt evaluations of Ultimate; ``ultimate_self_play``: games to learn from.
+``forced_win``: whether the first player of Ultimate can force a win within so many plies.  ``ultimate_proofs``: whether
+a player of Ultimate can force a win, by proof-number search.
 
 ``perft``: perft and random play.  ``rng``: random numbers.  ``value_table``, ``line_patterns``: learners.
 """

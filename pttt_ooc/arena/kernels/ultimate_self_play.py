@@ -114,7 +114,7 @@ def examples(start, games, decay, draw, entries, targets, found, wanted):
             for board in range(9):
                 entries[number, board] = entry_of(state, board, state[PLAYER])
             targets[number] = state[TARGET]
-            rules.play(state, moves[game, number - first])
+            rules.play(state, np.int64(moves[game, number - first]))
             number += 1
         for player in range(2):
             back = np.float64(results[game] == FIRST + player)

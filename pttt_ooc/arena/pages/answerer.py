@@ -32,6 +32,7 @@ class ArenaAnswers(AnswersByKind):
             "answered": lambda question: self._seating.answered(
                 question["game"], question["moves"], question["agents"], question["seconds"], question["once"]
             ),
+            "rating": lambda question: self._seating.rating(question["game"], question["moves"], question["hint"]),
             "replay": lambda question: self._shelf.replay(question["name"], question["number"], question["ply"]),
         }
         super().__init__(known)

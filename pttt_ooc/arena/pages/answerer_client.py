@@ -45,6 +45,10 @@ class AskedArena:
         """See :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
         return self._ask("position", game=game, moves=moves)
 
+    def rating(self, game: str, moves: list[int], hint: bool = False) -> Message:
+        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.rating`."""
+        return self._ask("rating", game=game, moves=moves, hint=hint)
+
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
         """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.GameService.answered`."""
         question = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass, replace
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
+from pttt_ooc.arena.pages.figures import put_figures
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
+from pttt_ooc.play.answers import form_again
+from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
-from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
@@ -23,7 +28,6 @@ LONGEST = 4000
 """Most letters for the moves in an address."""
 
 SIDES = {"me": "you", "agent": "the agent", "chance": "drawn by chance"}
-_ADDRESS = "/arena/play/game"
 _LABELS = {offer.key: offer.label for offer in AGENTS}
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena/play")
@@ -43,6 +47,12 @@ class AgentGame:
         The agent's time to think.
     me
         The number of the person's player.
+    back
+        Whether a move was taken back.
+    hint
+        The number of moves when the person last asked for a hint; None if never.
+    resigned
+        Whether the person has resigned.
     """
 
     game: str
@@ -50,6 +60,9 @@ class AgentGame:
     seconds: str
     me: int
     moves: list[int]
+    back: bool = False
+    hint: int | None = None
+    resigned: bool = False
 
     @property
     def label(self) -> str:
@@ -67,15 +80,45 @@ class AgentGame:
         """The agent of each player; None for the person."""
         return [None, self.agent] if self.me == 0 else [self.agent, None]
 
-    def address(self, moves: list[int]) -> str:
-        """The address of the game after other moves."""
-        settings = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
-        return _ADDRESS + query(**settings, moves=joined(moves) or None)
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters of its address, but for the moves; also the fields of its forms."""
+        marks = {name: 1 for name in ("back", "resigned") if getattr(self, name)}
+        marks |= {} if self.hint is None else {"hint": self.hint}
+        return {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me, **marks}
+
+    def address(self, moves: list[int], page: str = "game") -> str:
+        """The address of the game after other moves, or of another page about it."""
+        return f"/arena/play/{page}" + query(**self.settings, moves=joined(moves) or None)
 
     @property
     def turned(self) -> AgentGame:
         """A new game with the sides changed."""
-        return replace(self, me=1 - self.me, moves=[])
+        return AgentGame(self.game, self.agent, self.seconds, 1 - self.me, [])
+
+    @property
+    def given_up(self) -> AgentGame:
+        """The same game, resigned."""
+        return replace(self, resigned=True)
+
+    @property
+    def hinted(self) -> AgentGame:
+        """The same game with a hint for the next move."""
+        return replace(self, hint=len(self.moves))
+
+    @property
+    def help(self) -> str:
+        """What has helped the person, for people; empty: nothing."""
+        return ", ".join(["moves taken back"] * self.back + ["hints"] * (self.hint is not None))
+
+    def from_move(self, ply: int) -> str:
+        """The address of the game after `ply` of its moves, to go on from there."""
+        return replace(self, back=True, resigned=False).address(self.moves[:ply])
+
+    def taken_back(self, movers: list[int]) -> str | None:
+        """The address of the game before the person's last move; None if there was none."""
+        own = [ply for ply, mover in enumerate(movers) if mover == self.me]
+        return self.from_move(own[-1]) if own else None
 
 
 @router.get("")
@@ -106,10 +149,7 @@ async def lobby_again(
     """The forms with what was typed, and the refusal beside the one that was sent; `error` if there is no such game."""
     if all(typed.get("game") != offer.key for offer in GAMES):
         raise error
-    status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (400, str(error))
-    response = await run_in_threadpool(_lobby, request, state, account, typed["game"], typed, sentence)
-    response.status_code = status
-    return response
+    return await form_again(error, partial(_lobby, request, state, account, typed["game"], typed))
 
 
 @router.post("")
@@ -139,19 +179,38 @@ def _begun(fields: dict[str, str]) -> AgentGame:
     return _table(game, agent, fields.get("seconds", ""), sides[fields["first"]], "")
 
 
-@router.get("/game")
-def game(
-    request: Request,
-    state: UsedState,
-    account: Signed,
+def _asked(
     game: Annotated[str, Query(max_length=60)],
     agent: Annotated[str, Query(max_length=20)],
     seconds: Annotated[str, Query(max_length=5)],
     me: Annotated[int, Query(ge=0, le=1)],
     moves: Annotated[str, Query(max_length=LONGEST)] = "",
-) -> Response:
+    back: bool = False,
+    hint: Annotated[int | None, Query(ge=0)] = None,
+    resigned: bool = False,
+) -> AgentGame:
+    return replace(_table(game, agent, seconds, me, moves), back=back, hint=hint, resigned=resigned)
+
+
+AskedGame = Annotated[AgentGame, Depends(_asked)]
+
+
+@router.get("/game")
+def game(request: Request, state: UsedState, account: Signed, table: AskedGame) -> Response:
     """A position of a game."""
-    return _page(request, state, account, _table(game, agent, seconds, me, moves))
+    return _page(request, state, account, table)
+
+
+@router.get("/game.json")
+def file(state: UsedState, table: AskedGame) -> Response:
+    """A game as a file."""
+    seen, table = seen_at(state, table)
+    winner = 1 - table.me if table.resigned else seen["winner"]
+    marks = {"over": seen["over"] or table.resigned, "resigned": table.resigned, "taken_back": table.back}
+    marks["hints"] = table.hint is not None
+    facts = {**table.settings, "moves": table.moves, "texts": seen["texts"], "winner": winner, **marks}
+    headers = {"Content-Disposition": 'attachment; filename="game.json"'}
+    return Response(json.dumps(facts) + "\n", media_type="application/json", headers=headers)
 
 
 @router.post("/game")
@@ -162,8 +221,12 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     me = fields.get("me", "")
     if me not in ("0", "1"):
         raise HTTPException(400, "The form does not say who you are; begin another game.")
-    text = fields.get("moves", "")[:LONGEST]
-    table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), text)
+    game, agent, seconds = (fields.get(name, "") for name in ("game", "agent", "seconds"))
+    table = _table(game, agent, seconds, int(me), fields.get("moves", "")[:LONGEST])
+    hint = (
+        number(fields, "hint", LONGEST, "The form does not say when the hint was asked.") if "hint" in fields else None
+    )
+    table = replace(table, back="back" in fields, hint=hint)
     chosen = numbers(fields.get("move", ""))
     if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
@@ -171,20 +234,31 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     address = table.address(moves)
     if not wants_part(request):
         return RedirectResponse(address, 303)
-    after = _table(table.game, table.agent, table.seconds, table.me, joined(moves))
-    response = await run_in_threadpool(_page, request, state, account, after)
+    response = await run_in_threadpool(_page, request, state, account, replace(table, moves=moves))
     response.headers["HX-Push-Url"] = address
     return response
 
 
 def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
-    seen = state.arena.position(table.game, table.moves)
-    own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
+    seen, table = seen_at(state, table)
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
-    back = table.address(table.moves[: own[-1]]) if own else None
-    addresses = [table.address(table.moves[: ply + 1]) for ply in range(len(table.moves))]
-    facts = {"table": table, "seen": seen, "back": back, "moves": joined(table.moves), "addresses": addresses}
-    return render(request, template, account, **facts)
+    addresses = [table.from_move(ply) for ply in range(1, len(table.moves))]  # who goes on there takes moves back
+    addresses += [table.address(table.moves)] if table.moves else []
+    hint = ""
+    if table.hint == len(table.moves) and not seen["over"]:
+        try:
+            put_figures(seen, rating := state.arena.rating(table.game, table.moves, hint=True), None)
+            hint = "exact" if rating["exact"] else rating["by"]
+        except NoAnswerError as error:
+            hint = str(error)
+    facts = {"table": table, "seen": seen, "back": table.taken_back(seen["movers"]), "addresses": addresses}
+    return render(request, template, account, hint=hint, moves=joined(table.moves), **facts)
+
+
+def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
+    """The position of a game; who has lost, won or drawn it cannot resign any more."""
+    seen = state.arena.position(table.game, table.moves)
+    return seen, replace(table, resigned=table.resigned and not seen["over"])
 
 
 def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:

@@ -69,10 +69,10 @@ def watch(
 
 def _facts(chosen: dict[str, str], seen: dict[str, Any], played: list[int]) -> dict[str, Any]:
     """What the part of the page shows that changes with each move."""
-    address = "/arena/watch/game" + query(**chosen, moves=joined(played) or None)
+    fields = {**chosen, **({"moves": joined(played)} if played else {})}
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
     times = [f"{chosen['seconds']} s a move" if takes_time(chosen[key]) else "" for key in ("one", "other")]
-    return {"seen": seen, "agents": agents, "times": times, "whole": len(played), "address": address}
+    return {"seen": seen, "agents": agents, "times": times, "whole": len(played), "fields": fields}
 
 
 @router.post("/game")

@@ -1,7 +1,11 @@
-"""Perfect play: of k-in-a-row on small boards, and of endings of Ultimate tic-tac-toe.
+"""Perfect play: of k-in-a-row on small boards, and of Ultimate tic-tac-toe.
 
-``values``: the value of a position, by alpha-beta with a table and by proof-number search.  ``pairings``: draws by
-pairing strategies, with certificates.  ``enumeration``: all games and positions of a very small board.  ``endings``:
-positions of Ultimate from games by lot, with the value of each move.  ``error_meter``: how often agents keep it.
-``commands``: of these.
+``values``: the value of a position of k-in-a-row, by alpha-beta with a table and by proof-number search.  ``pairings``:
+draws by pairing strategies, with certificates.  ``enumeration``: all games and positions of a very small board.
+
+Of Ultimate: ``endings``: positions from games by lot, with the value of each move.  ``error_meter``: how often agents
+keep it.  ``move_ratings``: what the moves of a game lost.  ``attack``: how far back from their ends games are solved.
+``forced_win``: the win with open boards, and its certificate.
+
+``commands``: of all these.
 """

@@ -1,4 +1,4 @@
-"""The commands ``pttt arena solve``, ``endings`` and ``errors``."""
+"""The commands ``pttt arena solve``, ``endings``, ``errors``, ``attack`` and ``forced-win``."""
 
 from __future__ import annotations
 
@@ -104,6 +104,66 @@ def errors(
         print(json.dumps({"endings": len(there), "digest": digest, "seed": seed, "agents": found}))
     else:
         print(error_meter.table(found), end="")
+
+
+def forced_win(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write the certificate to.  [default: none]"),
+    ] = None,
+    plies: Annotated[int, typer.Option(min=1, max=81, metavar="N", help="Of the longest game.")] = 43,
+    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes in all.")] = 10**9,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for the first player's forced win of ultimate:open, after an opening through the centres.
+
+    The certificate lists a move for each position; proof/verify_ultimate.py checks it with nothing but Python.
+    """
+    import gzip
+
+    from pttt_ooc.arena.solvers import forced_win as found
+    from pttt_ooc.disk.files import atomic_write_bytes
+
+    if output is not None:
+        check_output(output, force=force)
+    win = found.find(plies, most_positions=most_nodes)
+    if isinstance(win, int):
+        told: dict[str, Any] = {"plies": plies, "wins": False, "nodes": win}
+        sentence = f"This opening has no forced win within {plies} plies: all moves were tried, {win:,} nodes."
+    else:
+        told = {"plies": win.plies, "wins": True, "nodes": win.visited, "positions": len(win.moves)}
+        sentence = (
+            f"The first player wins within {win.plies} plies: a move in each of {len(win.moves):,} positions, "
+            f"{win.visited:,} nodes."
+        )
+        if output is not None:
+            atomic_write_bytes(output, gzip.compress(win.certificate().encode("ascii"), mtime=0))
+    print(json.dumps(told) if as_json else sentence)
+    if output is not None and isinstance(win, int) and not as_json:
+        print(f"{output} was not written.")
+
+
+def attack(
+    output: OutputFileOption,
+    games: Annotated[int, typer.Option(min=1, metavar="N", help="Number of games.")] = 20,
+    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 6_000_000,
+    seed: Annotated[int, typer.Option(min=0, help="The openings follow from it.")] = 0,
+    force: ForceOption = False,
+) -> None:
+    """Find out how far back from their ends games of a strong agent of Ultimate are solved, by proof-number search.
+
+    The search takes 128 to 256 bytes of memory for each node that a question may expand.
+    """
+    from pttt_ooc.arena.solvers import attack as attacks
+
+    check_output(output, force=force)
+    solver, found = attacks.ProofSolver(most_nodes), []
+    for moves in attacks.games(games, seed):
+        found.append(attacks.attack(moves, solver))
+        ply, squares, value, nodes = found[-1].earliest
+        print(f"game {len(found)}: known from ply {ply} on, {squares} open squares, {nodes:,} nodes", flush=True)
+        attacks.write(output, found, agent=attacks.AGENT, seed=seed, most_nodes=most_nodes)
 
 
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:

@@ -4,5 +4,6 @@ Teams, people, dates and grades are the course's.  A further game's database has
 with their verdicts.
 
 Modules: ``directory``: where it is, and whose teams it has. ``intake``: how strategies are taken in. ``pages``: pages
-and addresses. ``processes``: the workers.
+and addresses. ``certificates``: those of a team's best pair in a further game. ``exploring``: Explore
+and Play of further games. ``processes``: the workers and answerers.
 """

@@ -10,11 +10,13 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from sqlalchemy import select
 
-from pttt_ooc.course import standings
+from pttt_ooc.course import standings, submissions
 from pttt_ooc.course.accounts import Staff
+from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.games.exploring import is_explored
 from pttt_ooc.course.games.intake import game_grader, intake_of
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, part_since, under_way
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.queue import waiting
 from pttt_ooc.course.schemas import MatrixOut, StandingOut, SubmissionOut
@@ -24,6 +26,7 @@ from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, UsedShell
 
@@ -55,8 +58,11 @@ def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game
             "matrix": standings.matrix(session, until=until),
             "submissions": _of_team(session, team) if team else [],
         }
+    if team is not None:
+        context |= shown_certificate(own, team, further=True)
     value = own.game_value()
-    context |= {"game": game, "assignments": there, "takes": takes, "until": until, "value": value}
+    context |= {"game": game, "shown": team, "explored": is_explored(grader.storage.data, game)}
+    context |= {"assignments": there, "takes": takes, "until": until, "value": value}
     context |= {"limit": own.settings.max_upload_bytes, "handout": own.handout, "sign": read_sign(own.storage.alive)}
     return render(request, "grader/games/game.html", account, team=team, local=lambda at: shown(at, zone), **context)
 
@@ -89,15 +95,9 @@ def starter_kit(grader: UsedGrader, account: Allowed, game: Game) -> Response:
 
 
 def _own(own: Grader, account: Account | None, number: int) -> Submission:
-    """A submission of the team, or any for people with rights; the same 404 for another team's as for none."""
     with own.database.reading() as session:
         found = session.get(Submission, number)
-    allowed = found is not None and (
-        isinstance(account, Staff) or (account is not None and account.id == found.team_id)
-    )
-    if found is None or not allowed:
-        raise HTTPException(404, f"There is no submission {number} of yours in {own.settings.game}.")
-    return found
+    return own_or_any(found, account, f"submission {number} of yours in {own.settings.game}")
 
 
 @router.get("/{game}/submissions/{number}")
@@ -112,25 +112,21 @@ def submission_part(
     request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number, seen: Seen = ""
 ) -> Response:
     """The verdict, if it has changed."""
-    context = _verdict(grader, account, game, number)
-    if context["stamp"] == seen:
-        return Response(status_code=UNCHANGED)
-    return render(request, "grader/games/part.html", account, **context)
+    return part_since(request, "grader/games/part.html", account, _verdict(grader, account, game, number), seen)
 
 
 def _verdict(grader: Grader, account: Account | None, game: str, number: int) -> dict[str, Any]:
     own = game_grader(grader, game)
-    found, place = _own(own, account, number), _place(own, number)
+    found = _own(own, account, number)
     with grader.database.reading() as session:
         zone = term_of(session).zone
-    sign = read_sign(own.storage.alive)
     return {
+        "mine": _team(account) is not None,
+        "explored": is_explored(grader.storage.data, game),
+        **under_way(found, _place(own, number), own.storage.alive),
         "submission": found,
-        "place": place,
         "game": game,
         "value": own.game_value(),
-        "sign": sign,
-        "stamp": f"{found.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}",
         "local": lambda at: shown(at, zone),
     }
 
@@ -146,10 +142,21 @@ def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Nu
     """The file of a submission, as it was handed in."""
     own = game_grader(grader, game)
     found = _own(own, account, number)
-    file = own.storage.upload(found.file)
-    if not file.is_file():
-        raise HTTPException(404, f"The file of submission {number} is lost; tell the instructors.")
-    return FileResponse(file, media_type="application/zip", filename=f"{game}-{found.player}-{number}.zip")
+    file, name = own.storage.upload(found.file), f"{game}-{found.player}-{number}.zip"
+    return as_handed_in(file, f"submission {number}", name, "application/zip")
+
+
+@router.post("/{game}/submissions/{number}/play")
+async def open_to_play(
+    request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game, number: Number
+) -> Response:
+    """Open one of the team's own submissions for everybody to play against, or close it."""
+    fields = await own_form(request, shell)
+    assert isinstance(account, Team)
+    own = await run_in_threadpool(game_grader, grader, game)
+    opened = fields.get("open") == "yes"
+    await run_in_threadpool(submissions.open_to_play, own.database, number, opened, account.id)
+    return RedirectResponse(f"/games/{game}/submissions/{number}", 303)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -7,6 +7,9 @@ from pathlib import Path
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.games.directory import directory_of, make_games
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
+from pttt_ooc.course.term.assignments import further_games
+from pttt_ooc.explore.wing import answerer, games_file
+from pttt_ooc.service.wing import Pages
 
 MODULE = "pttt_ooc.course.worker"
 
@@ -23,3 +26,23 @@ def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
     for settings in games:
         check_value_is_known(settings)
     return [(f"worker of {one.game}", MODULE, str(directory_of(data, one.game))) for one in games]
+
+
+def explored(data: Path, game: str) -> Pages:
+    """The answerer of Explore and Play of a further game, whose directory must be there.
+
+    Raises
+    ------
+    StoreError
+        If the database of games that people play cannot be used.
+    """
+    directory = directory_of(data, game)
+    games_file(directory)
+    call = answerer(directory / "profiles", game, directory / "index")
+    return Pages(name=f"{game} explore", what=game, parts=("",), answerer=call)
+
+
+def needed(database: Database) -> list[str]:
+    """The further games that assignments name."""
+    with database.reading() as session:
+        return further_games(session)

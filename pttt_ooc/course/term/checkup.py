@@ -52,7 +52,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
         found.append(f"The worker does not judge yet: it waits for {sign.waits_for}.")
     with database.reading() as session:
         if all_assignments(session, AGENTS) and not read_sign(storage.data / ALIVE).alive:
-            found.append("No worker judges agents; start `pttt serve` again.")
+            found.append("No worker judges agents; see the log of `pttt serve`, or start it.")
         found += [*_clock(session), *_queue(session), *_league(storage), *_files(session, storage)]
         found += [*_judgements(session), *deliveries.problems(session)]
         found += [*_late_starters(session, storage.data), *_marks(session)]
@@ -63,7 +63,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
 def _of_game(directory: Path, game: str) -> list[str]:
     """The problems of a further game."""
     if not (directory / DEFAULT).is_file() or not read_sign(Storage(directory).alive).alive:
-        return [f"No worker judges {game}; start `pttt serve` again."]
+        return [f"No worker judges {game}; see the log of `pttt serve`, or start it."]
     storage = Storage(directory)
     with closing(Database.of(directory, None, game, prepared=True)) as database, database.reading() as session:
         found = [*_queue(session), *_files(session, storage), *_judgements(session)]
@@ -207,7 +207,8 @@ def _judgements(session: Session) -> list[str]:
     failed = session.scalars(select(Submission.id).where(Submission.status == REJECTED, Submission.note == GAVE_UP))
     agents = session.scalars(select(Agent.id).where(Agent.status == REJECTED, Agent.message == GAVE_UP))
     told = [
-        f"The server could not judge agent {number}; see the log, and let its team send it again." for number in agents
+        f"The server could not judge agent {number}; see the log, then `pttt course rejudge {number} --kind agents`."
+        for number in agents
     ]
     return told + [
         f"The server could not judge submission {number}; see the log, then `pttt course rejudge {number}`."

@@ -19,16 +19,15 @@ from pttt_ooc.course.term.commands import (
     tell,
     trying,
 )
+from pttt_ooc.course.term.grade_commands import grade_facts, grade_lines
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from pttt_ooc.course.term.tables import GradeRow
-
 _LISTED = 50
-KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, bots or report.")]
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, bots, agents or report.")]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -51,7 +50,7 @@ def submissions(
     search: Annotated[
         str, typer.Argument(metavar="TEXT", help="Of a team or member; a number; the beginning of a digest.")
     ] = "",
-    kind: Annotated[str, typer.Option(metavar="KIND", help="strategies, bots or report.")] = "",
+    kind: Annotated[str, typer.Option(metavar="KIND", help="strategies, bots, agents or report.")] = "",
     state: Annotated[str, typer.Option(metavar="STATE", help="accepted, rejected, waiting or ruled.")] = "",
     page: Annotated[int, typer.Option(min=1, metavar="N", help="Pages have 50 rows.")] = 1,
     as_json: JsonOption = False,
@@ -80,8 +79,9 @@ def submissions(
 
 
 def rejudge(
-    numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Of strategies.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All strategies with a verdict.")] = False,
+    numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Of submissions.")] = None,
+    kind: Annotated[str, typer.Option(metavar="KIND", help="strategies or agents.")] = "strategies",
+    everything: Annotated[bool, typer.Option("--all", help="All of the kind with a verdict.")] = False,
     team: Annotated[str | None, typer.Option(metavar="TEAM", help="All of a team.")] = None,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
@@ -90,37 +90,43 @@ def rejudge(
 ) -> None:
     """Judge submissions again, accepted ones too; --dry-run judges them here, and tells what would change.
 
-    With an accepted submission, all accepted ones of the team for the same player are judged again, because one of the
-    others may now be its best.
+    With an accepted strategy, all accepted ones of the team for the same player are judged again, because one of the
+    others may now be its best. The matches of an agent against other teams' are played again, though not in a dry run.
     """
     with opened(data) as database:
-        from pttt_ooc.course.term.rejudging import begin_again, changed_points, points_now
+        from pttt_ooc.course.term.rejudging import NOUNS, begin_again, changed_points, points_now
 
         with database.reading() as session:
-            chosen = _chosen(session, numbers or [], everything, team)
+            chosen = _chosen(session, kind, numbers or [], everything, team)
         if not dry_run:
             with database.writing() as session:
-                queued = begin_again(session, chosen, by)
-            told: dict[str, Any] = {"queued": queued, "dry_run": False}
-            tell(told, as_json, [f"Submission {number} is in the queue again." for number in queued])
+                queued = begin_again(session, chosen, by, kind)
+            told: dict[str, Any] = {"queued": queued, "kind": kind, "dry_run": False}
+            lines = [f"{NOUNS[kind].capitalize()} {number} is in the queue again." for number in queued]
+            tell(told, as_json, lines)
             return
         from pttt_ooc.course.term.retrial import rehearse
 
         with trying(database, True) as session:
             before = points_now(session)
-            found = rehearse(session, data, chosen, on_progress=_progress)
+            found = rehearse(session, data, chosen, kind, on_progress=_progress)
             grades = changed_points(before, points_now(session))
     lines = [str(one) for one in found]
     changed = [{"submission": one.number, "before": one.before, "after": one.after} for one in found]
-    tell({"verdicts": changed, "grades": grades, "dry_run": True}, as_json, lines + (grades or ["No grade changes."]))
+    tell(
+        {"verdicts": changed, "kind": kind, "grades": grades, "dry_run": True},
+        as_json,
+        lines + (grades or ["No grade changes."]),
+    )
 
 
-def _chosen(session: Session, numbers: list[int], everything: bool, team: str | None) -> list[int]:
+def _chosen(session: Session, kind: str, numbers: list[int], everything: bool, team: str | None) -> list[int]:
     from pttt_ooc.course.names import shown
     from pttt_ooc.course.teams import find_team
-    from pttt_ooc.course.term.rejudging import all_numbers
+    from pttt_ooc.course.term.rejudging import all_numbers, table_of
     from pttt_ooc.errors import GraderError
 
+    table_of(kind)
     if sum((bool(numbers), everything, team is not None)) != 1:
         raise GraderError("Name submissions by their numbers, or a --team, or --all.")
     if numbers:
@@ -128,9 +134,9 @@ def _chosen(session: Session, numbers: list[int], everything: bool, team: str | 
     of = None if team is None else find_team(session, team)
     if team is not None and of is None:
         raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
-    found = all_numbers(session, of.id if of else None)
+    found = all_numbers(session, of.id if of else None, kind)
     if not found:
-        raise GraderError("There is no strategy with a verdict.")
+        raise GraderError(f"There are no {kind} with a verdict.")
     return found
 
 
@@ -162,10 +168,12 @@ def rejudgements(
                 told.append(facts)
                 what = "dry run" if one.dry_run else "rejudgement"
                 count = f"{facts['done']} of {facts['total']}"
-                lines.append(f"{one.id}  {shown(one.at, zone)}  {what} by {one.by}: {count}")
+                lines.append(f"{one.id}  {shown(one.at, zone)}  {what} of {one.kind} by {one.by}: {count}")
                 if number is not None:
                     changed = [e for e in facts["verdicts"] if e["before"] != e["after"]]
-                    lines += [f"~ submission {e['number']}: {e['before']} → {e['after']}" for e in changed]
+                    lines += [
+                        f"~ {rejudging.NOUNS[one.kind]} {e['number']}: {e['before']} → {e['after']}" for e in changed
+                    ]
                     lines += [*one.grades, *([one.trouble] if one.trouble else [])]
     tell(told, as_json, lines or ["Nothing was judged again."])
 
@@ -228,28 +236,6 @@ def pick(
             rows = Desk(session, data, by).pick(team, assignment, None if number == "none" else int(number))
             told = grade_facts(session, rows)
     tell({"team": team, "assignment": assignment, "pick": number, "grades": told}, as_json, grade_lines(told))
-
-
-def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
-    """Grades that have changed, for programs."""
-    from pttt_ooc.course.models import Team
-    from pttt_ooc.course.term.tables import Assignment
-
-    found = []
-    for row in rows:
-        team, assignment = session.get(Team, row.team_id), session.get(Assignment, row.assignment_id)
-        assert team is not None and assignment is not None
-        found.append({"team": team.own_name, "assignment": assignment.name, "points": row.points})
-    return found
-
-
-def grade_lines(told: list[dict[str, Any]]) -> list[str]:
-    """The same for people."""
-    from pttt_ooc.course.names import shown
-
-    points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
-    lines = [f"{shown(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
-    return lines or ["No grade changes."]
 
 
 def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.handlers import Number, Seen, part_since
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import ACCEPTED, REJECTED
 from pttt_ooc.course.term import downloads, rejudging, rulings, search, similar
@@ -20,7 +22,6 @@ from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.overview import until
 from pttt_ooc.course.term.rights import Allowed
-from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.errors import GraderError
 from pttt_ooc.web.forms import own_form
@@ -32,6 +33,7 @@ Words = Annotated[str, Query(max_length=100)]
 PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
 Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 _LATEST = 20
+_CHOSEN = re.compile(f"({'|'.join(rejudging.NOUNS)})-[0-9]{{1,9}}")
 
 
 def _is_instructor(account: Account | None) -> bool:
@@ -57,41 +59,58 @@ def submissions_page(
     except GraderError as error:
         raise HTTPException(400, str(error)) from None
     context: dict[str, Any] = {"found": found, "search": search_for, "kind": kind, "state": state}
-    context |= {"kinds": search.KINDS, "states": search.STATES, "latest": latest, "done": done}
+    context |= {
+        "again": rejudging.NOUNS,
+        "kinds": search.KINDS,
+        "states": search.STATES,
+        "latest": latest,
+        "done": done,
+    }
     context |= {"instructor": _is_instructor(account), "local": lambda at: shown(at, zone)}
     return render(request, "grader/desk_submissions.html", account, team=None, **context)
 
 
 @router.post("/rejudge")
 async def rejudge(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
-    """Judge chosen strategies again, or all that a search finds; or only tell what would change."""
+    """Judge chosen strategies and agents again, or all that a search finds; or only tell what would change."""
     fields = await own_form(request, shell)
     assert isinstance(account, Staff)
     by = account.person.email
 
-    def work() -> int:
+    def work() -> list[int]:
         with grader.database.writing() as session:
-            numbers = _chosen(session, grader, fields)
-            if fields.get("dry_run") == "yes":
-                return rejudging.ask_for_rehearsal(session, numbers, by).id
-            if not numbers:
+            chosen = _chosen(session, grader, fields)
+            if not any(chosen.values()):
                 raise GraderError("No submission is chosen; choose at least one.")
-            rejudging.begin_again(session, numbers, by)
-            return rejudging.rejudgements(session, 1)[0].id
+            for kind, numbers in chosen.items():
+                if fields.get("dry_run") == "yes":
+                    rejudging.ask_for_rehearsal(session, numbers, by, kind)
+                else:
+                    rejudging.begin_again(session, numbers, by, kind)
+            return [one.id for one in rejudging.rejudgements(session, len(chosen))]
 
-    number = await _done(work)
-    return RedirectResponse(f"/course/desk/rejudgements/{number}", 303)
+    made = await _done(work)
+    one = f"/course/desk/rejudgements/{made[0]}"
+    return RedirectResponse(one if len(made) == 1 else "/course/desk/submissions#latest", 303)
 
 
-def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> list[int]:
+def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> dict[str, list[int]]:
+    """The numbers of what is to be judged again, by kind; only kinds of which something is chosen."""
     if fields.get("which") != "all":
-        return [int(name[1:]) for name in fields if name[:1] == "n" and name[1:].isdecimal() and len(name) < 11]
-    if fields.get("kind", "") not in ("", STRATEGIES):
-        raise GraderError("Only strategies are judged again.")
+        given = [name.partition("-") for name in fields if _CHOSEN.fullmatch(name)]
+        found = {kind: [int(number) for one, _, number in given if one == kind] for kind in rejudging.NOUNS}
+        return {kind: numbers for kind, numbers in found.items() if numbers}
+    wanted = fields.get("kind", "")
+    if wanted:
+        rejudging.table_of(wanted)
     text, state = fields.get("search", "")[:100], fields.get("state", "")
-    found = search.find(session, grader.storage.data, text, STRATEGIES, state, size=1 << 30)
-    judged = set(rejudging.all_numbers(session))
-    return sorted(one.number for one in found.rows if one.number in judged)
+    chosen: dict[str, list[int]] = {}
+    for kind in [wanted] if wanted else rejudging.NOUNS:
+        listed = search.find(session, grader.storage.data, text, kind, state, size=1 << 30)
+        judged = set(rejudging.all_numbers(session, kind=kind))
+        numbers = sorted(one.number for one in listed.rows if one.number in judged)
+        chosen |= {kind: numbers} if numbers else {}
+    return chosen
 
 
 @router.get("/rejudgements/{number}")
@@ -106,9 +125,7 @@ def rejudgement_part(
 ) -> Response:
     """The same, if it has changed."""
     told = _rejudgement(grader, number)
-    if told["stamp"] == seen:
-        return Response(status_code=UNCHANGED)
-    return render(request, "grader/parts/rejudgement.html", account, team=None, **told)
+    return part_since(request, "grader/parts/rejudgement.html", account, {"team": None, **told}, seen)
 
 
 def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:
@@ -117,12 +134,19 @@ def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:
         if one is None:
             raise HTTPException(404, f"There is no rejudgement {number}.")
         done, zone = rejudging.done_of(session, one), term_of(session).zone
+        pages = search.pages_of(session, one.kind, one.numbers)
     total = len(one.numbers)
     over = one.finished_at is not None if one.dry_run else done == total
     left = (time.time() - one.at) / done * (total - done) if done and not over else None
     changed = [entry for entry in one.verdicts if entry["before"] != entry["after"]]
     told: dict[str, Any] = {"one": one, "done": done, "total": total, "over": over, "changed": changed}
-    told |= {"left": left, "until": until, "local": lambda at: shown(at, zone)}
+    told |= {
+        "noun": rejudging.NOUNS[one.kind],
+        "pages": pages,
+        "left": left,
+        "until": until,
+        "local": lambda at: shown(at, zone),
+    }
     return {**told, "stamp": f"{done}-{over}", "ACCEPTED": ACCEPTED, "REJECTED": REJECTED}
 
 
@@ -180,9 +204,14 @@ def similar_page(request: Request, grader: UsedGrader, account: Allowed) -> Resp
 
 
 @router.get("/bots/{number}")
-def bot_file(grader: UsedGrader, account: Allowed, number: Number) -> Response:
-    """The file of a bot, as it was handed in."""
-    found = downloads.bot_file(grader.storage.data, number)
+def bot_file(
+    grader: UsedGrader,
+    account: Allowed,
+    number: Number,
+    league: Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9-]{0,39}$")] = None,
+) -> Response:
+    """The file of a bot, as it was handed in; of a further league, if it is named."""
+    found = downloads.bot_file(league_directory(grader.storage.data, league), number)
     if found is None:
         raise HTTPException(404, f"There is no bot {number}.")
     headers = {"Content-Disposition": f'attachment; filename="{found[0]}"'}

@@ -16,13 +16,16 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.games.directory import directory_of, strategies_of
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.models import OF_STUDENTS, Judged, Submission, Team
 from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.assignments import find_assignment
+from pttt_ooc.course.term.assignments import find_assignment, further_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.exports import safe
 from pttt_ooc.course.term.gradebook import current
-from pttt_ooc.course.term.rules import BOTS, STRATEGIES
+from pttt_ooc.course.term.rules import AGENTS, BOTS, STRATEGIES
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import TeamDates
 from pttt_ooc.web.zip_stream import Pieces
@@ -71,10 +74,16 @@ def members_of(session: Session, storage: Storage, name: str, only: Team | None 
     found: list[_Member] = []
     rows: list[tuple[Judged, str, Content, str]] = []
     if assignment.kind == STRATEGIES:
-        for one in session.scalars(select(Submission).order_by(Submission.id)):
-            rows.append((one, f"strategy-{one.player}-{one.id}.zip", storage.upload(one.file), one.note))
+        game = further_of(assignment)
+        files = storage if game is None else Storage(directory_of(storage.data, game))
+        with strategies_of(session, assignment, storage.data) as source:
+            for one in source.scalars(select(Submission).order_by(Submission.id)) if source is not None else ():
+                rows.append((one, f"strategy-{one.player}-{one.id}.zip", files.upload(one.file), one.note))
     elif assignment.kind == BOTS:
-        rows = _bots(storage.data)
+        rows = _bots(league_directory(storage.data, further_of(assignment)))
+    elif assignment.kind == AGENTS:
+        for agent in session.scalars(select(Agent).where(Agent.assignment_id == assignment.id).order_by(Agent.id)):
+            rows.append((agent, f"agent-{agent.id}-{agent.given}", storage.upload(agent.file), agent.message))
     else:
         for report in session.scalars(select(Report).where(Report.assignment_id == assignment.id).order_by(Report.id)):
             given = re.sub(r"[^A-Za-z0-9._-]", "_", report.given)[-80:]

@@ -52,7 +52,7 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
         raise GraderError(f"{directory} holds something that is no publication; name an empty directory.")
     directory.mkdir(parents=True, exist_ok=True)
     rows, found = standings.leaderboard(session), standings.matrix(session)
-    agents = {one.name: agent_standings(session, data, one, None, True) for one in tables}
+    agents = {one.name: agent_standings(session, data, one, None, False) for one in tables}
     games = {one: _leaderboard_of(session, data, one) for one in further_games(session)}
     texts = {"index.html": _page(session, settings, rows, found, agents, games)}
     texts |= {

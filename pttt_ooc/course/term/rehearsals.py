@@ -1,53 +1,49 @@
-"""Dry runs of judging again, by the worker: one submission at a time, whenever its queue is empty."""
+"""Dry runs of judging again, by the worker of a kind: one submission at a time, whenever its queue is empty."""
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rejudging import changed_points, points_now, verdict_of
-from pttt_ooc.course.term.retrial import enter_verdict, verdict_now
+from pttt_ooc.course.term.rejudging import Row, changed_points, enter_verdict, points_now, row_of, verdict_of
 from pttt_ooc.course.term.tables import Rejudgement
-from pttt_ooc.course.worker_process import Stopped
 from pttt_ooc.errors import GraderError, StoreError
 
 log = logging.getLogger("pttt.grader.worker")
 
+JudgeRow = Callable[[Any], dict[str, Any]]
+"""Returns the verdict that a submission would get now, as columns; OSError or StoreError if its file is lost."""
+
 
 class Rehearsals:
-    """The dry runs that are asked for.
+    """The dry runs of a kind that are asked for.
 
     Parameters
     ----------
-    stopping
-        When it is set, judging is interrupted; the submission is judged again later.
+    data
+        The directory of the course.
+    judge
+        May raise Stopped: the submission is judged again later.
     """
 
-    def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
-        self._database, self._storage, self._assessor, self._stopping = database, storage, assessor, stopping
+    def __init__(self, database: Database, data: Path, kind: str, judge: JudgeRow) -> None:
+        self._database, self._data, self._kind, self._judge = database, data, kind, judge
 
     def step(self) -> bool:
-        """Judge the next submission of the oldest dry run, or end it; returns whether there was one.
-
-        Raises
-        ------
-        Stopped
-            If `stopping` is set.
-        """
+        """Judge the next submission of the oldest dry run, or end it; returns whether there was one."""
         with self._database.reading() as session:
             waiting = select(Rejudgement).where(Rejudgement.dry_run, Rejudgement.finished_at.is_(None))
-            found = session.scalar(waiting.order_by(Rejudgement.id).limit(1))
+            found = session.scalar(waiting.where(Rejudgement.kind == self._kind).order_by(Rejudgement.id).limit(1))
             number = next(iter(found.numbers[len(found.verdicts) :]), None) if found else None
-            row = session.get(Submission, number) if number is not None else None
+            row = row_of(session, self._kind, number) if number is not None else None
         if found is None:
             return False
         if number is None:
@@ -56,19 +52,14 @@ class Rehearsals:
             self._enter(found.id, self._entry(number, row))
         return True
 
-    def _entry(self, number: int, row: Submission | None) -> dict[str, object]:
+    def _entry(self, number: int, row: Row | None) -> dict[str, object]:
         """A submission's verdicts before and after, in words, and the new one as columns; None if it is not changed."""
         if row is None or row.unfinished:
             why = "removed meanwhile" if row is None else "it is being judged"
             return {"number": number, "before": why, "after": why, "verdict": None}
-
-        def tell(share: float) -> None:
-            if self._stopping.is_set():
-                raise Stopped
-
         before = verdict_of(row)
         try:
-            verdict = verdict_now(self._assessor, self._storage, row, tell)
+            verdict = self._judge(row)
         except (OSError, StoreError) as error:
             return {"number": number, "before": before, "after": f"it cannot be judged: {error}"[:300], "verdict": None}
         enter_verdict(row, verdict)  # of no session any more
@@ -99,9 +90,9 @@ class Rehearsals:
         found = session.get(Rejudgement, number)
         before = points_now(session)
         for entry in found.verdicts if found else []:
-            row = session.get(Submission, entry["number"])
+            row = row_of(session, self._kind, entry["number"])
             if row is not None and not row.unfinished and entry["verdict"] is not None:
                 enter_verdict(row, entry["verdict"])
         session.flush()
-        settle(session, self._storage.data, "rehearsal")
+        settle(session, self._data, "rehearsal")
         return changed_points(before, points_now(session))

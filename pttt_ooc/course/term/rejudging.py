@@ -1,17 +1,18 @@
-"""Submissions of strategies that are judged again: putting them back into the queue, or asking for a dry run.
+"""Submissions that are judged again, strategies and agents: putting them back into the queue, asking for a dry run.
 
-No numerics: the worker judges.
+No numerics: the worker of each kind judges.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.models import (
     ACCEPTED,
     BASELINE,
@@ -26,42 +27,78 @@ from pttt_ooc.course.models import (
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.exports import lines
+from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.course.term.tables import Rejudgement
 from pttt_ooc.errors import GraderError
 
+Row: TypeAlias = Submission | Agent
+_TABLES: Mapping[str, type[Row]] = {STRATEGIES: Submission, AGENTS: Agent}
+NOUNS: Mapping[str, str] = {STRATEGIES: "submission", AGENTS: "agent"}
+"""What one of a kind that is judged again is called, before its number."""
 
-def judged(session: Session, numbers: Iterable[int]) -> list[Submission]:
+
+def table_of(kind: str) -> type[Row]:
+    """The table of a kind; GraderError if it is not judged again."""
+    if kind not in _TABLES:
+        raise GraderError(f"Only {' and '.join(_TABLES)} are judged again, not {kind[:40]}.")
+    return _TABLES[kind]
+
+
+def row_of(session: Session, kind: str, number: int) -> Row | None:
+    """A submission of a kind that is judged again; GraderError if the kind is not."""
+    found: Row | None = session.get(table_of(kind), number)  # type: ignore[assignment]
+    return found
+
+
+def judged(session: Session, numbers: Iterable[int], kind: str = STRATEGIES) -> list[Row]:
     """The submissions with these numbers, each once; GraderError if one is missing or has no verdict yet."""
     found = []
     for number in dict.fromkeys(numbers):
-        row = session.get(Submission, number)
+        row = row_of(session, kind, number)
         if row is None:
-            raise GraderError(f"There is no submission {number}.")
+            raise GraderError(f"There is no {NOUNS[kind]} {number}.")
         if row.unfinished:
-            raise GraderError(f"Submission {number} has no verdict yet; it will be judged anyway.")
+            raise GraderError(f"{NOUNS[kind].capitalize()} {number} has no verdict yet; it will be judged anyway.")
         found.append(row)
     return found
 
 
-def verdict_of(row: Submission) -> str:
+def verdict_of(row: Row) -> str:
     """A verdict in words."""
+    if isinstance(row, Agent):
+        return f"accepted, {100 * (row.score or 0.0):.4g} %" if row.status == ACCEPTED else f"rejected: {row.message}"
     if row.status == ACCEPTED:
         return f"accepted, {row.exploitability:.9g}"
     return f"rejected: {row.note}"
 
 
-def begin_again(session: Session, numbers: Sequence[int], by: str) -> list[int]:
+def enter_verdict(row: Row, verdict: Mapping[str, Any]) -> None:
+    """Write a verdict into a row, in a transaction that is taken back."""
+    for name, value in verdict.items():
+        setattr(row, name, value)
+
+
+def begin_again(session: Session, numbers: Sequence[int], by: str, kind: str = STRATEGIES) -> list[int]:
     """Put submissions back into the queue; returns the numbers of all that are judged again.
 
-    With an accepted one, all accepted ones of its team for the same player are: until they have verdicts, the team has
-    no best, and then the right one, whatever has changed.
+    With an accepted strategy, all accepted ones of its team for the same player are: until they have verdicts, the team
+    has no best, and then the right one, whatever has changed.  An agent's matches against others are played again.
 
     Raises
     ------
     GraderError
         If there is no such submission, or it has no verdict yet.
     """
-    wanted = {row.id: row for row in judged(session, numbers)}
+    rows = judged(session, numbers, kind)
+    agents = [row for row in rows if isinstance(row, Agent)]
+    found = _agents_again(session, agents) if kind == AGENTS else _strategies_again(session, rows)
+    note(session, by, "rejudge", **{"submissions" if kind == STRATEGIES else kind: found})
+    _record(session, found, by, kind, dry_run=False)
+    return found
+
+
+def _strategies_again(session: Session, rows: Iterable[Row]) -> list[int]:
+    wanted = {row.id: row for row in rows if isinstance(row, Submission)}
     for row in list(wanted.values()):
         if row.status == ACCEPTED:
             same = select(Submission).where(Submission.team_id == row.team_id, Submission.player == row.player)
@@ -75,19 +112,28 @@ def begin_again(session: Session, numbers: Sequence[int], by: str) -> list[int]:
         row.changed_at = time.time()
         session.execute(delete(Entry).where(or_(Entry.first_id == number, Entry.second_id == number)))
     touch(session)
-    note(session, by, "rejudge", submissions=sorted(wanted))
-    _record(session, sorted(wanted), by, dry_run=False)
     return sorted(wanted)
 
 
-def _record(session: Session, numbers: Sequence[int], by: str, dry_run: bool) -> Rejudgement:
-    made = Rejudgement(at=time.time(), by=by, dry_run=dry_run, numbers=list(numbers), verdicts=[], grades=[])
+def _agents_again(session: Session, rows: Sequence[Agent]) -> list[int]:
+    for row in rows:
+        row.status, row.attempts, row.progress, row.score, row.results = QUEUED, 0, 0.0, None, []
+        row.message = row.detail = row.printed = ""
+        row.load_seconds = row.slowest = 0.0
+        row.changed_at = time.time()
+        of_it = or_(AgentMatch.first_id == row.id, AgentMatch.second_id == row.id)
+        session.execute(delete(AgentMatch).where(of_it))
+    return sorted(row.id for row in rows)
+
+
+def _record(session: Session, numbers: Sequence[int], by: str, kind: str, dry_run: bool) -> Rejudgement:
+    made = Rejudgement(at=time.time(), by=by, kind=kind, dry_run=dry_run, numbers=list(numbers), verdicts=[], grades=[])
     session.add(made)
     session.flush()
     return made
 
 
-def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str) -> Rejudgement:
+def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str, kind: str = STRATEGIES) -> Rejudgement:
     """Let the worker tell what would change, once its queue is empty; see :mod:`pttt_ooc.course.term.rehearsals`.
 
     Raises
@@ -95,27 +141,34 @@ def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str) -> Reju
     GraderError
         If there is nothing to judge, or a submission is missing or has no verdict yet.
     """
-    found = [row.id for row in judged(session, numbers)]
+    found = [row.id for row in judged(session, numbers, kind)]
     if not found:
         raise GraderError("No submission is chosen; choose at least one.")
-    note(session, by, "rejudge, dry run", submissions=found)
-    return _record(session, found, by, dry_run=True)
+    note(session, by, "rejudge, dry run", **{"submissions" if kind == STRATEGIES else kind: found})
+    return _record(session, found, by, kind, dry_run=True)
 
 
-def all_numbers(session: Session, team: int | None = None) -> list[int]:
-    """The numbers of all strategies with a verdict, the baseline's apart; of one team, if it is named."""
-    query = select(Submission.id).join(Team, Team.id == Submission.team_id).where(*OF_STUDENTS)
-    query = query.where(Submission.status.in_((ACCEPTED, REJECTED)))
-    return list(session.scalars((query if team is None else query.where(Team.id == team)).order_by(Submission.id)))
+def all_numbers(session: Session, team: int | None = None, kind: str = STRATEGIES) -> list[int]:
+    """The numbers of all of a kind with a verdict, the baseline's apart; of one team, if it is named."""
+    table = table_of(kind)
+    query = select(table.id).join(Team, Team.id == table.team_id).where(*OF_STUDENTS)
+    query = query.where(table.status.in_((ACCEPTED, REJECTED)))
+    return list(session.scalars((query if team is None else query.where(Team.id == team)).order_by(table.id)))
 
 
 def done_of(session: Session, one: Rejudgement) -> int:
     """How many submissions of a rejudgement have a verdict."""
     if one.dry_run:
         return len(one.verdicts)
-    numbers = [int(number) for number in one.numbers]
-    unfinished = select(func.count()).where(Submission.id.in_(numbers), Submission.status.in_(UNFINISHED))
+    numbers, table = [int(number) for number in one.numbers], table_of(one.kind)
+    unfinished = select(func.count()).where(table.id.in_(numbers), table.status.in_(UNFINISHED))
     return len(numbers) - (session.scalar(unfinished) or 0)
+
+
+def numbers_again(session: Session, kind: str) -> set[int]:
+    """The numbers of all of a kind that were put back into the queue at some time."""
+    query = select(Rejudgement).where(Rejudgement.kind == kind, ~Rejudgement.dry_run)
+    return {number for one in session.scalars(query) for number in one.numbers}
 
 
 def rejudgements(session: Session, limit: int | None = None) -> list[Rejudgement]:
@@ -129,6 +182,7 @@ def facts_of(session: Session, one: Rejudgement) -> dict[str, Any]:
         "number": one.id,
         "at": one.at,
         "by": one.by,
+        "kind": one.kind,
         "dry_run": one.dry_run,
         "done": done_of(session, one),
         "total": len(one.numbers),

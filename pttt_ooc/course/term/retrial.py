@@ -1,26 +1,28 @@
-"""Judging strategies again, to tell what would change."""
+"""Judging submissions again, here and now, to tell what would change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.kinds.strategies.assessor import Assessor, open_assessor
-from pttt_ooc.course.kinds.strategies.validation import Refusal
-from pttt_ooc.course.models import ACCEPTED, REJECTED, Fact, Submission
+from pttt_ooc.course.models import Fact
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rejudging import judged, verdict_of
+from pttt_ooc.course.term.rehearsals import JudgeRow
+from pttt_ooc.course.term.rejudging import NOUNS, enter_verdict, judged, verdict_of
+from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError
 
-OpenAssessor = Callable[[Path, Session], AbstractContextManager[Assessor]]
+OpenJudge = Callable[[Path, Session], AbstractContextManager[JudgeRow]]
 
 
 @dataclass(frozen=True)
@@ -30,81 +32,78 @@ class Retrial:
     number: int
     before: str
     after: str
+    noun: str = NOUNS[STRATEGIES]
 
     def __str__(self) -> str:
         """A line for people."""
         same = self.before == self.after
-        return f"{'=' if same else '~'} submission {self.number}: {self.before}{'' if same else f' → {self.after}'}"
+        return f"{'=' if same else '~'} {self.noun} {self.number}: {self.before}{'' if same else f' → {self.after}'}"
 
 
 @contextmanager
-def opened(data: Path, session: Session) -> Iterator[Assessor]:
-    """The assessor of the course in `data`, as the worker has it."""
-    settings, fact = read_settings(data), session.get(Fact, "value")
+def _strategies(data: Path, session: Session) -> Iterator[JudgeRow]:
+    """Judges strategies as the worker of the course in `data` does."""
+    from pttt_ooc.course.kinds.strategies.assessor import open_assessor
+    from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
+
+    settings, fact, storage = read_settings(data), session.get(Fact, "value"), Storage(data)
     if fact is None:
         raise GraderError("The value of the game is not known yet; start `pttt serve` once.")
     threads = settings.threads or cores()
-    with open_assessor(settings, Storage(data), (fact.value[0], fact.value[1]), threads) as assessor:
-        yield assessor
+    with open_assessor(settings, storage, (fact.value[0], fact.value[1]), threads) as assessor:
+        yield partial(verdict_on, assessor, storage)
+
+
+@contextmanager
+def _agents(data: Path, session: Session) -> Iterator[JudgeRow]:
+    """Judges agents as the worker of agents does."""
+    from pttt_ooc.course.kinds.agents.verdicts import judge_of
+    from pttt_ooc.extras import check_extra
+
+    check_extra("extreme", "The kind agents")
+    check_extra("arena", "The kind agents")
+    yield judge_of(session, Storage(data), threading.Event())
+
+
+_OPENED = {STRATEGIES: _strategies, AGENTS: _agents}
 
 
 def rehearse(
     session: Session,
     data: Path,
     numbers: Sequence[int],
-    assess: OpenAssessor = opened,
+    kind: str = STRATEGIES,
+    opened: OpenJudge | None = None,
     on_progress: Callable[[int, int], None] = lambda count, total: None,
 ) -> list[Retrial]:
     """Judge submissions here, and write verdicts and grades in a transaction that the caller takes back.
 
     Parameters
     ----------
+    opened
+        Opens what judges; None: as the worker of the kind does.
     on_progress
         Called before each submission with the number of those that are judged, and of all.
 
     Raises
     ------
     GraderError
-        If there is no such submission, or it has no verdict yet.
+        If there is no such submission, or it has no verdict yet, or its file is lost.
     """
-    rows, told = judged(session, numbers), []
-    storage = Storage(data)
-    with assess(data, session) as assessor:
+    rows, told = judged(session, numbers, kind), []
+    with (opened or _OPENED[kind])(data, session) as judge:
         for count, row in enumerate(rows):
             on_progress(count, len(rows))
             before = verdict_of(row)
-            enter_verdict(row, verdict_now(assessor, storage, row))
-            told.append(Retrial(row.id, before, verdict_of(row)))
+            enter_verdict(row, _verdict(judge, row, NOUNS[kind]))
+            told.append(Retrial(row.id, before, verdict_of(row), NOUNS[kind]))
     session.flush()
     settle(session, data, "rehearsal")
     return told
 
 
-def verdict_now(
-    assessor: Assessor, storage: Storage, row: Submission, on_progress: Callable[[float], None] = lambda share: None
-) -> dict[str, Any]:
-    """The verdict that a submission would get now, as columns.
-
-    Raises
-    ------
-    OSError, StoreError
-        If its file is lost.
-    """
+def _verdict(judge: JudgeRow, row: Any, noun: str) -> dict[str, Any]:
     try:
-        strategy = assessor.read(storage.upload(row.file), row.player, on_progress)
-        found = assessor.assess(strategy, on_progress)
-    except Refusal as refusal:
-        return {
-            "status": REJECTED,
-            "note": refusal.note[:500],
-            "detail": refusal.detail[:1000],
-            "exploitability": None,
-        }
-    figure = found.exploitability(assessor.game_value)
-    return {"status": ACCEPTED, "note": "", "detail": "", "exploitability": figure}
-
-
-def enter_verdict(row: Submission, verdict: Mapping[str, Any]) -> None:
-    """Write a verdict into a row, in a transaction that is taken back."""
-    for name, value in verdict.items():
-        setattr(row, name, value)
+        return judge(row)
+    except OSError as error:
+        raise GraderError(f"The file of {noun} {row.id} cannot be read: {error}.") from None

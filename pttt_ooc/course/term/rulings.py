@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.standings import beats, touch
@@ -21,7 +22,7 @@ from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.decisions import needed
 from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES
+from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.term.tables import Disqualification, GradeRow, Report, Ruling
 from pttt_ooc.errors import GraderError
 
@@ -39,7 +40,7 @@ def rule(session: Session, data: Path, by: str, kind: str, number: int, ruling: 
     """
     if ruling not in RULINGS:
         raise GraderError(f"There is no ruling {ruling!r}; choose from {', '.join(RULINGS)}.")
-    if ruling == HIDDEN and kind != STRATEGIES:
+    if ruling == HIDDEN and kind in (BOTS, REPORT):
         raise GraderError(f"Only its own team sees a {kind.removesuffix('s')}; there is nothing to hide.")
     reason, wanted = needed(reason), "" if ruling == NONE else ruling
     if kind == STRATEGIES:
@@ -49,10 +50,15 @@ def rule(session: Session, data: Path, by: str, kind: str, number: int, ruling: 
         if report is None:
             raise GraderError(f"There is no report {number}.")
         report.ruling, row = wanted, report
+    elif kind == AGENTS:
+        agent = session.get(Agent, number)
+        if agent is None:
+            raise GraderError(f"There is no agent {number}.")
+        agent.ruling, agent.changed_at, row = wanted, time.time(), agent
     elif kind == BOTS:
         row = _bot(data, number, wanted)
     else:
-        raise GraderError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {REPORT}.")
+        raise GraderError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {AGENTS}, {REPORT}.")
     made = Ruling(kind=kind, submission=number, ruling=wanted, reason=reason, at=time.time(), by=by)
     made.team_id = row.team_id
     session.add(made)

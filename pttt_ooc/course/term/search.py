@@ -10,13 +10,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, false, func, or_, select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, REJECTED, UNFINISHED, Judged, Submission, Team
 from pttt_ooc.course.term.people import members
-from pttt_ooc.course.term.rules import BOTS, REPORT, STRATEGIES
-from pttt_ooc.course.term.tables import Report
+from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES
+from pttt_ooc.course.term.tables import Assignment, Report
 from pttt_ooc.errors import GraderError
 
-KINDS = (STRATEGIES, BOTS, REPORT)
+KINDS = (STRATEGIES, BOTS, AGENTS, REPORT)
 STATES = ("accepted", "rejected", "waiting", "ruled")
 SIZE = 50
 """Rows of a page."""
@@ -30,16 +31,22 @@ class Found:
     ----------
     part
         The player of a strategy, or the name of the file.
+    page, address
+        The address of its page, empty if it has none, and of its file.
     at
         When its upload began.
     note
         Why it was rejected.
+    figure
+        Of strategies the exploitability, of agents the score.
     """
 
     kind: str
     number: int
     team: Team
     part: str
+    page: str
+    address: str
     at: float
     size: int
     status: str
@@ -89,20 +96,29 @@ def find(
     wanted = _teams(session, teams, search)
     most = max(1, page) * size
     rows, total = list[Found](), 0
-    tables: Sequence[tuple[str, type[Judged]]] = ((STRATEGIES, Submission), (REPORT, Report))
+    names = {number: name for number, name in session.execute(select(Assignment.id, Assignment.name))}
+    tables: Sequence[tuple[str, type[Judged]]] = ((STRATEGIES, Submission), (REPORT, Report), (AGENTS, Agent))
     for name, table in tables:
         if kind in ("", name):
             found, count = _rows(session, table, _conditions(table, wanted, search, state), most)
-            rows += [_of(name, row, teams) for row in found]
+            rows += [_of(name, row, teams, names) for row in found]
             total += count
     if kind in ("", BOTS):
         found, count = _bots(data, wanted, search, state, most)
-        rows += [_of(BOTS, row, teams) for row in found if row.team_id in teams]
+        rows += [_of(BOTS, row, teams, names) for row in found if row.team_id in teams]
         total += count
     rows.sort(key=lambda one: (-one.at, one.kind, -one.number))
     pages = max(1, -(-total // size))
     page = min(max(1, page), pages)
     return Listing(rows[(page - 1) * size : page * size], total, page, pages)
+
+
+def pages_of(session: Session, kind: str, numbers: Sequence[int]) -> dict[int, str]:
+    """The address of the page of each of these strategies or agents that is there."""
+    if kind == STRATEGIES:
+        return {number: f"/submissions/{number}" for number in numbers}
+    query = select(Agent.id, Assignment.name).join(Assignment, Assignment.id == Agent.assignment_id)
+    return {number: f"/agents/{name}/{number}" for number, name in session.execute(query.where(Agent.id.in_(numbers)))}
 
 
 def _teams(session: Session, teams: Mapping[int, Team], search: str) -> set[int] | None:
@@ -162,15 +178,24 @@ def _bots(data: Path, wanted: set[int] | None, search: str, state: str, most: in
         bots.close()
 
 
-def _of(kind: str, row: Judged, teams: Mapping[int, Team]) -> Found:
+def _of(kind: str, row: Judged, teams: Mapping[int, Team], assignments: Mapping[int, str]) -> Found:
     part = f"player {row.player}" if isinstance(row, Submission) else getattr(row, "given", getattr(row, "file", ""))
     note = getattr(row, "note", getattr(row, "message", ""))
-    figure = row.exploitability if isinstance(row, Submission) else None
+    page, file, figure = "", "", None
+    if isinstance(row, Submission):
+        page, file, figure = f"/submissions/{row.id}", f"/submissions/{row.id}/file", row.exploitability
+    elif isinstance(row, Agent):
+        page, figure = f"/agents/{assignments[row.assignment_id]}/{row.id}", row.score
+        file = f"{page}/file"
+    else:
+        file = f"/course/reports/{row.id}" if kind == REPORT else f"/course/desk/bots/{row.id}"
     return Found(
         kind=kind,
         number=row.id,
         team=teams[row.team_id],
         part=part,
+        page=page,
+        address=file,
         at=row.counts_from,
         size=row.size,
         status=row.status,

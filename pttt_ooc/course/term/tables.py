@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstraint, event
 from sqlalchemy.orm import Mapped, mapped_column
 
-from pttt_ooc.course.models import CourseTables, Judged
+from pttt_ooc.course.models import HIDDEN, WITHDRAWN, CourseTables, Judged
 from pttt_ooc.course.term.dates import Dates
+from pttt_ooc.course.term.rules import STRATEGIES
 
 INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
 ROLES = (INSTRUCTOR, ASSISTANT, STUDENT)
@@ -173,6 +174,13 @@ class Report(Judged, CourseTables):
     __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), _NEVER_AGAIN)
 
 
+_RULED = {
+    HIDDEN: "The instructors have hidden it from others; it counts.",
+    WITHDRAWN: "The instructors have withdrawn it; it does not count.",
+    "": "The instructors have restored it.",
+}
+
+
 class _Decision:
     """The columns of all decisions: about which team and assignment, when, and by whom."""
 
@@ -250,6 +258,11 @@ class Ruling(_Decision, CourseTables):
 
     __table_args__ = (_NEVER_AGAIN,)
 
+    @property
+    def words(self) -> str:
+        """The ruling and its reason, for the team."""
+        return f"{_RULED[self.ruling]} {self.reason}"
+
 
 class Disqualification(_Decision, CourseTables):
     """A team without points and rank in an assignment, with a reason; or, if `holds` is false, no longer."""
@@ -264,10 +277,12 @@ class Disqualification(_Decision, CourseTables):
 
 
 class Rejudgement(_Decision, CourseTables):
-    """Submissions of strategies that are judged again.
+    """Submissions of a kind that are judged again.
 
     Attributes
     ----------
+    kind
+        Strategies or agents.
     dry_run
         Whether the worker only tells what would change.
     numbers
@@ -283,6 +298,7 @@ class Rejudgement(_Decision, CourseTables):
     """
 
     __tablename__ = "rejudgements"
+    kind: Mapped[str] = mapped_column(String(20), default=STRATEGIES, server_default=STRATEGIES)
     dry_run: Mapped[bool]
     numbers: Mapped[Any] = mapped_column(JSON)
     verdicts: Mapped[Any] = mapped_column(JSON)

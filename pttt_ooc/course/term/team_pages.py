@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.handlers import Number, Seen, part_since
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term import downloads, pairing
 from pttt_ooc.course.term.assignments import term_of
@@ -82,9 +82,7 @@ def pair_page(request: Request, grader: UsedGrader, account: Allowed, number: Nu
 def pair_part(request: Request, grader: UsedGrader, account: Allowed, number: Number, seen: Seen = "") -> Response:
     """The same, if it has changed."""
     told = _shown_pair(grader, account, number)
-    if told["stamp"] == seen:
-        return Response(status_code=UNCHANGED)
-    return render(request, "grader/parts/pair.html", account, team=None, **told)
+    return part_since(request, "grader/parts/pair.html", account, {"team": None, **told}, seen)
 
 
 def _shown_pair(grader: Grader, account: Account | None, number: int) -> dict[str, Any]:

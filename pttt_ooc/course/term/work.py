@@ -91,6 +91,7 @@ def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tupl
         return [(row, 0, None) for row in session.scalars(reports)]
     if assignment.kind == AGENTS:
         agents = select(Agent).where(Agent.status == ACCEPTED, Agent.assignment_id == assignment.id)
+        agents = agents.where(Agent.ruling != WITHDRAWN)
         return [(row, 0, None if row.score is None else -row.score) for row in session.scalars(agents)]
     return [(row, 0, None) for row in _bots(league_directory(data, further_of(assignment)))]
 

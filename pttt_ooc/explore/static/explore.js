@@ -15,6 +15,7 @@
     if (key === "p") done = press('[data-outcome="placed"]');
     else if (key === "f") done = press('[data-outcome="failed"]');
     else if (key === "Backspace") done = press("[data-undo]");
+    else if (/^[olrsvn]$/.test(key)) done = press('[data-key="' + key + '"]');
     if (!done && /^[0-9a-f]$/.test(key)) done = press('[data-square="' + parseInt(key, 16) + '"]');
     if (done) event.preventDefault();
   });
@@ -40,6 +41,8 @@
   }
 
   function show() {
+    var steps = document.querySelector("#explore .steps");
+    if (steps) steps.scrollLeft = steps.scrollWidth;  // the present infoset is the last card
     var hidden = document.querySelector("#explore .slide[hidden]");
     if (hidden) hidden.hidden = false;
   }

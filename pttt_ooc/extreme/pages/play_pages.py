@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from pttt_ooc.extreme.pages.board_values import boards_of, cell_of
 from pttt_ooc.extreme.pages.bot_games_client import AskedBotGames, NoGameError
 from pttt_ooc.extreme.play.moves import move_text, read_move
 from pttt_ooc.extreme.referee import Cell, Referee
+from pttt_ooc.play.answers import form_again
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import own_form
@@ -90,9 +92,14 @@ def parts(address: str) -> list[Part]:
 @router.get("")
 def lobby(request: Request, pages: UsedPlay, account: Signed) -> Response:
     """The choice of an opponent."""
+    return _lobby(request, pages, account, {}, "")
+
+
+def _lobby(request: Request, pages: PlayPages, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     owner = pages.owner(account)
     known = pages.games.choices(owner) if owner is not None else {"choices": [], "latest": None}
-    return render(request, "extreme_play/play_lobby.html", account, signed=owner is not None, **known)
+    facts = {"signed": owner is not None, "typed": typed, "wrong": wrong}
+    return render(request, "extreme_play/play_lobby.html", account, **facts, **known)
 
 
 @router.post("")
@@ -101,12 +108,14 @@ async def begin(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
     fields = await own_form(request, shell)
     owner = pages.player(account)
     sides = {"x": 0, "o": 1, "coin": random.SystemRandom().randrange(2)}
-    if fields.get("first") not in sides:
-        raise HTTPException(400, "Choose who moves first: you, the bot, or a coin.")
-    side = sides[fields["first"]]
-    opening = _opening(fields.get("moves", ""))
-    opponent = fields.get("opponent", "")
-    begun = await run_in_threadpool(pages.games.begin, owner, opponent, side, opening)
+    try:
+        if fields.get("first") not in sides:
+            raise HTTPException(400, "Choose who moves first: you, the bot, or a coin.")
+        opening = _opening(fields.get("moves", ""))
+        opponent, side = fields.get("opponent", ""), sides[fields["first"]]
+        begun = await run_in_threadpool(pages.games.begin, owner, opponent, side, opening)
+    except (HTTPException, NoGameError) as error:
+        return await form_again(error, partial(_lobby, request, pages, account, fields))
     return RedirectResponse(f"{LOBBY}/{begun}", 303)
 
 
@@ -143,7 +152,7 @@ def game_part(
     shown = _shown(pages.games.state(pages.player(account), game))
     if shown["stamp"] == seen:
         return Response(status_code=204)
-    return render(request, "extreme_play/play_game_part.html", account, **shown)
+    return render(request, "extreme_play/play_game_part.html", account, own=True, **shown)
 
 
 @router.post("/{game}")
@@ -168,9 +177,33 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 4
 
 
-def _render(request: Request, account: Account | None, state: dict[str, Any], notice: str = "") -> Response:
+def _render(
+    request: Request, account: Account | None, state: dict[str, Any], notice: str = "", own: bool = True
+) -> Response:
     template = "play_game_part.html" if wants_part(request) else "play_game.html"
-    return render(request, f"extreme_play/{template}", account, notice=notice, **_shown(state))
+    return render(request, f"extreme_play/{template}", account, notice=notice, own=own, **_shown(state))
+
+
+@router.post("/{game}/resignation")
+async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
+    """Resign, which the log says."""
+    await own_form(request, shell)
+    await run_in_threadpool(pages.games.resign, pages.player(account), game)
+    return RedirectResponse(f"{LOBBY}/{game}", 303)
+
+
+@router.post("/{game}/share")
+async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
+    """Make a finished game's link for everybody, or take it back."""
+    fields = await own_form(request, shell)
+    await run_in_threadpool(pages.games.share, pages.player(account), game, "stop" not in fields)
+    return RedirectResponse(f"{LOBBY}/{game}", 303)
+
+
+@router.get("/{game}/shared")
+def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
+    """A game that its person has shared, for everybody."""
+    return _render(request, account, pages.games.shared(game), own=False)
 
 
 @router.post("/{game}/leave")

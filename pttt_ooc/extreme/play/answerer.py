@@ -34,8 +34,11 @@ class BotGameAnswers(AnswersByKind):
                 )
             },
             "state": lambda question: games.state(question["owner"], question["number"]),
+            "share": lambda question: self._shared(games, question),
+            "shared": lambda question: games.shared(question["number"]),
             "move": lambda question: self._moved(games, question),
-            "leave": lambda question: self._left(games, question),
+            "leave": lambda question: self._ended(games, games.leave, question),
+            "resign": lambda question: self._ended(games, games.resign, question),
         }
         super().__init__(known)
 
@@ -46,8 +49,13 @@ class BotGameAnswers(AnswersByKind):
         return games.state(question["owner"], question["number"])
 
     @staticmethod
-    def _left(games: BotGames, question: Message) -> Message:
-        games.leave(question["owner"], question["number"])
+    def _shared(games: BotGames, question: Message) -> Message:
+        games.share(question["owner"], question["number"], question["shared"])
+        return games.state(question["owner"], question["number"])
+
+    @staticmethod
+    def _ended(games: BotGames, end: Callable[[str, str], None], question: Message) -> Message:
+        end(question["owner"], question["number"])
         return games.state(question["owner"], question["number"])
 
 

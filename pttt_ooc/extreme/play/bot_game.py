@@ -9,7 +9,7 @@ from dataclasses import astuple
 from typing import Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme.bot_process import Conditions
+from pttt_ooc.extreme.bot_process import Conditions, ForfeitError
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.match import BotMatch, play_match
@@ -23,6 +23,8 @@ IDLE_SECONDS = 1800.0
 """Seconds after which a game whose person does not move is ended: its bot holds memory."""
 _SHOWN_SECONDS = 2.0  # seconds within which the referee takes up a person's move
 _PERSON, _BOT, _OVER = "person", "bot", "over"
+RESIGNED = "RESIGNED"
+"""How a match ends that the person has resigned."""
 
 
 class BotGame:
@@ -49,6 +51,7 @@ class BotGame:
         self._moves: list[TimedMove] = []
         self._turn, self._position = _BOT, Referee()
         self._chosen: Cell | None = None
+        self._resigned = False
         self._match: BotMatch | None = None
         self._why = ""  # the reason of an end without a result
         self._check_opening()
@@ -101,6 +104,14 @@ class BotGame:
             self._changed.notify_all()
             self._changed.wait_for(lambda: len(self._moves) > ply or self._turn == _OVER, _SHOWN_SECONDS)
 
+    def resign(self) -> None:
+        """Resign, in the person's turn: the bot has won; nothing happens in the bot's turn, or after the end."""
+        with self._changed:
+            if self._turn == _PERSON:
+                self._resigned = True
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._turn == _OVER, _SHOWN_SECONDS)
+
     @property
     def over(self) -> bool:
         """Whether it has ended; then no bot's process is left."""
@@ -143,8 +154,10 @@ class BotGame:
             self._position, self._turn = position, _PERSON
             self._changed.notify_all()
             waited = self._changed.wait_for(
-                lambda: self._chosen is not None or self._stopping.is_set(), timeout=IDLE_SECONDS
+                lambda: self._chosen is not None or self._resigned or self._stopping.is_set(), timeout=IDLE_SECONDS
             )
+            if self._resigned:
+                raise ForfeitError(RESIGNED, "")
             if not waited:
                 self._why = f"It was ended, as no move came for {IDLE_SECONDS / 60:g} minutes."
             if self._chosen is None or self._stopping.is_set():

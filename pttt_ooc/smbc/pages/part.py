@@ -15,17 +15,19 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.errors import PlayError
 from pttt_ooc.play import owners
+from pttt_ooc.play.answers import answer, form_again
 from pttt_ooc.service.wire import Client, RefusedError
 from pttt_ooc.smbc.match_play import BOT, ME
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.smbc.pages.matches import Matches
+from pttt_ooc.smbc.pages.player_view import Seat
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
 from pttt_ooc.smbc.vocabulary import ENDS, PLAYERS, numbers_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part, state_of
-from pttt_ooc.web.rendering import out_of_date, render, wants_part
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
@@ -83,6 +85,7 @@ def parts(address: str, directory: str) -> list[Part]:
 
 Goal = Annotated[int, Query(ge=0, le=2)]
 Points = Annotated[int, Query(ge=0, le=8)]
+RoundNumber = Annotated[int | None, Query(ge=1, le=999)]
 
 
 @router.get("/explore")
@@ -125,6 +128,12 @@ def explore(
 @router.get("/play")
 def lobby(request: Request, state: UsedState, account: Signed) -> Response:
     """Matches and results."""
+    return _lobby(request, state, account, {}, "")
+
+
+def _lobby(
+    request: Request, state: SecretGoalsState, account: Account | None, typed: dict[str, str], wrong: str
+) -> Response:
     owner = owners.owner_of(request, account)
     counted = state.matches.tallies(owner) if owner else []
     return render(
@@ -135,6 +144,8 @@ def lobby(request: Request, state: UsedState, account: Signed) -> Response:
         under_way=state.matches.listed(owner, finished=False) if owner else [],
         finished=state.matches.listed(owner, finished=True) if owner else [],
         standings=[(tally, state.bot.expectation(tally.first)) for tally in counted],
+        typed=typed,
+        wrong=wrong,
     )
 
 
@@ -142,20 +153,23 @@ def lobby(request: Request, state: UsedState, account: Signed) -> Response:
 async def begin(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
     """Begin a match."""
     fields = await own_form(request, shell)
-    if fields.get("first") not in _FIRST:
-        raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
-    state.begun.check(request, "matches have been begun")
     owner, cookie = owners.owner_or_new(request, account)
-    id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
+    try:
+        if fields.get("first") not in _FIRST:
+            raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
+        state.begun.check(request, "matches have been begun")
+        id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
+    except (HTTPException, PlayError) as error:
+        return await form_again(error, partial(_lobby, request, state, account, fields))
     response = RedirectResponse(f"/smbc/play/{id}", 303)
     owners.keep(request, response, cookie)
     return response
 
 
 @router.get("/play/{id}")
-def one_match(request: Request, state: UsedState, account: Signed, id: str) -> Response:
-    """A match."""
-    return _match_page(request, state, account, id)
+def one_match(request: Request, state: UsedState, account: Signed, id: str, round: RoundNumber = None) -> Response:
+    """A match, or one of its rounds when it is over."""
+    return _match_page(request, state, account, id, round=round)
 
 
 @router.post("/play/{id}/moves")
@@ -164,7 +178,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     fields = await own_form(request, shell)
     version, square = _version(fields), number(fields, "square", 8, "Choose a square of the board.")
     change = partial(state.matches.move, _owner(request, account), id, version, square)
-    return await _answer(request, state, account, id, change)
+    return await _answered(request, state, account, id, change)
 
 
 @router.post("/play/{id}/rounds")
@@ -172,7 +186,15 @@ async def next_round(request: Request, state: UsedState, shell: UsedShell, accou
     """Begin the next round."""
     fields = await own_form(request, shell)
     change = partial(state.matches.go_on, _owner(request, account), id, _version(fields))
-    return await _answer(request, state, account, id, change)
+    return await _answered(request, state, account, id, change)
+
+
+@router.post("/play/{id}/hints")
+async def hint(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Ask for a hint."""
+    fields = await own_form(request, shell)
+    change = partial(state.matches.hint, _owner(request, account), id, _version(fields))
+    return await _answered(request, state, account, id, change)
 
 
 @router.post("/play/{id}/resignation")
@@ -180,34 +202,48 @@ async def resign(request: Request, state: UsedState, shell: UsedShell, account: 
     """Resign."""
     fields = await own_form(request, shell)
     change = partial(state.matches.resign, _owner(request, account), id, _version(fields))
-    return await _answer(request, state, account, id, change)
+    return await _answered(request, state, account, id, change)
+
+
+@router.post("/play/{id}/share")
+async def share(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Make a finished match's link for everybody, or take it back."""
+    fields = await own_form(request, shell)
+    change = partial(state.matches.store.share, _owner(request, account), id, "stop" not in fields)
+    return await _answered(request, state, account, id, change)
+
+
+@router.get("/play/{id}/shared")
+def shared_match(request: Request, state: UsedState, account: Signed, id: str, round: RoundNumber = None) -> Response:
+    """A match that its player has shared, for everybody."""
+    return _rendered(request, account, state.matches.shared(id, round), own=False)
 
 
 def _owner(request: Request, account: Account | None) -> str:
     return owners.known_owner(request, account, "match")
 
 
-async def _answer(
+async def _answered(
     request: Request, state: SecretGoalsState, account: Account | None, id: str, change: Callable[[], Any]
 ) -> Response:
-    """The answer to a form: the new board for the page's script, else a redirect; if it came too late, the match."""
-    try:
-        await run_in_threadpool(change)
-    except PlayError as error:
-        if error.status != 409:
-            raise
-        return out_of_date(request, await run_in_threadpool(_match_page, request, state, account, id, str(error)))
-    if wants_part(request):
-        return await run_in_threadpool(_match_page, request, state, account, id)
-    return RedirectResponse(f"/smbc/play/{id}", 303)
+    return await answer(request, change, partial(_match_page, request, state, account, id), f"/smbc/play/{id}")
 
 
 def _match_page(
-    request: Request, state: SecretGoalsState, account: Account | None, id: str, notice: str = ""
+    request: Request,
+    state: SecretGoalsState,
+    account: Account | None,
+    id: str,
+    notice: str = "",
+    round: int | None = None,
 ) -> Response:
-    seat = state.matches.seat(_owner(request, account), id)
+    seat = state.matches.seat(_owner(request, account), id, round)
+    return _rendered(request, account, seat, own=True, notice=notice)
+
+
+def _rendered(request: Request, account: Account | None, seat: Seat, **facts: Any) -> Response:
     template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
-    return render(request, template, account, seat=seat, notice=notice)
+    return render(request, template, account, seat=seat, **facts)
 
 
 def _version(fields: dict[str, str]) -> int:

@@ -5,9 +5,11 @@ Pages of a match are made from a :class:`Seat` only, so that no page reveals the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from pttt_ooc.play.player_view import ViewSquare
+from pttt_ooc.rules.game import lines
 from pttt_ooc.smbc.match_play import ME, Bot, Match, Round, Thought, thoughts
 from pttt_ooc.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.smbc.rules import GOALS, SQUARES
@@ -52,8 +54,8 @@ class Seat:
         The key and version of the match; each change carries the version, so that it counts once.
     points
         The points of the person and of the bot.
-    number
-        The number of the round, from 1.
+    number, rounds
+        The number of the round, from 1, and of all rounds so far.
     goal
         The person's goal.
     first
@@ -64,6 +66,12 @@ class Seat:
         The decided round; None while the round goes on.
     winner
         `ME`, `BOT`, or None while the match goes on.
+    shared
+        Whether everybody who knows its link may see the match.
+    hints
+        What the person has asked for: with which probability the solution would take each free square in their place.
+    helped
+        Whether they have asked for a hint in this match.
     """
 
     id: str
@@ -71,6 +79,7 @@ class Seat:
     winning_score: int
     points: tuple[int, int]
     number: int
+    rounds: int
     goal: str
     first: bool
     mark: str
@@ -78,22 +87,30 @@ class Seat:
     told: RoundResult | None
     winner: int | None
     resigned: bool
+    shared: bool
+    hints: Mapping[int, float] = field(default_factory=dict)
+    helped: bool = False
 
 
-def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
+def seat_of(
+    id: str, version: int, match: Match, bot: Bot | None, number: int | None = None, shared: bool = False
+) -> Seat:
     """The seat of the person in a match.
 
     Parameters
     ----------
     bot
         The bot; None if the solution has changed since the match began.
+    number
+        Of the round that is shown; None: the last one.
     """
-    now = match.round
+    number = number or len(match.rounds)
+    now = match.rounds[number - 1]
     result = None
     if now.over:
         mine, other = now.goals
         found = tuple(thoughts(now, bot)) if bot else ()
-        counts = match.points != now.points or now.scored == (0, 0)
+        counts = replace(match, rounds=match.rounds[:number]).points != now.points or now.scored == (0, 0)
         view = _view(now) if bot else None
         result = RoundResult(
             end_for(now.outcome, now.first == ME), (GOALS[mine], GOALS[other]), now.scored, counts, found, view
@@ -103,6 +120,7 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         version,
         match.winning_score,
         match.points,
+        number,
         len(match.rounds),
         GOALS[now.goals[ME]],
         now.first == ME,
@@ -111,6 +129,7 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         result,
         match.winner,
         match.resigned,
+        shared,
     )
 
 
@@ -121,6 +140,8 @@ def _view(now: Round) -> ExploreAddress:
 
 def _cells(now: Round) -> tuple[ViewSquare, ...]:
     movers = {square: (now.first + number) % 2 for number, square in enumerate(now.squares)}
+    placed = [sum(1 << square for square in now.squares[turn::2]) for turn in (0, 1)]
+    won = [line for line in lines(3, 3, 3) if any(line & marks == line for marks in placed)]
     found = []
     for square in range(SQUARES):
         if square not in movers:
@@ -129,5 +150,6 @@ def _cells(now: Round) -> tuple[ViewSquare, ...]:
         mine = movers[square] == ME
         mark = MARKS[now.squares.index(square) % 2]
         words = f"Square {square}, {'your' if mine else 'the bot’s'} mark"
-        found.append(ViewSquare(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1]))
+        winning = any(line >> square & 1 for line in won)
+        found.append(ViewSquare(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1], winning))
     return tuple(found)

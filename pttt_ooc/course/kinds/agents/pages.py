@@ -7,27 +7,30 @@ from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen
+from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, part_since, under_way
 from pttt_ooc.course.kinds.agents.intake import assignment_of, intake_of
+from pttt_ooc.course.kinds.agents.queue import line
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.kinds.agents.standings import standings
 from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import UNFINISHED, Team
+from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import AgentStanding
 from pttt_ooc.course.term.assignments import dates_for, term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
+from pttt_ooc.course.term.rules import AGENTS
+from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
-from pttt_ooc.service.pulse import Sign, read_sign
+from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Part
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, UsedShell
@@ -62,7 +65,7 @@ def assignment_page(request: Request, grader: UsedGrader, account: Allowed, name
         "own": own,
         "takes": dates.takes(now),
         "frozen": dates.is_frozen(now),
-        "sign": _sign(grader),
+        "sign": read_sign(grader.storage.data / ALIVE),
         "local": lambda at: shown(at, zone),
     }
     return render(request, "agents/assignment.html", account, team=team, **context)
@@ -72,22 +75,16 @@ def _sees_all(account: Account | None) -> bool:
     return isinstance(account, Staff)
 
 
-def _sign(grader: Grader) -> Sign:
-    return read_sign(grader.storage.data / ALIVE)
-
-
 def _of_team(session: Session, team: Team, assignment: int) -> list[Agent]:
     query = select(Agent).where(Agent.team_id == team.id, Agent.assignment_id == assignment)
     return list(session.scalars(query.order_by(Agent.id.desc())))
 
 
 def _own(session: Session, account: Account | None, name: str, number: int) -> Agent:
-    """An agent of the team, or any for people with rights; the same 404 for another team's as for none."""
     found = session.get(Agent, number)
-    allowed = found is not None and (_sees_all(account) or (account is not None and account.id == found.team_id))
-    if found is None or not allowed or found.assignment_id != assignment_of(session, name).id:
-        raise HTTPException(404, f"There is no agent {number} of yours in {name}.")
-    return found
+    if found is not None and found.assignment_id != assignment_of(session, name).id:
+        found = None
+    return own_or_any(found, account, f"agent {number} of yours in {name}")
 
 
 @router.post("/{name}")
@@ -112,25 +109,19 @@ def agent_part(
     request: Request, grader: UsedGrader, account: Allowed, name: Name, number: Number, seen: Seen = ""
 ) -> Response:
     """The verdict, if it has changed."""
-    context = _verdict(grader, account, name, number)
-    if context["stamp"] == seen:
-        return Response(status_code=UNCHANGED)
-    return render(request, "agents/parts/agent.html", account, **context)
+    return part_since(request, "agents/parts/agent.html", account, _verdict(grader, account, name, number), seen)
 
 
 def _verdict(grader: Grader, account: Account | None, name: str, number: int) -> dict[str, Any]:
     with grader.database.reading() as session:
         agent, assignment = _own(session, account, name, number), assignment_of(session, name)
-        before = select(func.count()).where(Agent.status.in_(UNFINISHED), Agent.id < number)
-        place = session.scalar(before) or 0 if agent.unfinished else 0
-        zone = term_of(session).zone
-    sign = _sign(grader)
+        place = next((at for at, one in enumerate(line(session)) if one.id == number), 0)
+        zone, ruling = term_of(session).zone, ruling_of(session, AGENTS, number)
     return {
+        **under_way(agent, place, grader.storage.data / ALIVE),
         "agent": agent,
         "assignment": assignment,
-        "place": place,
-        "sign": sign,
-        "stamp": f"{agent.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}",
+        "ruling": ruling,
         "local": lambda at: shown(at, zone),
     }
 
@@ -141,9 +132,7 @@ def agent_file(grader: UsedGrader, account: Allowed, name: Name, number: Number)
     with grader.database.reading() as session:
         found = _own(session, account, name, number)
     file = grader.storage.upload(found.file)
-    if not file.is_file():
-        raise HTTPException(404, f"The file of agent {number} is lost; tell the instructors.")
-    return FileResponse(file, media_type="application/octet-stream", filename=found.given)
+    return as_handed_in(file, f"agent {number}", found.given, "application/octet-stream")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -13,5 +13,10 @@ MODULE = "pttt_ooc.course.kinds.agents.worker"
 
 def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
     """Name, module and arguments of the worker, if there is an assignment of agents."""
+    return [("agents", MODULE, str(data))] if needed(database) else []
+
+
+def needed(database: Database) -> bool:
+    """Whether there is an assignment of agents."""
     with database.reading() as session:
-        return [("agents", MODULE, str(data))] if all_assignments(session, AGENTS) else []
+        return bool(all_assignments(session, AGENTS))

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.kinds.agents.head_to_head import head_to_head, league_shares
 from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import Team
+from pttt_ooc.course.models import HIDDEN, Team
 from pttt_ooc.course.term.choice import PICK, options
+from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.tables import Assignment, Pick
 from pttt_ooc.course.term.work import candidates
 
@@ -43,22 +44,30 @@ class Row:
     results: Mapping[int, tuple[float, int]]
 
 
-def entered(session: Session, data: Path, assignment: Assignment, until: float | None = None) -> dict[int, int]:
+def entered(
+    session: Session, data: Path, assignment: Assignment, until: float | None = None, public: bool = False
+) -> dict[int, int]:
     """The number of each team's agent that plays: its best, its last or the picked one, as the assignment says.
+
+    Teams that are disqualified from the assignment have none.
 
     Parameters
     ----------
     until
         Only what had begun to be uploaded by then; None: all.
+    public
+        Only what is not hidden from others.
     """
+    out = {team for team, number in disqualified(session) if number == assignment.id}
+    hidden = set(session.scalars(select(Agent.id).where(Agent.ruling == HIDDEN))) if public else set()
     picks: dict[int, dict[int, int]] = {}
     if assignment.choice == PICK:
         for pick in session.scalars(select(Pick).where(Pick.assignment_id == assignment.id).order_by(Pick.id)):
             picks.setdefault(pick.team_id, {})[pick.slot] = pick.submission
     found = {}
     for team, handed_in in candidates(session, assignment, data).items():
-        there = [one for one in handed_in if until is None or one.at <= until]
-        if chosen := options(there, assignment.choice, picks.get(team, {})):
+        there = [one for one in handed_in if (until is None or one.at <= until) and one.number not in hidden]
+        if team not in out and (chosen := options(there, assignment.choice, picks.get(team, {}))):
             found[team] = chosen[-1].chosen[0].number
     return found
 
@@ -69,11 +78,12 @@ def standings(session: Session, data: Path, assignment: Assignment, team: int | 
     Parameters
     ----------
     team, everything
-        While they are frozen, what was uploaded since counts for the team that looks only, or with `everything`.
+        What is hidden, and while they are frozen what was uploaded since, counts for the team that looks only, or with
+        `everything`.
     """
     frozen = assignment.frozen_at if assignment.dates.is_frozen(time.time()) and not everything else None
-    playing = entered(session, data, assignment, frozen)
-    if frozen is not None and team is not None:
+    playing = entered(session, data, assignment, frozen, public=not everything)
+    if team is not None and not everything:
         own = entered(session, data, assignment).get(team)
         playing = playing if own is None else {**playing, team: own}
     met, shares = head_to_head(session, playing.values()), league_shares(session, playing)

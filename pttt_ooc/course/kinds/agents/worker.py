@@ -10,25 +10,26 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.agents.head_to_head import missing
+from pttt_ooc.course.kinds.agents.queue import next_up
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.kinds.agents.standings import entered
 from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED
-from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, RETRY_SECONDS, Queue, Verdict
+from pttt_ooc.course.kinds.agents.verdicts import check_machine, judge_of, program_of, verdict_on
+from pttt_ooc.course.models import ACCEPTED, CHECKING, REJECTED
+from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.assignments import all_assignments
 from pttt_ooc.course.term.gradebook import is_graded, settle
+from pttt_ooc.course.term.rehearsals import Rehearsals
 from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.course.worker_process import Stopped, Work, run_worker
@@ -36,17 +37,13 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.extras import check_extra
-from pttt_ooc.extreme.bot_programs import BotProgram, program
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import free_cores, taken_core
-from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.source_client import ProgramError
 from pttt_ooc.service.pulse import Pulse
 
 log = logging.getLogger("pttt.agents.worker")
 _FAILURE_SECONDS = 10.0  # seconds after a failure, such as of the machine
 _TELL_SECONDS = 0.4  # seconds between two writes of the progress
-_LONGEST_TEXT = 20_000  # characters of what an agent printed or raised that are kept
 
 
 class Worker:
@@ -61,10 +58,15 @@ class Worker:
     def __init__(self, database: Database, storage: Storage, stopping: threading.Event) -> None:
         self._database, self._storage, self._stopping = database, storage, stopping
         self._queue = Queue(database, Agent, _given_up)
+        self._rehearsals = Rehearsals(database, storage.data, AGENTS, self._again)
 
     def step(self) -> bool:
-        """Judge the next agent, or play the next match of the head-to-head; returns whether there was something."""
-        return self.judge_next() or self.play_next()
+        """Judge the next agent, play the next match, or go on with a dry run; returns whether there was something."""
+        return self.judge_next() or self.play_next() or self._rehearsals.step()
+
+    def _again(self, agent: Agent) -> dict[str, Any]:
+        with self._database.reading() as session:
+            return judge_of(session, self._storage, self._stopping)(agent)
 
     # -----------------------------------------------------------------------------------------
     # Verdicts
@@ -79,7 +81,7 @@ class Worker:
         log.info("judging", extra=facts)
         try:
             outcome = self._outcome(agent, settings)
-        except (Stopped, StoppedError):
+        except Stopped:
             self._queue.put_back(agent.id, progress=0.0)
             raise Stopped from None
         except (PtttError, OSError):
@@ -104,31 +106,7 @@ class Worker:
         return None
 
     def _outcome(self, agent: Agent, settings: AgentSettings) -> dict[str, Any]:
-        from pttt_ooc.course.kinds.agents.judging import judge
-
-        try:
-            handed_in = self._program(agent, settings)
-        except ProgramError as error:
-            return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error), "progress": 1.0}
-        self._check(settings)
-        with taken_core(free_cores(), self._stopping) as core:
-            if core is None:
-                raise Stopped
-            conditions = replace(settings.conditions, core=core)
-            found = asdict(judge(handed_in, settings, conditions, self._reporter(agent.id), self._stopping))
-        status = ACCEPTED if found.pop("accepted") else REJECTED
-        for name in ("detail", "printed"):
-            found[name] = found[name][-_LONGEST_TEXT:]
-        return {**found, "status": status, "progress": 1.0}
-
-    def _program(self, agent: Agent, settings: AgentSettings) -> BotProgram:
-        content = self._storage.upload(agent.file).read_bytes()
-        return program(agent.given, content, settings.sandbox, settings.conditions.python)
-
-    @staticmethod
-    def _check(settings: AgentSettings) -> None:
-        if settings.sandbox:
-            check_walls()
+        return verdict_on(self._storage, agent, settings, self._stopping, self._reporter(agent.id))
 
     def _reporter(self, number: int) -> Callable[[float], None]:
         last = time.monotonic()
@@ -154,8 +132,8 @@ class Worker:
         (first, second), settings, is_last = found
         from pttt_ooc.course.kinds.agents.judging import meet
 
-        self._check(settings)
-        programs = self._program(first, settings), self._program(second, settings)
+        check_machine(settings)
+        programs = program_of(self._storage, first, settings), program_of(self._storage, second, settings)
         with taken_core(free_cores(), self._stopping) as core:
             if core is None:
                 raise Stopped
@@ -163,28 +141,41 @@ class Worker:
                 counts = meet(programs, settings, replace(settings.conditions, core=core), self._stopping)
             except StoppedError:
                 raise Stopped from None
-        try:
-            with self._database.writing() as session:
-                session.add(AgentMatch(first_id=first.id, second_id=second.id, **counts))
-        except IntegrityError:  # a team was removed meanwhile
+        if not self._keep_match(first.id, second.id, counts):
             return True
         log.info("played", extra={"first": first.id, "second": second.id, "wins": counts["wins"]})
         if is_last:
             self._settle("head-to-head played")
         return True
 
+    def _keep_match(self, first: int, second: int, counts: dict[str, int]) -> bool:
+        """Write a match down, unless a team was removed or an agent is judged again meanwhile."""
+        try:
+            with self._database.writing() as session:
+                rows = [session.get(Agent, number) for number in (first, second)]
+                if any(row is None or row.status != ACCEPTED for row in rows):
+                    return False
+                session.add(AgentMatch(first_id=first, second_id=second, **counts))
+        except IntegrityError:
+            return False
+        return True
+
     def _next_match(self) -> tuple[tuple[Agent, Agent], AgentSettings, bool] | None:
-        """Two agents that are to meet, how, and whether all others of their assignment have met."""
+        """Two agents that are to meet, how, and whether all others of their assignment that count have met."""
         with self._database.reading() as session:
             for assignment in all_assignments(session, AGENTS):
                 settings = settings_of(assignment.settings)
                 if not settings.league:
                     continue
-                playing = entered(session, self._storage.data, assignment).values()
-                pair = missing(session, playing)
+                counting = entered(session, self._storage.data, assignment)
+                public = entered(session, self._storage.data, assignment, public=True)
+                pair = missing(session, counting.values())
+                is_last = pair is not None and missing(session, counting.values(), without=pair) is None
+                if pair is None and public != counting:
+                    pair = missing(session, public.values())
                 if pair is not None:
                     first, second = (session.get_one(Agent, number) for number in pair)
-                    return (first, second), settings, missing(session, playing, without=pair) is None
+                    return (first, second), settings, is_last
         return None
 
     def _settle(self, because: str) -> None:
@@ -195,20 +186,6 @@ class Worker:
                     settle(session, self._storage.data, because)
         except (PtttError, SQLAlchemyError):
             log.exception("grades could not be settled")
-
-
-def next_up(session: Session) -> Agent | None:
-    """The agent to judge now: of the team that has none judged, or whose last verdict is longest ago."""
-    waiting = session.scalars(select(Agent).where(Agent.status.in_(UNFINISHED)).order_by(Agent.id)).all()
-    now = time.time()
-    due = [one for one in waiting if not (one.attempts and one.status == QUEUED and _lately(one.changed_at, now))]
-    judged = select(Agent.team_id, func.max(Agent.changed_at)).where(Agent.status.not_in(UNFINISHED))
-    served: dict[int, float] = {team: at for team, at in session.execute(judged.group_by(Agent.team_id))}
-    return min(due, key=lambda one: (served.get(one.team_id, 0.0), one.id), default=None)
-
-
-def _lately(at: float, now: float) -> bool:
-    return now - RETRY_SECONDS < at <= now  # the clock may have been put back
 
 
 def _given_up(number: int) -> Verdict:

@@ -30,7 +30,7 @@ def open_league(
         str | None, typer.Option(metavar="NAME", help="Game of a new grader.  [default: pttt-abrupt]")
     ] = None,
 ) -> None:
-    """Let the teams of a grader hand in bots, from its next start on.
+    """Let the teams of a grader hand in bots; a grader that is being served takes them within seconds.
 
     Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
     the tournament begins.  Where there is no grader yet, it is made.

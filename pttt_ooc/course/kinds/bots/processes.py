@@ -22,11 +22,16 @@ def further_workers(data: Path, database: Database) -> list[tuple[str, ...]]:
     PtttError
         If its settings are refused, or its database cannot be used.
     """
-    with database.reading() as session:
-        names = [name for name in further_leagues(session) if is_there(league_directory(data, name))]
+    names = needed(data, database)[1]
     for name in names:
         kept_file(League(league_directory(data, name)).database, "Bots")
     return [(f"league {name}", WORKER, str(league_directory(data, name))) for name in names]
+
+
+def needed(data: Path, database: Database) -> tuple[bool, list[str]]:
+    """Whether the course has a league of its own, and the further ones that are open and that assignments name."""
+    with database.reading() as session:
+        return is_there(data), [name for name in further_leagues(session) if is_there(league_directory(data, name))]
 
 
 def pages(data: Path) -> list[Pages]:

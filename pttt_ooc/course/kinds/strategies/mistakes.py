@@ -10,13 +10,15 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.context import Grader
 from pttt_ooc.course.handlers import Bearer, Number
+from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.api import waiting
-from pttt_ooc.explore.explorer import Explorer, UsedExplorer
+from pttt_ooc.explore.explorer import Explorer, GameName, UsedExplorer
+from pttt_ooc.explore.losses import ROUNDING, loss_row
 from pttt_ooc.explore.schemas import MistakesOut, WaitOut
 from pttt_ooc.explore.sources import SOLUTION
 from pttt_ooc.rules.game import Game
@@ -31,7 +33,6 @@ from pttt_ooc.web.shell import Account
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")
 _BAR = 704  # width of the picture of the parts
-_ROUNDING = 1e-12
 _SEEN = 2  # a shorter piece of the picture is not seen
 _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainder"}
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
@@ -78,20 +79,31 @@ def _own(grader: Grader, account: Account | None, number: int) -> Submission:
     return found
 
 
-async def _own_submission(grader: UsedGrader, account: Signed, number: Number) -> Submission:
+def _grader_of(explorer: UsedExplorer) -> Grader:
+    """The grader of the game that is meant."""
+    assert isinstance(explorer.sources, SubmittedSources)
+    return explorer.sources.grader
+
+
+GameGrader = Annotated[Grader, Depends(_grader_of)]
+
+
+async def _own_submission(grader: GameGrader, account: Signed, number: Number) -> Submission:
     return await run_in_threadpool(_own, grader, account, number)
 
 
 @router.get("/submissions/{number}/mistakes")
 async def mistakes(
     request: Request,
-    grader: UsedGrader,
+    grader: GameGrader,
     explorer: UsedExplorer,
     account: Signed,
     submission: Annotated[Submission, Depends(_own_submission)],
+    game: GameName = "",
 ) -> Response:
     """The parts of a submission's exploitability."""
-    context: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
+    context: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game, "of": game}
+    context["back"] = f"/games/{game}/submissions/{submission.id}" if game else f"/submissions/{submission.id}"
     try:
         answer = await _ask(grader, explorer, account, submission)
     except _MissingError as missing:
@@ -116,7 +128,7 @@ async def mistakes(
     },
 )
 async def mistakes_facts(
-    grader: UsedGrader, explorer: UsedExplorer, team: Bearer, number: Number
+    grader: GameGrader, explorer: UsedExplorer, team: Bearer, number: Number
 ) -> MistakesOut | Response:
     """The parts of the exploitability of one of your own accepted submissions."""
     submission = await run_in_threadpool(_own, grader, team, number)
@@ -163,7 +175,7 @@ def _answered(
         **context,
         told=answer,
         bar=_bar(answer),
-        rows=[_row(explorer.game, answer, one, key, context["me"]) for one in _worst(answer)],
+        rows=[_row(explorer.game, answer, one, key, context["me"], context["of"]) for one in _worst(answer)],
         opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
@@ -173,7 +185,7 @@ def _answered(
 
 def _worst(answer: Message) -> list[Mapping[str, Any]]:
     """The infosets of both sums, the worst first, without losses by rounding."""
-    lost = [one for one in answer["infosets"] if one["loss"] > _ROUNDING]
+    lost = [one for one in answer["infosets"] if one["loss"] > ROUNDING]
     return sorted(lost, key=lambda one: -float(one["loss"]))
 
 
@@ -192,19 +204,14 @@ def _bar(answer: Message) -> Bar:
     return Bar(_BAR, words, tuple(pieces), end if answer["remainder"] < 0 and end <= _BAR - _SEEN else None)
 
 
-def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: int) -> dict[str, Any]:
+def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: int, of: str) -> dict[str, Any]:
     """One of the worst infosets, with its page, on which the submission meets the solution."""
     strategies = (key, SOLUTION) if player == 0 else (SOLUTION, key)
     total = answer["own_mistakes"] + answer["openings"]
     return {
-        "infoset": one["infoset"],
-        "player": one["player"],
-        "board": boards.known_board(game, one["player"], one["infoset"]),
+        **loss_row(game, one, Address(one["player"], one["infoset"], strategies, game=of)),
         "kind": _KINDS[one["kind"]],
-        "loss": one["loss"],
-        "images": one["images"],
         "share": f"{100 * one['loss'] / total:.1f}",
-        "address": str(Address(one["player"], one["infoset"], strategies)),
     }
 
 

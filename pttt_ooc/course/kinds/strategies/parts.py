@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fastapi import FastAPI
 
 from pttt_ooc.course.app import create_app
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.games.exploring import OfFurtherGames
 from pttt_ooc.course.kinds.strategies import mistakes
 from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
 from pttt_ooc.explore import play
@@ -16,6 +18,7 @@ from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.play_api import Playing
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.parts import Link, Part
 
@@ -28,11 +31,21 @@ def parts_at(grader: Grader, address: str) -> list[Part]:
 
 
 def parts_of(grader: Grader, client: Client) -> list[Part]:
-    """The parts Explore and Play, which ask the answerer through `client`."""
-    submitted, game = SubmittedSources(grader), grader.settings.rules
-    games = Games(grader.storage.data, AskedOpponents(game, client, submitted.open_to_play))
-    explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
-    return [explorer, play.part_of(games)]
+    """The parts Explore and Play, which ask the answerer through `client`; and those of further games, as they come."""
+    explorer = replace(_explorer(grader, client), others=OfFurtherGames(grader, _explorer))
+    further = OfFurtherGames(grader, lambda own, asked: Playing(_games(own, asked)))
+    playing = play.part_of(_games(grader, client))
+    state = replace(playing.state, others=further)  # type: ignore[type-var]
+    return [part_of(explorer, mistakes.router, mistakes.programs), replace(playing, state=state)]
+
+
+def _explorer(grader: Grader, client: Client) -> Explorer:
+    return Explorer(grader.settings.rules, client, SubmittedSources(grader))
+
+
+def _games(grader: Grader, client: Client) -> Games:
+    opened = SubmittedSources(grader).open_to_play
+    return Games(grader.storage.data, AskedOpponents(grader.settings.rules, client, opened))
 
 
 def app_of(grader: Grader, *parts: Part) -> FastAPI:

@@ -28,6 +28,11 @@ class SubmittedSources:
     def __init__(self, grader: Grader) -> None:
         self._grader = grader
 
+    @property
+    def grader(self) -> Grader:
+        """The grader that has the submissions."""
+        return self._grader
+
     def offered(self, account: Account | None) -> Sequence[Source]:
         """The solution, the baseline, and the accepted submissions of the team that is signed in."""
         solution = [self.solution] if self.place.is_dir() else []

@@ -1,8 +1,8 @@
-"""How much code two bots share, by normalised tokens: winnowing (Schleimer, Wilkerson, Aiken, SIGMOD 2003).
+"""How much code two bots or agents share, by normalised tokens: winnowing (Schleimer, Wilkerson, Aiken, SIGMOD 2003).
 
 Names, numbers, texts, comments and white space make no difference: of a file only the kinds of its tokens are left.
 Every run of :data:`GRAM` + :data:`WINDOW` - 1 tokens that two files share is found.  What a file shares with the code
-that the package hands out, or plays with, is counted apart.  A hint, no verdict.
+that everybody has, because the package or the course hands it out, is counted apart.  A hint, no verdict.
 """
 
 from __future__ import annotations
@@ -10,15 +10,21 @@ from __future__ import annotations
 import keyword
 import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 
+from pttt_ooc.arena import agents
 from pttt_ooc.extreme.bot_programs import OWN
 from pttt_ooc.extreme.kit import kit_text
 
 GRAM, WINDOW = 24, 8
 NEAR = 0.4
-"""Share of code from which two bots are told."""
+"""Share of code from which two files are told."""
+
+FOLDER = "handed-out"
+"""The directory in a course's directory with code that it hands out itself."""
 
 _TOKEN = re.compile(
     r"(?P<comment>\#[^\n]*)"
@@ -53,11 +59,29 @@ def fingerprints(source: str) -> frozenset[int]:
     return frozenset(min(hashes[at : at + WINDOW]) for at in windows)
 
 
+Library = Mapping[str, frozenset[int]]
+"""The fingerprints of each file that everybody has, by its name."""
+
+
 @cache
-def evaluator_code() -> frozenset[int]:
-    """The fingerprints of what everybody has: the kit for teams and the package's own bots."""
-    texts = [kit_text(), *(path.read_text(encoding="utf-8") for path in sorted(OWN.glob("*.py")))]
-    return frozenset().union(*(fingerprints(text) for text in texts))
+def shipped_bots() -> Library:
+    """What everybody who writes a bot has: the kit for teams, and the package's own bots."""
+    return {"the kit": fingerprints(kit_text()), **_of_files(OWN, "*_bot.py")}
+
+
+@cache
+def shipped_agents() -> Library:
+    """What everybody who writes an agent has: the arena's own agents."""
+    return _of_files(Path(agents.__file__).parent, "*.py")
+
+
+def handed_out(data: Path) -> Library:
+    """What the course in `data` hands out itself, such as its own evaluator: Python files in :data:`FOLDER`."""
+    return _of_files(data / FOLDER, "**/*.py")
+
+
+def _of_files(folder: Path, pattern: str) -> Library:
+    return {str(path.relative_to(folder)): _of(path.read_bytes()) for path in sorted(folder.glob(pattern))}
 
 
 @lru_cache(1024)
@@ -67,17 +91,28 @@ def _of(content: bytes) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Code:
-    """A bot's own code, without what is everybody's, and the share of it that is everybody's."""
+    """A file's own code, without what is everybody's.
+
+    Attributes
+    ----------
+    handed_out
+        The share of it that is everybody's, from 0 to 1.
+    nearest
+        The file from which most of that is; empty: none.
+    """
 
     own: frozenset[int]
     handed_out: float
+    nearest: str
 
     @classmethod
-    def of(cls, content: bytes) -> Code:
+    def of(cls, content: bytes, library: Library) -> Code:
         """Of a file."""
         found = _of(content)
-        common = found & evaluator_code()
-        return cls(found - common, len(common) / len(found) if found else 0.0)
+        shares = {name: len(found & known) for name, known in library.items()}
+        common = found & frozenset().union(*library.values())
+        nearest = max(shares, key=lambda name: shares[name]) if common else ""
+        return cls(found - common, len(common) / len(found) if found else 0.0, nearest)
 
     def shared(self, other: Code) -> float:
         """The share of the smaller one's own code that is in the other one, too; 0 to 1."""

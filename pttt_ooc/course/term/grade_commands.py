@@ -1,0 +1,233 @@
+"""The commands ``pttt course ...`` about grades and decisions: points, deadlines of teams, what teams see, the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.course.term.commands import (
+    AssignmentArgument,
+    ByOption,
+    ReasonOption,
+    TeamArgument,
+    course,
+    opened,
+    tell,
+)
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from pttt_ooc.course.term.decisions import Desk
+    from pttt_ooc.course.term.tables import GradeRow
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
+    course.command(epilog="Example: pttt course grades --format canvas -o grades.csv --data grader")(grades)
+    course.command(epilog="Example: pttt course mark 'Team A' extreme search 18 --comment 'Clear.' --data grader")(mark)
+    course.command(
+        epilog="Example: pttt course adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data grader"
+    )(adjust)
+    course.command(epilog="Example: pttt course extend 'Team A' extreme '2027-03-01 23:55' --reason ill")(extend)
+    course.command(epilog="Example: pttt course release extreme --data grader")(release)
+    course.command(epilog="Example: pttt course history 'Team A' extreme --data grader")(history)
+    course.command(epilog="Example: pttt course log --data grader")(log)
+    course.command(epilog="Example: pttt course announce 'The viva' --text 'Room 32-144, on 3 March.'")(announce)
+
+
+@contextmanager
+def _desk(data: Path, by: str) -> Iterator[Desk]:
+    """The decisions of one transaction."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.decisions import Desk
+
+        with database.writing() as session:
+            yield Desk(session, data, by)
+
+
+def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
+    """Grades that have changed, for programs."""
+    from pttt_ooc.course.models import Team
+    from pttt_ooc.course.term.tables import Assignment
+
+    found = []
+    for row in rows:
+        team, assignment = session.get(Team, row.team_id), session.get(Assignment, row.assignment_id)
+        assert team is not None and assignment is not None
+        found.append({"team": team.own_name, "assignment": assignment.name, "points": row.points})
+    return found
+
+
+def grade_lines(told: list[dict[str, Any]]) -> list[str]:
+    """The same for people."""
+    from pttt_ooc.course.names import shown
+
+    points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
+    lines = [f"{shown(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
+    return lines or ["No grade changes."]
+
+
+def grades(
+    assignment: Annotated[str | None, typer.Option(metavar="NAME", help="Only this assignment.")] = None,
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv, json, canvas or gradescope.")] = "csv",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; default: print them.")
+    ] = None,
+    as_json: JsonOption = False,
+    force: ForceOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """Settle all grades, and export them."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.exports import export
+        from pttt_ooc.course.term.gradebook import settle
+        from pttt_ooc.disk.files import atomic_write_text
+        from pttt_ooc.disk.rights import private
+
+        if output is not None:
+            check_output(output, [data], force=force)
+        with database.writing() as session:
+            settle(session, data, "grades exported")
+            text = export(session, "json" if as_json else form, assignment)
+        if output is None:
+            print(text, end="")
+        else:
+            with private():
+                atomic_write_text(output, text)
+
+
+def _decided(desk: Desk, rows: list[GradeRow], as_json: bool, facts: dict[str, Any]) -> None:
+    told = grade_facts(desk.session, rows)
+    tell({**facts, "grades": told}, as_json, grade_lines(told))
+
+
+def mark(
+    team: TeamArgument,
+    assignment: AssignmentArgument,
+    criterion: Annotated[str, typer.Argument(metavar="CRITERION", help="Of the rubric.")],
+    points: Annotated[float, typer.Argument(metavar="POINTS", help="From 0 to the criterion's points.")],
+    comment: Annotated[str, typer.Option(metavar="TEXT", help="For the team.")] = "",
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Give points by hand for a criterion of the rubric; they replace earlier ones."""
+    with _desk(data, by) as desk:
+        rows = desk.mark(team, assignment, criterion, points, comment)
+        facts = {"team": team, "assignment": assignment, "criterion": criterion, "points": points}
+        _decided(desk, rows, as_json, facts)
+
+
+def adjust(
+    team: TeamArgument,
+    assignment: AssignmentArgument,
+    points: Annotated[float, typer.Option(metavar="POINTS", help="More, or fewer: --points=-5.")],
+    reason: ReasonOption,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Give points more or fewer, with a reason."""
+    with _desk(data, by) as desk:
+        rows = desk.adjust(team, assignment, points, reason)
+        _decided(desk, rows, as_json, {"team": team, "assignment": assignment, "points": points})
+
+
+def extend(
+    team: TeamArgument,
+    assignment: AssignmentArgument,
+    until: Annotated[str, typer.Argument(metavar="TIME", help="The new deadline; none takes it back.")],
+    reason: ReasonOption,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Move a team's deadline; the end of late uploads moves with it."""
+    with _desk(data, by) as desk:
+        given = None if until == "none" else until
+        rows = desk.extend(team, assignment, given, reason)
+        _decided(desk, rows, as_json, {"team": team, "assignment": assignment, "until": given})
+
+
+def release(
+    assignment: AssignmentArgument,
+    hide: Annotated[bool, typer.Option("--hide", help="Hide the points again.")] = False,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Show teams their points for an assignment."""
+    with _desk(data, by) as desk:
+        desk.release(assignment, not hide)
+    sentence = f"Teams {'no longer ' if hide else ''}see their points for {assignment}."
+    tell({"assignment": assignment, "released": not hide}, as_json, [sentence])
+
+
+def _shown(points: float | None) -> str:
+    return "–" if points is None else f"{points:g}"
+
+
+def history(
+    team: TeamArgument, assignment: AssignmentArgument, as_json: JsonOption = False, data: DataOption = GRADER
+) -> None:
+    """Show all grades that a team has had for an assignment, and why they changed."""
+    with opened(data) as database:
+        from pttt_ooc.course.names import shown as readable
+        from pttt_ooc.course.teams import find_team
+        from pttt_ooc.course.term import gradebook
+        from pttt_ooc.course.term.assignments import find_assignment, term_of
+        from pttt_ooc.course.term.dates import shown
+        from pttt_ooc.errors import GraderError
+
+        with database.reading() as session:
+            found = find_team(session, team)
+            if found is None:
+                raise GraderError(f"There is no team {readable(team)}; `pttt course teams` lists them.")
+            zone = term_of(session).zone
+            rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
+            told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]
+            text = [f"{shown(row.at, zone)}  {_shown(row.points):>6}  {row.because}" for row in rows]
+    tell(told, as_json, text or ["There is no grade yet."])
+
+
+def log(
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="So many lines, the latest first.")] = 50,
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """Show what people with rights have done."""
+    with opened(data) as database:
+        from pttt_ooc.course.term.assignments import term_of
+        from pttt_ooc.course.term.audit import lines
+        from pttt_ooc.course.term.dates import shown
+
+        with database.reading() as session:
+            zone = term_of(session).zone
+            found = lines(session, most)
+            told = [{"at": one.at, "by": one.by, "what": one.what, "facts": one.facts} for one in found]
+            text = [
+                f"{shown(one.at, zone)}  {one.by}: {one.what} {json.dumps(one.facts, ensure_ascii=False)}"
+                for one in found
+            ]
+    tell(told, as_json, text or ["The log is empty."])
+
+
+def announce(
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],
+    text: Annotated[str, typer.Option(metavar="TEXT", help="What there is to say.")] = "",
+    as_json: JsonOption = False,
+    data: DataOption = GRADER,
+    by: ByOption = "console",
+) -> None:
+    """Tell everybody something: on the page Assignments, and in its Atom feed."""
+    with _desk(data, by) as desk:
+        desk.announce(title, text)
+    tell({"title": title, "text": text}, as_json, ["It is on the page Assignments."])

@@ -1,0 +1,61 @@
+"""Numbers in the tables of all pages that a site on this machine serves: one form a column."""
+
+import json
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pttt_ooc.arena import round_robin
+from pttt_ooc.arena.matches.runner import run
+from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.settings import RoundRobin
+from pttt_ooc.cli.site import site_pages
+from pttt_ooc.disk.manifests import write_manifest
+from pttt_ooc.extreme.pages.exports import parts as tournament_parts
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.local_process import parts_of
+from pttt_ooc.web.shell import Shell
+from tests.arena.arena_pages import application
+from tests.extreme.match_kit import made
+from tests.kits.columns import assert_one_form_a_column, form_of, problems
+
+
+def table(*cells):
+    rows = "".join(f"<tr><th>row</th><td>{cell}</td></tr>" for cell in cells)
+    return f"<table><thead><tr><th>What</th><th>Number</th></tr></thead><tbody>{rows}</tbody></table>"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [("0", "0.0001"), ("0.12345", "2.63 × 10⁻⁵"), ("1.5 s", "200 ms"), ("-0.5",), ("0.000 s",), ("48.45 %", "12 %")],
+)
+def test_what_is_wrong_is_found(cells):
+    assert problems(table(*cells))
+
+
+def test_what_is_right_is_let_through():
+    right = [("0.10000", "<0.00001", ">−0.00001"), ("−1", "12 345"), ("<0.001 s", "1.250 s"), ("", "–", "0.5")]
+    assert [problems(table(*cells)) for cells in right] == [[]] * len(right)
+    assert form_of("9.50\xa0×\xa010⁻⁴") == "exponent" and form_of("ten") is None
+
+
+def test_all_pages_of_a_site(tmp_path):
+    for text, name in (("mnk:3x3+need3", "small"), ("ultimate", "big")):
+        run(Match(text, ("random", "mcts:nodes=5"), 2), tmp_path / "arena" / name)
+    asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=5"], games=4)
+    round_robin.conduct("both", asked, tmp_path / "arena/robin", 1, lambda sentence: None)
+    tournament = made(tmp_path / "extreme")
+    for game, gap in (("pttt-abrupt", 1.9e-14), ("pttt-2x4k3-abrupt", 9.5e-4)):
+        (tmp_path / game / "full").mkdir(parents=True)
+        facts = {"game": game, "solution": {"value": 0.55, "nashconv": gap}}
+        write_manifest(tmp_path / game / "full/evaluate.json", "evaluate", **facts)
+    with application(tmp_path / "arena") as app, TestClient(app, base_url="http://here") as client:
+        assert_one_form_a_column(client, "/arena/matches", 3)
+        assert_one_form_a_column(client, "/arena/standings", 1)
+    home = parts_of(json.dumps([site_pages(tmp_path)[0].parts]))
+    with TestClient(make_application(Shell("Site", "", home)), base_url="http://here") as client:
+        text = client.get("/").text
+        assert problems(text) == [] and "1.90\xa0×\xa010⁻¹⁴" in text
+    app = make_application(Shell("Site", "", tournament_parts(str(tournament.directory))))
+    with TestClient(app, base_url="http://here") as client:
+        assert_one_form_a_column(client, "/extreme/standings", 5)
