@@ -16,7 +16,7 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.games import certificates as game_certificates
 from pttt_ooc.course.games import pages as games
 from pttt_ooc.course.kinds.agents import pages as agents
-from pttt_ooc.course.kinds.bots import submission_pages as bots
+from pttt_ooc.course.kinds.bots import further_pages as bots
 from pttt_ooc.course.limits import SubmissionError, in_words
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
@@ -25,6 +25,7 @@ from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
 from pttt_ooc.course.term import account_pages, desk_pages, openid_pages, team_pages
 from pttt_ooc.course.term import pages as course_pages
+from pttt_ooc.course.term.rules import FIGURE_NAMES
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
@@ -115,6 +116,7 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             "STEPS": figures.STEPS,
             "NOISE": NOISE,
             "TIE": TIE,
+            "FIGURES": FIGURE_NAMES,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
             "in_words": in_words,

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from pttt_ooc.explore.scales import BELIEF, LOSS, OURS, PROBABILITY, REGRET, VALUE, Scale
 from pttt_ooc.rules.game import Game, Squares
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
 from pttt_ooc.show.numbers import decimals, listed, probability
 from pttt_ooc.show.pictures import MARKS
 
 SIZE = 100  # units of a square
-_DARKEST = 0.75
-_LEAST = 0.00005  # smaller losses would be shown as 0.0000
+SUPPORT = "support"
+SCALES: Mapping[str, Scale] = {"probability": PROBABILITY, "value": VALUE, "belief": BELIEF, "regret": REGRET}
+"""The scale of each layer of a board; the layer :data:`SUPPORT` has none."""
+
+Numbers = Mapping[str, Any]
+_LEAST = 0.000005  # smaller numbers would be shown as 0.00000
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What a square shows of one strategy.
+
+    Attributes
+    ----------
+    tone, opacity
+        Its shade: see :mod:`pttt_ooc.explore.scales`.
+    figure
+        Its number, as short as a square needs.
+    faint
+        Whether the number is about 0.
+    hollow
+        Whether the strategies never reach what follows, so that only the edge is shaded.
+    played
+        Whether the square has the sign of some equilibrium's support.
+    """
+
+    tone: str = ""
+    opacity: str = "0"
+    figure: str = ""
+    faint: bool = False
+    hollow: bool = False
+    played: bool = False
+
+
+_UNKNOWN = Layer(figure="?", faint=True, hollow=True)
 
 
 @dataclass(frozen=True)
@@ -25,16 +60,10 @@ class BoardSquare:
         Its number, and its upper left corner.
     mark, own
         The known mark, and whether it is the player's own.
-    opacity
-        The opacity of its shade.
-    figure, small
-        The large number, and the small one below.
-    faint
-        Whether the large number is about 0.
+    layers
+        What it shows: nothing, one strategy, or two, the first above the second.
     spoken
         All of this in words.
-    support, played
-        Whether it is in the support of the strategy, and of some equilibrium.
     """
 
     square: int
@@ -42,13 +71,8 @@ class BoardSquare:
     y: int
     mark: str = ""
     own: bool = False
-    opacity: str = "0"
-    figure: str = ""
-    small: str = ""
-    faint: bool = False
+    layers: tuple[Layer, ...] = ()
     spoken: str = ""
-    support: bool = False
-    played: bool = False
 
 
 def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
@@ -64,99 +88,126 @@ def known_board(game: Game, player: int, infoset: str) -> list[BoardSquare]:
     ]
 
 
+def tinted(game: Game, square: int, tone: str) -> BoardSquare:
+    """A square in the darkest shade."""
+    return BoardSquare(square, *_corner(game, square), layers=(Layer(tone, PROBABILITY.opacity(1.0)),))
+
+
 def strategy_board(
-    game: Game,
-    player: int,
-    infoset: str,
-    shown: Sequence[float | None],
-    values: Sequence[float | None],
-    classes: Sequence[Sequence[int]] = (),
-    played: Sequence[int] = (),
+    game: Game, player: int, infoset: str, answers: Sequence[Mapping[str, Any]], layer: str = "probability"
 ) -> list[BoardSquare]:
-    """What a strategy does at an infoset, with the value of each attempt.
+    """What one strategy does at an infoset, or two of them on one board.
 
     Parameters
     ----------
-    shown, values
-        For each square; None where it may not be attempted, or has no value.
-    classes
-        Squares that mirror each other: the first shows the probability of all, the others name the first.
-    played
-        The squares in the support of some equilibrium.
+    answers
+        The answerer's answer about each strategy: ``numbers``, ``beliefs``, ``classes`` of squares that mirror each
+        other, of which the first shows the probability of all, and ``equilibria``.
+    layer
+        What is shown: one of :data:`SCALES`, or :data:`SUPPORT`.
     """
     marks = known_marks(game, player, infoset)
-    alike = {square: one for one in classes for square in one}
-    sums = [None if p is None else sum(shown[s] or 0.0 for s in alike.get(n, (n,))) for n, p in enumerate(shown)]
-    most = max((p for p in sums if p is not None), default=0.0)
+    alike = {square: one for one in answers[0]["classes"] for square in one}
     cells = []
-    for square, p in enumerate(sums):
-        value, same = values[square], alike.get(square, (square,))
+    for square in range(game.squares):
         if square in marks:
             cells.append(_marked(game, square, marks[square], player))
-        elif p is not None and square != same[0]:
-            spoken = f"square {square}: mirrors square {same[0]}"
-            opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
-            cells.append(
-                BoardSquare(square, *_corner(game, square), "", False, opacity, f"={same[0]}", "", False, spoken)
-            )
-        elif p is not None:
-            spoken = f"probability {probability(p)}" + ("" if value is None else f", value {decimals(value, 3)}")
-            small = "" if value is None else _signed(value)
-            squares = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
-            cells.append(_cell(game, square, p, most, small, f"{squares}: {spoken}"))
-    support = {square for square, p in enumerate(sums) if p and square == alike.get(square, (square,))[0]}
-    return [_supported(cell, cell.square in support, cell.square in played) for cell in cells]
+            continue
+        same = alike.get(square, (square,))
+        layers = tuple(_layer(answer, same, square, layer) for answer in answers)
+        told = [_spoken(answer, same, square, layer) for answer in answers]
+        name = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
+        mirrors = f"square {square}: mirrors square {same[0]}"
+        spoken = f"{name}: {'; beside it '.join(told)}" if square == same[0] else mirrors
+        cells.append(BoardSquare(square, *_corner(game, square), layers=layers, spoken=spoken))
+    return cells
 
 
-def _supported(cell: BoardSquare, support: bool, played: bool) -> BoardSquare:
-    """A square with its marks, and with words for them."""
-    of = ["this strategy"] * support + ["some equilibrium"] * played
-    spoken = f"{cell.spoken}, in the support of {listed(of)}" if of else cell.spoken
-    return replace(cell, support=support, played=played, spoken=spoken)
+def _layer(answer: Mapping[str, Any], same: Sequence[int], square: int, layer: str) -> Layer:
+    """What a square, which mirrors the squares `same`, shows of one strategy."""
+    facts, first = answer["numbers"], square == same[0]
+    p = _together(facts, same)
+    hollow = bool(facts["arbitrary"]) or (not p and layer != "belief")
+    if layer == SUPPORT:
+        played = (answer["equilibria"] or {}).get("squares", ())
+        tone, opacity = (OURS, PROBABILITY.opacity(0.5)) if p else ("", "0")
+        return Layer(tone, opacity, hollow=hollow, played=square in played)
+    numbers: dict[str, float | None] = {
+        "probability": p,
+        "value": facts["action_values"][same[0]],
+        "belief": answer["beliefs"]["marks"][square],
+        "regret": facts["regrets"][same[0]],
+    }
+    number = numbers[layer]
+    if number is None:
+        return _UNKNOWN
+    figure = _SHORT[layer](number) if first or layer == "belief" else f"={same[0]}"
+    return _shade(number, SCALES[layer], figure, hollow)
+
+
+def _together(facts: Numbers, same: Sequence[int]) -> float:
+    """The probability of squares that mirror each other."""
+    return sum(facts["probabilities"][square] or 0.0 for square in same)
+
+
+def _spoken(answer: Mapping[str, Any], same: Sequence[int], square: int, layer: str) -> str:
+    facts = answer["numbers"]
+    p, value = _together(facts, same), facts["action_values"][same[0]]
+    told = [f"probability {probability(p)}"] + ([] if value is None else [f"value {decimals(value, 3)}"])
+    if layer == "belief" and answer["beliefs"]["marks"][square] is not None:
+        told.append(f"mark of the opponent {probability(answer['beliefs']['marks'][square])}")
+    if layer == "regret" and facts["regrets"][same[0]] is not None:
+        told.append(f"regret {_small(facts['regrets'][same[0]])}")
+    played = (answer["equilibria"] or {}).get("squares", ())
+    of = ["this strategy"] * (p > 0) + ["some equilibrium"] * (square in played)
+    return ", ".join([*told, f"in the support of {listed(of)}"] if of else told)
 
 
 def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:
-    """The probability of a mark of the opponent, for each square."""
-    known = known_marks(game, player, infoset)
-    cells = []
-    for square in range(game.squares):
-        p = marks[square]
-        if square in known:
-            cells.append(_marked(game, square, known[square], player))
-        elif p is None:
-            cells.append(BoardSquare(square, *_corner(game, square), figure="?", spoken=f"square {square}: not known"))
-        else:
-            cells.append(_cell(game, square, p, 1.0, "", f"square {square}: {probability(p)}"))
-    return cells
+    """The probability of a mark of the opponent, for each square; None: it is not known."""
+    return _shaded(game, player, infoset, marks, BELIEF, _figure, probability)
+
+
+def row_board(game: Game, player: int, infoset: str, row: Sequence[float]) -> list[BoardSquare]:
+    """The probability of an attempt of each square; what is never attempted is hollow."""
+    return _shaded(game, player, infoset, row, PROBABILITY, _figure, probability, hollow=True)
 
 
 def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[BoardSquare]:
     """The loss after an attempt of each square; None where it may not be attempted."""
-    known = known_marks(game, player, infoset)
-    most = max((loss for loss in lost if loss is not None), default=0.0)
-    cells = []
-    for square in range(game.squares):
-        if square in known:
-            cells.append(_marked(game, square, known[square], player))
+    return _shaded(game, player, infoset, [loss or 0.0 for loss in lost], LOSS, _loss, _loss)
+
+
+def _shaded(
+    game: Game,
+    player: int,
+    infoset: str,
+    numbers: Sequence[float | None],
+    scale: Scale,
+    short: Callable[[float], str],
+    long: Callable[[float], str],
+    hollow: bool = False,
+) -> list[BoardSquare]:
+    """A number for each square without a known mark; `hollow`: a square with 0 is hollow."""
+    marks, cells = known_marks(game, player, infoset), []
+    for square, number in enumerate(numbers):
+        if square in marks:
+            cells.append(_marked(game, square, marks[square], player))
         else:
-            loss = lost[square] or 0.0
-            figure = "0" if loss < _LEAST else decimals(loss, 4)
-            opacity = f"{_DARKEST * loss / most:.3f}" if most > _LEAST else "0"
-            spoken = f"square {square}: {figure}"
-            cells.append(
-                BoardSquare(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken)
-            )
+            spoken = f"square {square}: {'not known' if number is None else long(number)}"
+            layer = _UNKNOWN if number is None else _shade(number, scale, short(number), hollow and not number)
+            cells.append(BoardSquare(square, *_corner(game, square), layers=(layer,), spoken=spoken))
     return cells
+
+
+def _shade(number: float, scale: Scale, figure: str, hollow: bool) -> Layer:
+    return Layer(scale.tone(number), scale.opacity(number), figure, figure == "0", hollow)
 
 
 def true_board(game: Game, player: int, mine: int, theirs: int) -> list[BoardSquare]:
     """A board with all marks."""
-    return [
-        _marked(game, square, player if mine >> square & 1 else 1 - player, player)
-        if (mine | theirs) >> square & 1
-        else BoardSquare(square, *_corner(game, square))
-        for square in range(game.squares)
-    ]
+    whose = {s: player if mine >> s & 1 else 1 - player for s in range(game.squares) if (mine | theirs) >> s & 1}
+    return [_marked(game, square, owner, player) for square, owner in whose.items()]
 
 
 def mirror_images(game: Game, infoset: str) -> list[str]:
@@ -183,12 +234,6 @@ def _marked(game: Game, square: int, whose: int, player: int) -> BoardSquare:
     )
 
 
-def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> BoardSquare:
-    opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
-    figure = _figure(p)
-    return BoardSquare(square, *_corner(game, square), "", False, opacity, figure, small, figure == "0", spoken)
-
-
 def _figure(p: float) -> str:
     """A probability with three decimals; 0 and 1 without decimals."""
     if p < 0.0005:
@@ -196,6 +241,23 @@ def _figure(p: float) -> str:
     return "1" if p > 0.9995 else decimals(p, 3)
 
 
-def _signed(value: float) -> str:
-    text = decimals(value, 3)
+def _signed(value: float, digits: int = 3) -> str:
+    text = decimals(value, digits)
     return text if text.startswith("−") or float(text) == 0 else f"+{text}"
+
+
+def _small(regret: float) -> str:
+    """A number that may be small, with its sign; what five decimals do not show is 0."""
+    return "0" if abs(regret) < _LEAST else _signed(regret, 5)
+
+
+def _loss(loss: float) -> str:
+    return "0" if loss < _LEAST else decimals(loss, 5)
+
+
+_SHORT: Mapping[str, Callable[[float], str]] = {
+    "probability": _figure,
+    "value": _signed,
+    "belief": _figure,
+    "regret": _small,
+}

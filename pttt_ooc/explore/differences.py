@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -10,8 +9,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore.address import DIFFERENCES, Address
-from pttt_ooc.explore.boards import known_board
 from pttt_ooc.explore.explorer import GameName, Key, UsedExplorer, chosen
+from pttt_ooc.explore.losses import ROUNDING, loss_row
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.web.accounts import Signed
@@ -19,7 +18,6 @@ from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-_ROUNDING = 1e-12
 
 
 @router.get(DIFFERENCES)
@@ -66,12 +64,6 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
 
 def _answered(game: Game, answer: Message, address: Address) -> dict[str, Any]:
     """Both values, and the infosets where they differ, with the addresses of their pages."""
-    listed = [one for one in answer["infosets"] if abs(one["loss"]) > _ROUNDING]
+    listed = [one for one in answer["infosets"] if abs(one["loss"]) > ROUNDING]
     values = {"mine": answer["best_value"] - answer["total"], "other": answer["best_value"]}
-    return {"values": values, "total": answer["total"], "rows": [_row(game, one, address) for one in listed]}
-
-
-def _row(game: Game, one: Mapping[str, Any], address: Address) -> dict[str, Any]:
-    named = {name: one[name] for name in ("infoset", "images", "loss", "reach")}
-    named["board"] = known_board(game, address.player, one["infoset"])
-    return {**named, "address": str(address.to(at=one["infoset"]))}
+    return {"values": values, "total": answer["total"], "rows": [loss_row(game, one, address) for one in listed]}

@@ -9,9 +9,12 @@ from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Query
 
-from pttt_ooc.explore.address import APART, AVERAGE, BEST, MERGED, Address
+from pttt_ooc.errors import ImpossibleInfosetError
+from pttt_ooc.explore.address import APART, AVERAGE, BEST, LAYERS, MERGED, Address
 from pttt_ooc.explore.explorer import Explorer, GameName, Key, chosen
 from pttt_ooc.explore.sources import Source
+from pttt_ooc.questions.infoset_parser import checked
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.web.shell import Account
@@ -45,6 +48,8 @@ class Look:
         Why there is no answer; empty if there is one.
     waiting
         The progress of a preparation, if one is needed.
+    typed
+        What was typed in place of an infoset, if it is impossible and the page keeps another one.
     """
 
     offered: Sequence[Source]
@@ -57,6 +62,7 @@ class Look:
     nearest: Address | None = None
     failed: str | None = None
     waiting: Message | None = None
+    typed: str = ""
 
 
 async def _address(
@@ -79,21 +85,63 @@ Asked = Annotated[Address, Depends(_address)]
 """An address as typed: keys of strategies may be missing or unknown."""
 
 
-async def look(explorer: Explorer, account: Account | None, requested: Address) -> Look:
+async def _shown_address(
+    asked: Asked,
+    layer: Annotated[str, Query(pattern=f"^({'|'.join(LAYERS)})$")] = LAYERS[0],
+    bare: Annotated[bool, Query()] = False,
+    other: Annotated[str, Query(max_length=200)] = "",
+) -> Address:
+    return replace(asked, layer=layer, bare=bare, other=other)
+
+
+AskedPage = Annotated[Address, Depends(_shown_address)]
+"""An address as typed, with how the page shows the infoset."""
+
+
+async def look(explorer: Explorer, account: Account | None, requested: Address, here: str = "") -> Look:
     """Look at an infoset.
+
+    Parameters
+    ----------
+    here
+        The infoset that is kept if the requested one is impossible; empty or impossible itself: the nearest one.
 
     Raises
     ------
     HTTPException
-        404 if the account may not see such a strategy or iteration.
+        404 if the account may not see such a strategy or iteration, or if the other player's infoset is impossible.
     """
     offered = await explorer.offered(account)
-    latest = chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
+    latest = _latest(offered, requested)
+    pair, address = chosen_pair(offered, requested)
+    beside = chosen(offered, requested.beside, requested.player) if requested.beside else None
+    address = replace(address, other=_other(explorer, requested))
+    result = Look(offered, address, latest, pair, beside)
+    found = await _asked(explorer, result)
+    if found.impossible is None or found.nearest is None:
+        return found
+    kept = await _asked(explorer, replace(result, address=address.to(at=here))) if here else found
+    if kept.impossible:
+        kept = await _asked(explorer, replace(result, address=found.nearest))
+    return replace(kept, impossible=found.impossible, nearest=found.nearest, typed=requested.at)
+
+
+def _latest(offered: Sequence[Source], requested: Address) -> tuple[Source, Source]:
+    """The latest strategies of both players."""
+    return chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
+
+
+def chosen_pair(offered: Sequence[Source], requested: Address) -> tuple[tuple[Source, Source], Address]:
+    """The strategies of both players after the chosen iteration, and the address that names them; errors as look."""
+    latest = _latest(offered, requested)
     iteration = _iteration(latest, requested.iteration)
     pair = latest[0].after(iteration), latest[1].after(iteration)
-    other = chosen(offered, requested.beside, requested.player) if requested.beside else None
-    address = replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
-    result = Look(offered, address, latest, pair, other)
+    return pair, replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
+
+
+async def _asked(explorer: Explorer, result: Look) -> Look:
+    """A look with the answers, or with the reason why there are none."""
+    address = result.address
     try:
         answers = await _answers(explorer, result)
     except RefusedError as error:
@@ -104,6 +152,16 @@ async def look(explorer: Explorer, account: Account | None, requested: Address) 
     result = replace(result, address=replace(address, at=answers[0]["infoset"]))
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
     return replace(result, waiting=waiting[0]) if waiting else replace(result, answers=answers)
+
+
+def _other(explorer: Explorer, requested: Address) -> str:
+    """The other player's infoset; empty: their first one."""
+    if not requested.other:
+        return ""
+    try:
+        return checked(explorer.game, requested.opponent, requested.other)
+    except ImpossibleInfosetError as error:
+        raise HTTPException(404, str(error)) from None
 
 
 def _iteration(pair: tuple[Source, Source], iteration: int | None) -> int | None:
@@ -120,17 +178,19 @@ def _iteration(pair: tuple[Source, Source], iteration: int | None) -> int | None
 
 async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
     address = result.address
-    pairs = [_records(result.pair, address.replies)]
+    pairs = [records(result.pair, address.replies)]
     if result.beside is not None:  # the player follows it, even if they play a best response otherwise
         pairs.append(
-            _records((result.beside, result.pair[1]), (False, address.replies[1]))
+            records((result.beside, result.pair[1]), (False, address.replies[1]))
             if address.player == 0
-            else _records((result.pair[0], result.beside), (address.replies[0], False))
+            else records((result.pair[0], result.beside), (address.replies[0], False))
         )
     facts: dict[str, Any] = {"player": address.player, "infoset": address.at, "square": address.square}
     facts["merged"] = address.symmetry == MERGED
+    facts["other"] = address.other or first_infoset(explorer.game, address.opponent)
     return await asyncio.gather(*(explorer.client.ask("infoset", pair=pair, **facts) for pair in pairs))
 
 
-def _records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
+def records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
+    """A pair of strategies, as questions name it; `replies`: who plays the best response."""
     return [one.as_record(best) for one, best in zip(pair, replies, strict=True)]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
-from pttt_ooc.explore.address import PATH, Address
+from pttt_ooc.explore.address import LAYERS, PATH, Address
 from pttt_ooc.explore.curves import run_of
 from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.inspection import Asked, Look, look
+from pttt_ooc.explore.inspection import AskedPage, Look, look
 from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.wire import Message
 from pttt_ooc.show.boards import attempts_sentence, unknown_support
 from pttt_ooc.show.numbers import value_for
@@ -25,14 +26,24 @@ from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 Shown = dict[str, Any]
+Outcome = tuple[float | None, str | None]
+"""How likely an outcome is, and the page that follows, if the player decides again."""
+
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 _IMPOSSIBLE, _FAILED = 404, 503
+_ROUNDING = 1e-9
 
 
 @router.get("/explore")
-async def explore(request: Request, explorer: UsedExplorer, account: Signed, asked: Asked) -> Response:
-    """One infoset."""
-    view = await look(explorer, account, asked)
+async def explore(
+    request: Request,
+    explorer: UsedExplorer,
+    account: Signed,
+    asked: AskedPage,
+    here: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """One infoset; `here` is kept if what was typed is none."""
+    view = await look(explorer, account, asked, here)
     page = await run_in_threadpool(_page, request, account, explorer.game, view)
     if view.impossible or view.failed:
         page.status_code = _IMPOSSIBLE if view.impossible else _FAILED
@@ -45,8 +56,9 @@ def _page(request: Request, account: Account | None, game: Game, view: Look) -> 
     context |= {"address": address, "impossible": view.impossible, "nearest": view.nearest}
     context |= {"failed": view.failed, "waiting": view.waiting, "games": _games(request)}
     context["run"] = run_of((view.latest[address.player], view.latest[address.opponent]), address)
-    if not (view.impossible or view.failed):
-        context |= _place(game, address)
+    context |= {"typed": view.typed, "layers": LAYERS, "scale": boards.SCALES.get(address.layer), "back": None}
+    if not view.failed and (view.typed or not view.impossible):
+        context |= _place(game, address, view.answers)
     if view.answers:
         context |= answered(game, address, view.answers)
     return _render(request, account, **context)
@@ -70,55 +82,49 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
 # Contents of a page
 
 
-def _place(game: Game, address: Address) -> Shown:
-    """The beginnings of an infoset, its mirror images, and the player's attempts."""
+def _place(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
+    """The infosets on the way to an infoset, its mirror images, and the player's attempts."""
     setup = len(game.setup[address.player])
-    attempts = attempts_of(address.at)
-    steps = []
-    for n in range(setup, len(attempts) + 1):
-        label = "start" if n == setup else address.at[2 * n - 1 : 2 * n + 1]
-        steps.append((label, address.to(at=address.at[: 2 * n + 1])))
+    attempts = attempts_of(address.at)[setup:]
+    path: Sequence[float | None] = answers[0]["path"] if answers else [None] * len(attempts)
+    texts = [address.at[: 2 * (setup + n) + 1] for n in range(len(attempts) + 1)]
     return {
-        "steps": steps,
-        "back": steps[-2][1] if len(steps) > 1 else None,
+        "cards": [(text, address.place(text), *made, p) for text, made, p in zip(texts, attempts, path, strict=False)],
+        "back": address.place(texts[-2]) if attempts else None,
         "done": attempts_sentence(address.at, setup),
-        "mirrored": [(text, address.to(at=text)) for text in boards.mirror_images(game, address.at)],
-        "turned": address.to(player=address.opponent, at="|"),
+        "mirrored": [(text, address.place(text)) for text in boards.mirror_images(game, address.at)],
     }
 
 
 def answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
     """The boards and the numbers of a page."""
-    facts, believed = answers[0]["numbers"], answers[0]["beliefs"]
-    classes: list[list[int]] = answers[0]["classes"]
+    answer = answers[0]
+    believed = answer["beliefs"]
+    classes: list[list[int]] = answer["classes"]
     first = {square: one[0] for one in classes for square in one}
-    ways = sorted(answers[0]["ways"], key=lambda way: not way["placed"])
+    ways = sorted(answer["ways"], key=lambda way: not way["placed"])
+    other = address.other or first_infoset(game, address.opponent)
+    after = {(one, placed): (p, text and address.place(text)) for one, placed, p, text in answer["after"]}
     return {
-        "numbers": facts,
-        "facts": _facts(address, answers[0]["facts"]),
-        "drawn": [_strategy(game, address, answer, classes) for answer in answers],
-        "equilibria": answers[0]["equilibria"],
+        "numbers": answer["numbers"],
+        "facts": _facts(address, answer["facts"]),
+        "drawn": boards.strategy_board(game, address.player, address.at, answers, address.layer),
+        "equilibria": answer["equilibria"],
         "unknown_support": unknown_support(game),
-        "rows": [_row(answers, one) for one in classes],
-        "choices": {square: address.to(square=first[square]) for square in facts["legal"]},
+        "rows": [_row(answers, one, after) for one in classes],
+        "choices": {square: address.place(address.at, first[square]) for square in answer["numbers"]["legal"]},
         "square": first.get(address.square) if address.square is not None else None,
-        "images": answers[0]["images"],
-        "ways": [(way, address.to(at=way["infoset"])) for way in ways],
+        "images": answer["images"],
+        "ways": [(way, address.place(way["infoset"])) for way in ways],
         "beliefs": believed,
         "belief_board": boards.belief_board(game, address.player, address.at, believed["marks"]),
+        "other_at": other,
+        "turned": address.to(player=address.opponent, at=other, other=address.at),
+        "other_board": boards.row_board(game, address.opponent, other, answer["other_row"]),
         "true_boards": [
             (boards.true_board(game, address.player, mine, theirs), p) for mine, theirs, p in believed["boards"]
         ],
     }
-
-
-def _strategy(
-    game: Game, address: Address, answer: Message, classes: Sequence[Sequence[int]]
-) -> list[boards.BoardSquare]:
-    """The board of one strategy."""
-    facts, played = answer["numbers"], (answer["equilibria"] or {}).get("squares", ())
-    shown = facts["probabilities"], facts["action_values"]
-    return boards.strategy_board(game, address.player, address.at, *shown, classes, played)
 
 
 def _facts(address: Address, facts: Message) -> Shown:
@@ -126,10 +132,20 @@ def _facts(address: Address, facts: Message) -> Shown:
     return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
 
 
-def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
-    """The numbers of one attempt, or of attempts that mirror each other."""
-    facts = answers[0]["numbers"]
-    names = ("action_values", "best_action_values", "regrets", "fails")
-    row = {name: facts[name][squares[0]] for name in names}
-    sums = [sum(answer["numbers"]["probabilities"][square] for square in squares) for answer in answers]
-    return {"squares": squares, "probabilities": sums[0], "beside": sums[-1], **row}
+def _row(answers: Sequence[Message], squares: Sequence[int], after: Mapping[tuple[int, bool], Outcome]) -> Shown:
+    """The numbers of one attempt, or of attempts that mirror each other, and where it leads."""
+    facts, square = answers[0]["numbers"], squares[0]
+    row = {name: facts[name][square] for name in ("action_values", "best_action_values", "regrets", "fails")}
+    sums = [sum(answer["numbers"]["probabilities"][one] for one in squares) for answer in answers]
+    best, most, fails = row["best_action_values"], facts["best_value"], row["fails"]
+    told = after if any(one == square for one, _ in after) else {}
+    other = (None, None) if told or fails is None else (1 - fails, None)
+    ways = [("placed", *told.get((square, True), other)), ("fails", *told.get((square, False), (fails, None)))]
+    return {
+        "squares": squares,
+        "probabilities": sums[0],
+        "beside": sums[-1],
+        "is_best": best is not None and most is not None and best >= most - _ROUNDING,
+        "after": ways,
+        **row,
+    }

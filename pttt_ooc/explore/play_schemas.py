@@ -170,6 +170,7 @@ class MoveOut(BaseModel):
     square: int
     placed: bool
     loss: float | None = Field(description="What your attempt lost in value; null for the opponent's.")
+    value: float | None = Field(description="The value before your attempt, if you go on as well as possible.")
 
 
 class ChoiceOut(BaseModel):

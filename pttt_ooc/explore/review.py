@@ -28,6 +28,8 @@ class Move:
     loss
         The loss of the person's attempt: the value of the best attempt minus the value of this one, against this
         opponent, with best responses afterwards; None for the opponent's attempts.
+    value
+        The value of the best attempt, where the loss is known.
     """
 
     number: int
@@ -36,6 +38,7 @@ class Move:
     square: int
     placed: bool
     loss: float | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,11 @@ class Review:
     lost: float | None
     why: str
 
+    def curve(self, result: int) -> list[float]:
+        """The values before the person's attempts and the payoff at the end, from 0 for a loss to 1 for a win."""
+        values = [move.value for move in self.moves if move.value is not None]
+        return [(1 + value) / 2 for value in [*values, result]] if values else []
+
     @property
     def worst(self) -> Move | None:
         """The attempt of the person that lost most, the first one of equals; None if none lost anything."""
@@ -149,7 +157,7 @@ def review_of(opponents: Opponents, played: FinishedGame) -> Review:
         move = _move(number, attempt, played)
         if move.mine and not why:
             numbers = opponents.numbers(played.opponent, history.infoset(attempt.player))
-            move = replace(move, loss=_loss(numbers, attempt.square))
+            move = _rated(move, numbers)
         found.append(move)
         history = history.step(attempt.square)
     lost = None if why else sum(move.loss or 0.0 for move in found)
@@ -194,7 +202,7 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
     numbers = opponents.numbers(played.opponent, infoset)
     own = tuple(choices(numbers, history.legal(), move.square))
     believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
-    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=own, believed=believed)
+    return replace(step, move=_rated(move, numbers), choices=own, believed=believed)
 
 
 def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
@@ -202,9 +210,9 @@ def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
     return Move(number, mine, attempt.player, attempt.square, attempt.placed)
 
 
-def _loss(numbers: Record, square: int) -> float | None:
-    best, value = numbers["best_value"], numbers["best_action_values"][square]
-    return None if best is None or value is None else max(0.0, best - value)
+def _rated(move: Move, numbers: Record) -> Move:
+    best, value = numbers["best_value"], numbers["best_action_values"][move.square]
+    return replace(move, loss=None if best is None or value is None else max(0.0, best - value), value=best)
 
 
 def choices(numbers: Record, legal: Sequence[int], chosen: int | None = None) -> list[Choice]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError, StrategyError
+from pttt_ooc.extras import imports
 from pttt_ooc.scoring.checkpoints import (
     Answers,
     Checkpoint,
@@ -23,6 +24,8 @@ from pttt_ooc.scoring.checkpoints import (
     inputs_of,
     read_checkpoint,
 )
+
+_NASHBENCH = ("observation", "legal_action_mask")  # the parameters of its policies
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,8 @@ def observer(agent: Any) -> Observe:
     if isinstance(agent, Checkpoint):
         return agent
     takes = parameters_of(agent)
+    if takes == _NASHBENCH:
+        return _of_nashbench(agent)
     if "observations" in takes:
         return _of_observations(agent, wants_player(agent))
     if wants_player(agent):
@@ -166,6 +171,19 @@ def _of_observations(agent: Any, with_player: bool) -> Observe:
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
         observations = environment_observations(infostates, legal.shape[1], player)
         return cast(Answers, agent(observations, legal, *((player,) if with_player else ())))
+
+    return observe
+
+
+def _of_nashbench(policy: Any) -> Observe:
+    """nashbench calls a policy for one infoset, under `vmap`; its observation is the seat, then OpenSpiel's tensor."""
+    with imports("A policy of nashbench"):
+        import jax
+    batched = jax.jit(jax.vmap(policy))
+
+    def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
+        seats = np.broadcast_to(np.eye(2, dtype=np.float32)[player], (len(infostates), 2))
+        return np.asarray(batched(np.hstack([seats, infostates.astype(np.float32)]), legal))
 
     return observe
 

@@ -183,7 +183,9 @@ def agent_strategy(
         Infostates are OpenSpiel's information-state tensors, bool, shape (infosets, size); ``legal`` tells which
         squares may be attempted, bool, shape (infosets, squares).  The answer has that shape, too.  A function whose
         parameter is called ``observations`` gets in their place what the package's PettingZoo environment shows, int8,
-        shape (infosets, squares, 2); a torch module that takes 2 numbers for each square, too.  An agent with a memory
+        shape (infosets, squares, 2); a torch module that takes 2 numbers for each square, too.  A function of
+        ``(observation, legal_action_mask)`` is a policy of nashbench: a function of JAX for one infoset, whose
+        observation is one-hot for the player, then the infostate.  An agent with a memory
         is one of :func:`pttt_ooc.scoring.recurrent.write_recurrent`.  A list of pairs of
         a weight and an agent is a mixture: one agent is drawn before the game.  Realization plans are averaged.
     outputs

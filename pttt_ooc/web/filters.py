@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +20,13 @@ def iso(seconds: float | None) -> str:
 
 def _date(seconds: float) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+
+
+def curve_path(values: Sequence[float], width: int = 1000, height: int = 200) -> str:
+    """The curve of values from 0 to 1 in a picture of `width` by `height`, for the macro `chart`."""
+    across = width / max(1, len(values) - 1)
+    points = [f"{round(index * across, 1)} {round((1 - one) * height, 1)}" for index, one in enumerate(values)]
+    return "M" + "L".join(points)
 
 
 def query(**keys: Any) -> str:

@@ -34,8 +34,24 @@ class Move:
 def _square(number: int, marks: str, legal: str = "", latest: int = -1, winning: str = "") -> dict[str, object]:
     mark, name = marks[number], str(number)
     told = {"-": "free", "x": "x", "o": "o"}[mark]
-    facts = {"legal": name in legal, "latest": number == latest, "winning": name in winning}
+    facts = {
+        "legal": name in legal,
+        "latest": number == latest,
+        "winning": name in winning,
+        "figure": "",
+        "best": False,
+        "chosen": False,
+    }
     return {"move": number, "mark": mark, "words": f"{number}, {told}", **facts}
+
+
+def _rated() -> dict[str, object]:
+    """A position with the values of moves, the best and the one that was made."""
+    board = _flat("x-o------", "", 2)
+    row = board["rows"][0][0]["rows"][1]  # type: ignore[index]
+    row[1] |= {"figure": "0.92", "best": True}
+    row[2] |= {"figure": "0.40", "chosen": True}
+    return board
 
 
 def _flat(marks: str, legal: str = "", latest: int = -1, winning: str = "") -> dict[str, object]:
@@ -73,6 +89,7 @@ FACTS = {
     "boards": {
         "to be played on": (_flat("x-o------", "1345678", 2), "move"),
         "not one's turn": (_flat("x-o------", "", 2), ""),
+        "moves with their values": (_rated(), ""),
         "won": (_flat("xxxoo----", "", 2, "012"), ""),
         "a small board is open": (_nested("---------", "4"), "move"),
         "small boards won, drawn, and a line of them": (_nested("x-doxo-ox", ""), ""),

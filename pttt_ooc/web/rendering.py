@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 from fastapi import Request, Response
@@ -24,8 +25,12 @@ from pttt_ooc.web.parts import Part
 from pttt_ooc.web.shell import Account, shell_of
 
 HERE = Path(__file__).parent
+ALONE = "alone"
+"""The key of an address that shows one thing alone, for slides: without the head of the page and what is beside."""
+
 _FILTERS = {
     "column": column,
+    "curve_path": filters.curve_path,
     "decimals": decimals,
     "duration": duration,
     "exploitability": exploitability,
@@ -122,7 +127,10 @@ def render(request: Request, template: str, account: Account | None, **context: 
         "can_sign_in": shell.accounts is not None,
         "form_token": form_token(request, shell, visitor),
     }
-    head |= {"notice": "", "is_part": wants_part(request)}
+    head |= {"notice": "", "is_part": wants_part(request), "alone": ALONE in request.query_params}
+    told = [(key, value) for key, value in request.query_params.multi_items() if key != ALONE]
+    head["slide"] = f"{request.url.path}?{urlencode([*told, (ALONE, 1)])}"
+    head["whole_page"] = f"{request.url.path}?{urlencode(told)}" if told else request.url.path
     response = HTMLResponse(render_part(request, template, **{**head, **context}))
     if visitor:  # a visitor's forms are bound to this cookie
         set_cookie(request, response, VISITOR, visitor, None)

@@ -13,14 +13,14 @@ from pttt_ooc.web.shell import Shell
 
 
 @contextmanager
-def application(directory):
-    """The application on the matches below a directory."""
+def application(directory, *others):
+    """The application on the matches below a directory, with other parts before it."""
     stopping = threading.Event()
     with listening() as (made, path):
         thread = threading.Thread(target=answer_all, args=(made, ArenaAnswers(directory), stopping))
         thread.start()
         try:
-            yield make_application(Shell("The arena", "", [part_of(AskedArena(Client(path, 300)))]))
+            yield make_application(Shell("The arena", "", [*others, part_of(AskedArena(Client(path, 300)))]))
         finally:
             stopping.set()
             thread.join()

@@ -152,6 +152,41 @@ def test_a_whole_game_by_keyboard(open_page):
     picture(page, "arena-taken-back")
 
 
+def test_a_move_appears_at_once_and_is_taken_back_if_it_is_refused(open_page):
+    page = open_page(GAME + "mnk:3x3%2Bneed3&me=1&moves=0")
+    arrived(page, "#table")
+    held, cell = [], page.locator("button.cell[value='4']")
+    page.route("**/arena/play/game", lambda route: held.append(route))
+    cell.click()
+    sync_api.expect(cell).to_have_text("○")
+    sync_api.expect(cell).to_have_class(re.compile("theirs"))  # the colour of the second player
+    held.pop().fulfill(status=429, body='<p class="bad">Too many moves.</p>', content_type="text/html")
+    sync_api.expect(page.locator("#told")).to_contain_text("Too many moves.")
+    assert cell.inner_html() == "" and "theirs" not in cell.get_attribute("class")
+    cell.click()
+    sync_api.expect(cell).to_have_text("○")
+    held.pop().continue_()
+    page.locator('#table[data-ply="3"]').wait_for()
+    sync_api.expect(page.locator(".cell.theirs")).to_have_count(1)
+
+
+def test_the_review_of_a_game_by_keyboard_and_its_accessibility(open_page):
+    page = open_page("/arena/play/review?game=mnk:3x3%2Bneed3&agent=random&seconds=0.1&me=0&moves=0,4,1,2,3,6")
+    arrived(page, "#table")
+    mark_document(page)
+    page.get_by_role("link", name="The worst: move 5").click()
+    sync_api.expect(page.locator(".said")).to_have_text("Before move 5 of 6: you play a2, which lost ½.")
+    press(page, "ArrowRight")
+    sync_api.expect(page.locator(".said")).to_contain_text("Before move 6 of 6")
+    press(page, "Home")
+    sync_api.expect(page.locator(".said")).to_contain_text("Before move 1 of 6")
+    sync_api.expect(page.locator(".plane .cell .p")).to_have_count(9)
+    assert_board_first(page, ".plane", ".said", ".steps")
+    assert_same_document(page)
+    assert_accessible(page, "arena-review")
+    assert page.errors == []
+
+
 def test_ultimate_by_touch_on_a_phone(open_page):
     page = open_page("/arena/play", viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
     page.locator("form").first.get_by_label("Opponent").select_option(label="Chance")

@@ -20,6 +20,7 @@ from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.pages import game_service
 from pttt_ooc.arena.pages.choices import AGENTS
+from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
 
@@ -108,15 +109,27 @@ def pages(shelf):
         yield client
 
 
+def test_the_list_of_matches_has_their_results(pages, shelf):
+    """Counted from the games, from the first agent's side; they are counted again when there are more."""
+    page = unescape(pages.get("/arena/matches").text)
+    for file in shelf.rglob("games.jsonl"):
+        winners = Counter(json.loads(line)["winner"] for line in file.read_text().splitlines())
+        name = file.parent.relative_to(shelf).as_posix()
+        row = next(row for row in re.findall("<tr>.*?</tr>", page, re.S) if f'?name={name.replace("/", "%2F")}"' in row)
+        counts = [int(text) for text in re.findall(r"<td>(\d+)</td>", row)]
+        assert counts[1:] == [winners[0], winners[2], winners[1]], name
+
+
 def test_matches_are_listed(pages):
     text = pages.get("/arena/matches").text
     assert re.findall(r"<bdi>(.*?)</bdi>", text) == ["first", "more/second"]
-    assert "mcts:nodes=20" in text and "mnk:3x3+need3" in text
+    assert "Chance<br>Monte Carlo tree search (20 games a move)" in text and "3-in-a-row on a board of 3 x 3" in text
 
 
 def test_a_match_lists_its_games(pages, shelf):
     text = pages.get("/arena/matches/one?name=first").text
     assert re.findall(r">Game (\d)<", text) == ["0", "1", "2"] and "3 of 3" in text
+    assert "<code>mnk:3x3+need3</code>, <code>random</code>, <code>mcts:nodes=20</code>" in text
     assert re.findall(r">Game (\d)<", pages.get("/arena/matches/one?name=first&start=2").text) == ["2"]
 
 
@@ -132,7 +145,7 @@ def test_a_replay_shows_each_position(pages, shelf):
         )
         assert ('rel="prev"' in text) == (ply > 0) and ('rel="next"' in text) == (ply < len(row["moves"]))
     said = re.search(r'role="status">(.*?)</p>', text)[1]
-    agents = ["random", "mcts:nodes=20"]
+    agents = ["Chance", "Monte Carlo tree search (20 games a move)"]
     assert said == ("A draw." if row["winner"] == 2 else f"{agents[row['winner']]} wins.")
 
 
@@ -279,7 +292,7 @@ def test_who_resigns_has_lost_and_the_file_says_so(person):
     assert told["moves"] == [0, 4] and told["texts"] == ["a1", "b2"] and told["over"] and told["resigned"]
     assert told["winner"] == 1 and not told["taken_back"]
     won = person.client.get("/arena/play/game", params={**asked, "moves": "0,3,1,4,2", "resigned": "1"}).text
-    assert "You have won." in won and "resigned" not in won.split("<main")[1]  # it was over
+    assert "You have won." in won and "resigned" not in won.split("<main")[1].split("</main>")[0]  # it was over
 
 
 def test_a_game_with_moves_taken_back_says_so_to_its_end(person):
@@ -321,8 +334,18 @@ def test_the_review_of_a_game_rates_its_moves_and_leads_to_the_worst(person):
     assert beyond.status_code == 404 and "has 6 moves; move 7 is not one of them" in beyond.text
     on = unescape(re.search(r'href="([^"]*)">Play on from here', before)[1])
     assert one_each(parse_qs(urlsplit(on).query)) == {**ASKED, "moves": "0,4,1,2", "back": "1"}
+    person.client.cookies.clear()  # anybody sees it
     part = person.client.get("/arena/play/review", params=LOST, headers={"HX-Request": "true"}).text
     assert part.lstrip().startswith('<div id="table"')
+
+
+def test_moves_that_are_rated_count_once_against_the_limit_of_an_address(person, monkeypatch):
+    spent = []
+    monkeypatch.setattr(ArenaState, "spend", lambda state, request: spent.append(request))
+    asked = {**ASKED, "moves": "8,4,7,6,2"}  # resigned before the agent's winning move
+    for ply in (5, 3, 0):
+        assert person.client.get("/arena/play/review", params={**asked, "resigned": 1, "ply": ply}).status_code == 200
+    assert len(spent) == 5
 
 
 def test_a_game_that_goes_on_is_not_reviewed_and_a_resigned_one_is(person):
@@ -353,8 +376,11 @@ def test_a_hint_is_on_the_board_and_the_game_says_so(person):
     assert person.post("/arena/play/game", **asked, hint="x", move="6").status_code == 400
 
 
-def test_an_agent_tells_its_search_beside_the_board(person):
-    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "moves": ""}
+def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch):
+    monkeypatch.setattr(
+        game_service, "agent", lambda text: agent("tuned:nodes=20000")
+    )  # whatever else the machine does
+    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "seconds": "2", "moves": ""}
     answer = person.post("/arena/play/game", **asked, move="40")
     page = person.client.get(answer.headers["location"]).text
     told = re.search(
@@ -587,7 +613,8 @@ def test_openings_are_the_same_for_both_sides_and_differ_from_pair_to_pair(robin
 
 def test_standings_lead_to_the_matches(robin, pages):
     text = pages.get("/arena/standings").text
-    assert re.findall(r"<bdi>(.*?)</bdi></th>", text) == [row["agent"] for row in robin["standings"]]
+    assert re.findall(r'<bdi title="([^"]*)">[^<]*</bdi></th>', text) == [row["agent"] for row in robin["standings"]]
+    assert '<bdi title="random">Chance</bdi>' in text
     for address in set(re.findall(r'href="(/arena/matches/one[^"]+)"', text)):
         assert "10 of 10" in pages.get(address).text
 

@@ -5,8 +5,10 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
+from pttt_ooc.arena import round_robin
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.settings import RoundRobin
 from pttt_ooc.cli.site import site_pages
 from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.extreme.pages.exports import parts as tournament_parts
@@ -40,6 +42,8 @@ def test_what_is_right_is_let_through():
 def test_all_pages_of_a_site(tmp_path):
     for text, name in (("mnk:3x3+need3", "small"), ("ultimate", "big")):
         run(Match(text, ("random", "mcts:nodes=5"), 2), tmp_path / "arena" / name)
+    asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=5"], games=4)
+    round_robin.conduct("both", asked, tmp_path / "arena/robin", 1, lambda sentence: None)
     tournament = made(tmp_path / "extreme")
     for game, gap in (("pttt-abrupt", 1.9e-14), ("pttt-2x4k3-abrupt", 9.5e-4)):
         (tmp_path / game / "full").mkdir(parents=True)

@@ -40,6 +40,7 @@ class Team7:
 LEAGUE_PAGES = {
     "/leagues/{league}/hand-in": "everybody",
     "/leagues/{league}/standings": "everybody",
+    "/leagues/{league}/practice": "everybody",
     "/leagues/{league}/parts/bots": "everybody",
     "/leagues/{league}/bots/{number}": "own",
     "/leagues/{league}/parts/bots/{number}": "own",

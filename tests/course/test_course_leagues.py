@@ -7,9 +7,10 @@ import yaml
 from fastapi.testclient import TestClient
 
 from pttt_ooc.course.app import create_app
-from pttt_ooc.course.kinds.bots import processes
+from pttt_ooc.course.kinds.bots import further_pages, processes
 from pttt_ooc.course.kinds.bots import submission_pages as bots
 from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, course_of, league_directory, open_league
+from pttt_ooc.course.kinds.bots.practice import PracticeWork
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.kinds.bots.worker import Worker
 from pttt_ooc.course.term.course_file import apply, read_course_file
@@ -19,10 +20,13 @@ from pttt_ooc.course.term.invitations import link_to_sign_in
 from pttt_ooc.course.term.people import add_staff, find_person
 from pttt_ooc.course.term.tables import Person
 from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme.pages import tournament_reader
 from pttt_ooc.service.pulse import Pulse
 from tests.course.coursekit import GOOD, LEAGUE_PAGES, SANDBOX, Course, now
 from tests.course.grader_kit import Lab, bearer, form_token, pttt
-from tests.course.term_kit import HOUR, change, soon
+from tests.course.term_kit import HOUR, change, soon, team_number
+from tests.extreme.practice_kit import bot, write_match
+from tests.extreme.practice_kit import league as practice_league
 
 COURSE = """
 assignments:
@@ -91,6 +95,12 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
     page = cup.client("Team A").get("/leagues/cup/hand-in").text
     assert 'action="/leagues/cup/bots"' in page and "plays for you" in page and 'href="/extreme' not in page
     assert cup.client("Team B").get(f"/leagues/cup/bots/{told['number']}").status_code == 404
+    arguments = ["rule", "bots", told["number"], "withdrawn", "--reason", "Not yours", "--data", lab.data]
+    assert "no league of bots" in pttt("course", *arguments).stderr  # the course has none of its own
+    for ruling, words in (("withdrawn", "Not yours"), ("none", "It plays.")):
+        arguments[3] = ruling
+        assert pttt("course", *arguments, "--of", "cup").returncode == 0
+        assert words in cup.client("Team A").get(f"/leagues/cup/bots/{told['number']}").text
     assert "has not begun" in cup.client().get("/leagues/cup/standings").text
 
     path = cup.directory / "extreme.yaml"
@@ -127,6 +137,34 @@ def test_two_leagues_side_by_side_have_dates_of_their_own(tmp_path):
         course.close()
 
 
+@pytest.mark.slow
+def test_practice_of_a_further_league_is_shown_and_frozen_by_its_own_dates(cup, lab, monkeypatch):
+    monkeypatch.setattr(tournament_reader, "FRESH_SECONDS", 0.0)
+    client = cup.client("Team A")
+    assert "No match has been played yet." in client.get("/leagues/cup/practice").text
+    assert 'href="/leagues/cup/practice"' in client.get("/leagues/cup/hand-in").text
+    directory, (a, b) = cup.league.practice, (f"t{team_number(lab, name)}" for name in ("Team A", "Team B"))
+    write_match(directory, 1, a, b)
+    write_match(directory, 2, b, "random")
+    practice_league(directory, [bot(a, name="Team A"), bot(b, name="Team B"), bot("random", ours=True)])
+    page = client.get("/leagues/cup/practice").text
+    assert "our bot" in page and "Your bot’s latest matches" in page and "/extreme" not in page
+    assert page.count("against") == 3
+
+    frozen_at = soon(-60)
+    change(lab, "bots", frozen_at=frozen_at, unveiled_at=soon(HOUR))  # of the other league
+    work = PracticeWork(cup.league, cup.bots, lab.database, None)
+    work._keep_frozen()
+    assert not cup.league.frozen_practice(frozen_at).exists()
+    change(lab, "cup", frozen_at=frozen_at, unveiled_at=soon(HOUR))
+    work._keep_frozen()
+    write_match(directory, 3, a, "random")
+    practice_league(directory, [bot(a, name="Team A"), bot(b, name="Team B"), bot("random", ours=True)])
+    for name, count in (("Team A", 4), ("Team B", 4), (None, 2)):  # a team's own matches, and the latest ones
+        page = cup.client(name).get("/leagues/cup/practice").text
+        assert "are frozen" in page and page.count("against") == count, name
+
+
 def test_a_league_that_is_not_there_is_not_found(cup, lab, tmp_path):
     for path in ("/leagues/other/hand-in", "/api/leagues/other/bots", "/leagues/..%2f/hand-in", "/extreme/hand-in"):
         assert cup.client().get(path, headers=bearer(lab.tokens["Team A"])).status_code == 404
@@ -145,7 +183,7 @@ def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
     (worker,) = processes.further_workers(lab.data, lab.database)  # no assignment names the other one
     assert worker == ("league cup", "pttt_ooc.course.kinds.bots.worker", str(cup.directory))
     assert course_of(cup.directory) == lab.data.resolve() and course_of(lab.data) == lab.data
-    assert not cup.league.settings.practice and not cup.league.settings.games
+    assert cup.league.settings.practice and not cup.league.settings.games and cup.league.name == "cup"
 
 
 @pytest.mark.slow
@@ -164,7 +202,7 @@ def test_a_copy_has_the_further_league(cup, lab, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("who", ["nobody", "student", "Team A", "Team B", "instructor"])
 def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
-    pages = {"/leagues/{league}" + r.path for router in (bots.router, bots.standings) for r in router.routes}
+    pages = {"/leagues/{league}" + r.path for router in (bots.router, further_pages.standings) for r in router.routes}
     assert pages | {"/api/leagues/{league}" + r.path for r in bots.programs.routes} == set(LEAGUE_PAGES)
     number = cup.post("Team A", GOOD).json()["number"]
     with lab.database.writing() as session:

@@ -5,6 +5,7 @@ import re
 from urllib.parse import parse_qs
 
 import pytest
+from PIL import Image
 
 from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
@@ -12,6 +13,7 @@ from pttt_ooc.course.models import Fact
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.scales import PROBABILITY
 from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
@@ -124,16 +126,16 @@ def test_by_mouse_through_a_game_and_back(open_page):
     page = open_page("/explore")
     mark_document(page)
     square(page, 5).click()
-    page.get_by_role("link", name="placed").click()
+    page.get_by_role("link", name="placed", exact=True).click()
     expect_at(page, "|5*")
     square(page, 0).click()
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 0 is")
-    page.get_by_role("link", name="failed").click()
+    page.get_by_role("link", name="failed", exact=True).click()
     expect_at(page, "|5*0.")
     sync_api.expect(page.locator("#told")).to_contain_text("placed 5, found 0 occupied")
     page.get_by_role("link", name="Undo").click()
     expect_at(page, "|5*")
-    page.locator(".steps").get_by_role("link", name="start").click()
+    page.locator(".steps").get_by_role("link", name="start 5 placed").click()  # the first card
     expect_at(page, "|")
     for infoset in ("|5*", "|5*0."):
         page.go_back()
@@ -153,10 +155,10 @@ def test_by_keyboard_alone(open_page):
     expect_at(page, "|5*")
     square(page, 0).focus()
     press(page, "Enter")
-    outcome = page.get_by_role("link", name="placed")
+    outcome = page.get_by_role("link", name="placed", exact=True)
     sync_api.expect(outcome).to_be_focused()  # what comes next
     press(page, "Tab")
-    sync_api.expect(page.get_by_role("link", name="failed")).to_be_focused()
+    sync_api.expect(page.get_by_role("link", name="failed", exact=True)).to_be_focused()
     press(page, "Enter")
     expect_at(page, "|5*0.")
     sync_api.expect(page.get_by_role("heading", name="What player 0 does")).to_be_focused()
@@ -212,7 +214,7 @@ def test_strategies_and_views_are_switched_in_place(open_page):
     sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
     assert page.locator("#settings").get_attribute("open") is not None  # it stays open while somebody chooses
     page.locator("#beside").select_option("uniform")
-    sync_api.expect(page.locator("#board2")).to_be_visible()
+    sync_api.expect(page.locator("figcaption").first).to_contain_text("below: Uniform")
     page.get_by_label("the best response to player 1").check()
     sync_api.expect(page.locator("figcaption").first).to_contain_text("Best response")
     sync_api.expect(page.get_by_label("the best response to player 1")).to_be_focused()  # arrows go on from there
@@ -226,8 +228,10 @@ def test_strategies_and_views_are_switched_in_place(open_page):
 def test_without_scripts(open_page):
     page = open_page("/explore", java_script_enabled=False)
     square(page, 5).click()
-    page.get_by_role("link", name="placed").click()
-    page.wait_for_url("**at=|5*&first=solution&second=solution")
+    page.get_by_role("link", name="placed", exact=True).click()
+    page.wait_for_url("**first=solution&second=solution&at=|5*")
+    page.get_by_role("link", name="Value", exact=True).click()
+    page.wait_for_url("**layer=value&at=|5*")
     page.locator("#at").fill("|5*0.")
     page.get_by_role("button", name="Go").click()
     sync_api.expect(page.locator("#told")).to_contain_text("placed 5, found 0 occupied")
@@ -238,7 +242,7 @@ STATES = {
     "start": "/explore",
     "chosen": "/explore?at=|0*&square=3",
     "found": "/explore?player=1&at=|0.4*",
-    "beside": "/explore?at=|0*&beside=uniform&first_plays=best",
+    "beside": "/explore?at=|0*&beside=uniform&first_plays=best&layer=value",
     "impossible": "/explore?at=|0*0*",
 }
 
@@ -266,7 +270,7 @@ def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_b
     sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
     assert_accessible(page, "differences")
     page.locator("#differences .numbers a").first.click()
-    sync_api.expect(page.locator("#board2")).to_be_visible()
+    sync_api.expect(page.locator("figcaption").first).to_contain_text("below: Uniform")
     page.get_by_role("link", name="Where these two differ most in value").click()
     sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
     assert page.errors == []
@@ -276,9 +280,80 @@ def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_b
 def test_letters_stand_out_from_shades(open_page, scheme):
     page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
     found = page.evaluate(CONTRAST)
-    assert {"square", "p", "small", "mark"} <= set(found)
+    assert {"square", "p", "mark"} <= set(found)
     found.pop("mark theirs", None)  # there is no shade below it
     assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
+
+
+def test_layers_are_switched_by_letters_and_stay_while_somebody_walks_on(open_page):
+    page = open_page("/explore?at=|0*")
+    mark_document(page)
+    for key, layer in (("v", "value"), ("l", "belief"), ("r", "regret"), ("s", "support"), ("o", None)):
+        press(page, key)
+        wait_until(lambda layer=layer: asked(page).get("layer", [None]) == [layer])
+        shown = page.locator(".layers [aria-current]")
+        sync_api.expect(shown).to_have_text(re.compile(layer or "probability", re.IGNORECASE))
+    press(page, "v")
+    sync_api.expect(page.locator(".layers [aria-current]")).to_have_text("Value")
+    press(page, "n")
+    wait_until(lambda: asked(page).get("bare") == ["1"] and asked(page).get("layer") == ["value"])
+    assert page.locator("#board1 .p").count() == 0 and page.locator("#board1 .shade, #board1 .hollow").count() == 5
+    square(page, 5).click(position={"x": 30, "y": 30})
+    press(page, "p")
+    wait_until(lambda: at(page) == "|0*5*")
+    assert asked(page)["layer"] == ["value"] and asked(page)["bare"] == ["1"]
+    page.locator("#at").fill("|5*")
+    page.locator("#at").press("Enter")
+    wait_until(lambda: at(page) == "|5*")
+    assert asked(page)["layer"] == ["value"] and asked(page)["bare"] == ["1"]
+    assert_same_document(page)
+    assert page.errors == []
+
+
+def test_the_map_is_walked_by_clicking_and_stays(open_page):
+    page = open_page("/explore?first=uniform&second=uniform", viewport={"width": 1280, "height": 1400})
+    mark_document(page)
+    pieces = page.locator(".map a")
+    sync_api.expect(pieces.first).to_have_attribute("aria-current", "true")
+    page.locator(".map").evaluate("map => { map.kept = true; }")
+    infoset = pieces.nth(1).get_attribute("data-infoset")
+    pieces.nth(1).click()
+    wait_until(lambda: at(page) == infoset)
+    sync_api.expect(pieces.nth(1)).to_have_attribute("aria-current", "true")
+    assert page.locator(".map").evaluate("map => map.kept === true") and page.locator(".map").count() == 1
+    assert_same_document(page)
+    assert page.errors == []
+
+
+def test_a_picture_of_points_has_the_boards_colours(open_page, tmp_path):
+    page = open_page("/explore?at=|0*&first=uniform&second=uniform&bare=1")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="PNG").click()
+    assert download.value.suggested_filename == "board.png"
+    download.value.save_as(tmp_path / "board.png")
+    with Image.open(tmp_path / "board.png") as picture:
+        assert picture.size == (900, 600)
+        opacity, paper, shade = float(PROBABILITY.opacity(0.2)), (0xFE,) * 3, (0x62, 0xA1, 0xDD)
+        wanted = [round(opacity * s + (1 - opacity) * p) for s, p in zip(shade, paper, strict=True)]
+        assert picture.convert("RGB").getpixel((450, 150)) == pytest.approx(wanted, abs=2)
+    assert page.errors == []
+
+
+def test_the_last_cards_of_a_long_path_are_seen_on_a_phone(open_page):
+    page = open_page("/explore?at=|0*4.2.3*&first=uniform&second=uniform")
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.reload()
+    page.locator("#board1").wait_for()
+    last, box = page.locator(".steps [aria-current]").bounding_box(), page.locator(".steps").bounding_box()
+    assert last["x"] >= box["x"] and last["x"] + last["width"] <= box["x"] + box["width"] + 1
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_an_infoset_is_can_be_read_without_scripts(open_page):
+    page = open_page("/explore?at=|0*", java_script_enabled=False)
+    assert page.locator("#infoset-term").is_hidden()
+    page.get_by_role("button", name="What an infoset is").click()
+    sync_api.expect(page.locator("#infoset-term")).to_contain_text("placed 0, found 4 occupied")
 
 
 BOARDS = {"start": "/explore", "chosen": "/explore?at=|0*&square=3", "beside": "/explore?at=|0*&beside=uniform"}

@@ -43,20 +43,21 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
         with TestClient(make_application(Shell("Explored", rules.name, [part]))) as pages:
             seen = set()
             for text in ("|", "|0*", never):
-                address = f"/explore?player=1&at={text}"
-                page, answer = ready(pages, address).text, pages.get(f"/api{address}").json()
+                address = f"/explore?player=1&at={text}&layer=support"
+                page, answer = ready(pages, address).text, pages.get(f"/api{address[: -len('&layer=support')]}").json()
                 probabilities = answer["numbers"]["probabilities"]
-                rings = [square for square, p in enumerate(probabilities) if p]
-                assert marked(page, "support") == rings and "Ring: in the support of the strategy" in page
+                shaded = [square for square, p in enumerate(probabilities) if p]
+                never = answer["numbers"]["arbitrary"]  # then all squares are hollow
+                assert marked(page, "hollow ours" if never else "shade ours") == shaded
+                assert "in the strategy’s support" in page
                 if not known:
-                    assert marked(page) == [] and answer["equilibria"] is None and "Dot: " not in page
+                    assert marked(page) == [] and answer["equilibria"] is None and "No pair of equilibrium" not in page
                     assert f"`pttt equilibria --game {GAME}` finds out." in page
                     continue
                 squares = support.played(1, tuple(naive.attempts(text)))
                 assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
                 assert marked(page) == (squares or [])
-                dotted = "Dot: in the support of some equilibrium."
-                assert (dotted if squares else "No pair of equilibrium strategies brings") in page
+                assert ("No pair of equilibrium strategies brings" in page) == (squares is None)
                 assert page.count('some equilibrium"') >= len(squares or [])
                 seen.add(squares is not None)
             assert seen == ({True, False} if known else set())

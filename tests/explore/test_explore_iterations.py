@@ -105,7 +105,7 @@ def test_a_snapshot_is_shown_as_it_was(pages, solved, player):
     now = numbers(profile_of(solved, str(solved), str(solved)), player, "|")
     assert shown(page) == said(then) != said(now)
     assert shown(ready(pages, f"/explore?player={player}").text) == said(now)
-    assert re.search(rf"<figcaption>[^<]*, iteration {iteration}</figcaption>", page)
+    assert re.search(rf"<figcaption><span>[^<]*, iteration {iteration}</span>", page)
 
 
 @pytest.mark.slow
@@ -206,10 +206,11 @@ def test_the_player_itself_may_play_its_best_response(pages, solved, player):
     reply = best_response(strategy_of(str(solved), 1 - player))
     pair = (reply, strategy_of(str(solved), 1)) if player == 0 else (strategy_of(str(solved), 0), reply)
     told = numbers(profile_of(solved, *pair), player, "|")
-    assert shown(page) == said(told) and told.value == pytest.approx(reply.value, abs=1e-9)
+    alone = {square: words.partition("; beside it ")[0] for square, words in shown(page).items()}
+    assert alone == said(told) and told.value == pytest.approx(reply.value, abs=1e-9)
     assert followed(page, plays) == {("best",)}
-    captions = [unescape(one) for one in re.findall(r"<figcaption>(.*?)</figcaption>", page)]
-    assert captions[0].startswith("Best response to ") and captions[1] == "Uniform"
+    caption = unescape(re.search(r"<figcaption><span>(.*?)</span>", page)[1])
+    assert caption.startswith("Above: Best response to ") and caption.endswith("; below: Uniform")
     found = ready(pages, f"/api/explore?player={player}&beside=uniform&{plays}=best", "preparing").json()
     assert found["plays"][player] == "best" and found["plays"][1 - player] == "average"
     assert found["beside"]["probabilities"] == pytest.approx([1 / 6] * 6)  # what is beside is followed as it is

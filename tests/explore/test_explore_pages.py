@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import json
+import math
 import os
 import random
 import re
@@ -28,9 +29,11 @@ from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import FixedSources, Source, uniform
+from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.service.wire import BusyError, Client, RefusedError, listening, packed, received
+from pttt_ooc.show.numbers import probability
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import GAME, Lab, pttt, random_tensor, strategy_zip
@@ -89,11 +92,19 @@ def infoset_of(address):
     return parse_qs(urlsplit(address).query)["at"][0]
 
 
+def first_board(page):
+    board = page[page.index('id="board1"') :]
+    return board[: board.index("</svg>")]
+
+
+def figures_of(page):
+    """The classes and the texts of the numbers on the first board."""
+    return re.findall(r'<text class="(p[^"]*)"[^>]*>([^<]+)<', first_board(page))
+
+
 def spoken(page):
     """What the first board says of each square."""
-    board = page[page.index('id="board1"') :]
-    board = board[: board.index("</svg>")]
-    return {int(n): said for n, said in re.findall(r'aria-label="Square (\d): ([^"]*)"', board)}
+    return {int(n): said for n, said in re.findall(r'aria-label="Square (\d): ([^"]*)"', first_board(page))}
 
 
 @pytest.mark.parametrize("infoset", ["|", "|0*", "|5*0."])
@@ -108,6 +119,90 @@ def test_the_board_shows_probability_and_value_of_each_attempt(pages, infoset):
             assert shown[square] == f"probability {told.probabilities[square]:.4f}, value {value}{support}"
         else:
             assert shown[square] == ("own mark" if f"{square}*" in infoset else "mark of the opponent")
+
+
+LAYERS = {"value": "action_values", "belief": "marks", "regret": "regrets"}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("infoset", ["|", "|5*0."])
+def test_each_layer_shows_its_numbers_with_the_shades_of_its_scale(pages, layer, infoset):
+    query = f"at={infoset}&first=uniform&second=uniform"
+    page = ready(pages, f"/explore?{query}&layer={layer}&square=1").text
+    told = pages.get(f"/api/explore?{query}").json()
+    row = (told["beliefs"] if layer == "belief" else told["numbers"])[LAYERS[layer]]
+    wanted = [row[square] for square in told["numbers"]["legal"]]
+    shown = [float(text.replace("−", "-")) for _, text in figures_of(page)]
+    assert shown == pytest.approx(wanted, abs=6e-4 if layer != "regret" else 6e-6)
+    shades = re.findall(r'class="shade (ours|theirs)"[^>]*fill-opacity="([\d.]+)"', first_board(page))
+    assert [tone for tone, _ in shades] == ["theirs" if layer == "belief" or n < 0 else "ours" for n in wanted]
+    darkness = {"value": abs, "belief": math.sqrt, "regret": lambda n: max(0, 1 + math.log10(abs(n) or 1e-9) / 5)}
+    assert [float(shade) for _, shade in shades] == pytest.approx([0.75 * darkness[layer](n) for n in wanted], abs=1e-3)
+    bare = pages.get(f"/explore?{query}&layer={layer}&bare=1").text
+    assert figures_of(bare) == [] and first_board(bare).count('class="shade') == len(shades)
+    assert all(f"layer={layer}&" in link for link in links(first_board(page)))
+
+
+def test_equal_numbers_have_equal_shades_on_all_pages(pages):
+    """1/6 at the start and 1/5 one attempt later: darker, though both are the largest number of their page."""
+    shades = []
+    for infoset in ("|", "|0*"):
+        page = ready(pages, f"/explore?at={infoset}&first=uniform&second=uniform").text
+        found = re.findall(r'class="shade ours"[^>]*fill-opacity="([\d.]+)"', first_board(page))
+        shades.append(float(found[0]))
+        legend = page[page.index('class="legend"') :]
+        assert [label for label in ("0.01", "0.1", "0.25", "0.5", "1") if f"</svg> {label}<" in legend] == [
+            *("0.01", "0.1", "0.25", "0.5", "1"),
+        ]
+    assert shades == pytest.approx([0.75 * math.sqrt(1 / 6), 0.75 * math.sqrt(1 / 5)], abs=1e-3)
+
+
+@pytest.mark.slow
+def test_what_a_strategy_never_reaches_is_hollow(pages):
+    address = "/explore?first=uniform&second=uniform&first_plays=best"
+    page = ready(pages, f"{address}&at=|").text
+    never = [square for square, said in spoken(page).items() if "probability 0," in said]
+    assert never and first_board(page).count('class="never"') == len(never)
+    page = pages.get(f"{address}&at=|{never[0]}*&layer=value").text
+    assert "its reach is 0" in page
+    board = first_board(page)
+    assert board.count('class="never"') == 5 and 'class="shade' not in board and "stroke-opacity" in board
+
+
+def test_the_path_is_cards_with_attempt_outcome_and_probability(pages):
+    page = ready(pages, "/explore?at=|0*4.&first=uniform&second=uniform").text
+    steps = page[page.index('aria-label="Attempts"') :].partition("</nav>")[0]
+    cards = [re.sub(r"\s+", " ", re.sub("<[^>]*>", "", one)).strip() for one in re.findall("<li>(.*?)</li>", steps)]
+    assert cards == ["start 0 placed 0.1667", "|0* 4 failed 0.2000", "|0*4. to move"]
+    assert [infoset_of(link) for link in links(steps)] == ["|", "|0*"]
+
+
+def test_each_attempt_leads_to_both_outcomes_at_once(pages):
+    page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform").text
+    told = uniform_profile()
+    after = {(one.square, one.placed): one for one in following(told, 0, "|0*")}
+    table = page[page.index("What follows each attempt") :]
+    table = table[: table.index("</table>")]
+    best = numbers(told, 0, "|0*")
+    for row in re.findall(r"<tr.*?</tr>", table)[1:]:
+        square = int(re.search(r'scope="row">(\d)<', row)[1])
+        cells = re.findall(r"<td>(.*?)</td>", row)[-2:]
+        for cell, placed in zip(cells, (True, False), strict=True):
+            way = after[square, placed]
+            assert re.sub("<[^>]*>", "", cell) == probability(way.probability)
+            assert [infoset_of(link) for link in links(cell)] == [way.infoset] * way.decides
+        assert ('class="mine"' in row) == (best.best_action_values[square] > best.best_value - 1e-9)
+
+
+def test_the_other_players_board_is_beside_and_can_be_turned_to(pages):
+    address = "/explore?at=|0*&first=uniform&second=uniform&other=|4*0."
+    page = ready(pages, address).text
+    other = page[page.index('id="other-board"') :].partition("</svg>")[0]
+    assert "square 4: own mark" in other.lower() and "square 0: mark of the opponent" in other.lower()
+    assert re.findall(r'class="p"[^>]*>([^<]+)<', other) == ["0.250"] * 4
+    turned = parse_qs(urlsplit(next(link for link in links(page) if "player=1" in link)).query)
+    assert (turned["at"], turned["other"]) == (["|4*0."], ["|0*"])
+    assert all("other=|4*0." in link for link in links(page) if "player=0" in link)
 
 
 @pytest.mark.slow
@@ -169,8 +264,28 @@ def test_an_impossible_infoset_is_explained_and_the_nearest_one_is_linked(pages,
     assert pages.get(link).status_code == 200
 
 
+@pytest.mark.parametrize(("here", "kept"), [("|0*4.", "|0*4."), ("", "|0*"), ("|0*0*", "|0*")])
+def test_a_wrong_infoset_keeps_board_path_and_what_was_typed(pages, here, kept):
+    query = {"at": "|0*7*", "here": here, "first": "uniform", "second": "uniform", "layer": "value"}
+    ready(pages, "/explore?first=uniform&second=uniform")
+    answer = pages.get("/explore", params=query)
+    assert answer.status_code == 404 and "no square 7" in answer.text
+    assert 'id="at" name="at" value="|0*7*"' in answer.text and f'name="here" value="{kept}"' in answer.text
+    board = {n for n, said in spoken(answer.text).items() if "mark" in said}
+    assert board == ({0, 4} if kept == "|0*4." else {0})
+    assert (
+        f'aria-current="page"><code>{kept}</code>' in answer.text
+        and "layer=value" in links(first_board(answer.text))[0]
+    )
+    assert pages.get("/api/explore", params=query).json()["nearest"] == "|0*"
+
+
 @pytest.mark.parametrize(
-    "query", ["player=2", "player=x", "square=77", "first_plays=all", "first=s12", "beside=../x", "at=" + "0*" * 200]
+    "query",
+    [
+        *("player=2", "player=x", "square=77", "first_plays=all", "first=s12", "beside=../x", "at=" + "0*" * 200),
+        *("layer=all", "bare=x", "other=|0*0*"),
+    ],
 )
 def test_other_bad_addresses_get_a_sentence(pages, query):
     answer = pages.get(f"/explore?{query}")
@@ -194,10 +309,17 @@ def test_the_script_gets_a_piece_and_the_history_a_page(pages):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", ["player=0&first=solution&second=uniform", "player=1&first=uniform&second=solution"])
-def test_two_strategies_are_shown_side_by_side(pages, pair):
+def test_two_strategies_are_shown_on_a_split_board(pages, pair):
     page = ready(pages, f"/explore?{pair}&at=|0*&beside=uniform").text
-    assert 'id="board1"' in page and 'id="board2"' in page
-    rows = re.findall(r'<tr><th scope="row">(\d)</th><td>([^<]*)</td><td>([^<]*)</td>', page)
+    told = pages.get(f"/api/explore?{pair}&at=|0*&beside=uniform").json()
+    for layer, name in (("probability", "probabilities"), ("value", "action_values")):
+        page = pages.get(f"/explore?{pair}&at=|0*&beside=uniform&layer={layer}").text
+        halves = [text for kind, text in figures_of(page) if "half" in kind]
+        shown = [float(text.replace("−", "-")) for text in halves]
+        wanted = [numbers[name][square] for square in range(1, 6) for numbers in (told["numbers"], told["beside"])]
+        assert shown == pytest.approx(wanted, abs=6e-4) and "Above: " in page
+        assert "; beside it probability 0.2000, value " in spoken(page)[5]
+    rows = re.findall(r'<tr[^>]*><th scope="row">(\d)</th><td>([^<]*)</td><td>([^<]*)</td>', page)
     assert [square for square, _, _ in rows] == ["1", "2", "3", "4", "5"]
     assert {beside for _, _, beside in rows} == {"0.2000"}
 
@@ -217,7 +339,7 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
     assert page.count('<svg class="small-board"') == len(listed)
     assert all(text.startswith("Player 0, ") for text in names_of_infosets(page)) and "|</code> (start)" in page
     shown = pages.get(listed[0]).text
-    assert 'id="board1"' in shown and 'id="board2"' in shown
+    assert 'id="board1"' in shown and "Above: " in shown
     piece = pages.get(address, headers={"HX-Request": "true"}).text
     assert "<html" not in piece and listed[0].replace("&", "&amp;") in piece
     assert pages.get("/explore/differences?player=0").status_code == 404
@@ -232,16 +354,19 @@ def test_what_the_page_shows_is_there_as_files(pages):
     assert set(files) == {"board.svg", "board.tex", "numbers.csv"}
     answers = {name: pages.get(link) for name, link in files.items()}
     assert all(f'filename="{name}"' in one.headers["content-disposition"] for name, one in answers.items())
-    board = page[page.index('id="board1"') :].partition("</svg>")[0]
-    figures = re.findall(r'class="p[^"]*"[^>]*>([^<]+)<', board)
+    figures = [text for _, text in figures_of(page)]
     drawn = ElementTree.fromstring(answers["board.svg"].text)
     assert answers["board.svg"].headers["content-type"].startswith("image/svg+xml")
     texts = [(one.get("class"), one.text) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert [text for kind, text in texts if kind.startswith("p")] == figures and len(figures) == 4
+    shades = [float(n) for n in re.findall(r'class="shade[^"]*"[^>]*fill-opacity="([\d.]+)"', first_board(page))]
+    shaded = [one for one in drawn.iter("{http://www.w3.org/2000/svg}rect") if "shade" in one.get("class", "")]
+    assert [float(one.get("fill-opacity")) for one in shaded] == shades
     assert [text for kind, text in texts if kind.startswith("mark")] == ["×", "○"]
     tex = answers["board.tex"].text
     nodes = [rf"\node at ({s % 3 + 0.5},{1.5 - s // 3}) {{${p}$}};" for s, p in zip((1, 2, 3, 5), figures, strict=True)]
     assert all(node in tex for node in nodes)
+    assert tex.count(r"\fill[") == sum(shade > 0.005 for shade in shades)
     assert tex.count(r"\times") == tex.count(r"\circ") == 1 and r"\draw (0,0) grid (3,2);" in tex
     rows = list(csv.DictReader(answers["numbers.csv"].text.splitlines()))
     told = pages.get("/api/explore?at=|0*4.").json()["numbers"]

@@ -82,7 +82,7 @@ def test_by_mouse_on_the_curve(open_page):  # noqa: F811
     sync_api.expect(marks(page).nth(1)).to_have_attribute("aria-current", "true")
     sync_api.expect(page.locator(".curve:visible .dot.chosen")).to_have_count(1)
     page.locator('#board1 [data-square="5"]').click()
-    page.get_by_role("link", name="placed").click()
+    page.get_by_role("link", name="placed", exact=True).click()
     wait_until(lambda: asked(page).get("at") == ["|0*5*"])
     assert asked(page)["iteration"] == ["2"]
     assert_same_document(page)

@@ -80,9 +80,9 @@ def go_through(page):
 
 def step_back(page, act):
     """Do what leads one step back, and wait for the whole page of that step; returns what the step was."""
-    before = page.locator(".steps > span:not(.none)").inner_text()
+    before = page.locator("#at").inner_text()
     act()
-    sync_api.expect(page.locator(".steps > span:not(.none)")).not_to_have_text(before)
+    sync_api.expect(page.locator("#at")).not_to_have_text(before)
     page.wait_for_load_state()
     return page.locator("#choice").inner_text()
 
@@ -102,13 +102,13 @@ def test_a_whole_game_by_keyboard_only(open_page):
     steps = go_through(page)
     assert sum("you at" in step for step in steps) == count
     press(page, "End")
-    sync_api.expect(page.locator(".steps")).to_contain_text("at the end")
+    sync_api.expect(page.locator("#at")).to_have_text("At the end.")
     press(page, "Home")
-    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 1 of")
-    assert "before attempt 1 of" in page.locator(".steps").inner_text()
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 1 of")
+    assert "Before attempt 1 of" in page.locator("#at").inner_text()
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
     press(page, "ArrowRight")
-    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 2 of")
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 2 of")
     assert page.errors == []
 
 
@@ -173,6 +173,46 @@ def test_an_attempt_in_another_tab_is_reported(open_page):
     other.locator("button.cell:not([aria-disabled])").first.click()
     other.locator('#table:not([data-made="1"])').wait_for()
     assert not other.get_by_role("alert").inner_text()
+
+
+def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(open_page):
+    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    begin(page)
+    page.get_by_role("link", name="Pencil").tap()
+    arrived(page, "form.pencil")
+    mark_document(page)
+    for square, marks in (("3", 1), ("5", 2), ("3", 1)):
+        page.locator(f'button.cell[value="{square}"]').tap()
+        sync_api.expect(page.locator(".pencilled")).to_have_count(marks)
+    assert_same_document(page)
+    assert_accessible(page, "play-pencil")
+    page.get_by_role("link", name="Attempt squares").tap()
+    arrived(page, "form:not(.pencil) .grid")
+    sync_api.expect(page.locator(".pencilled")).to_have_count(1)
+    page.get_by_role("button", name="Hint").tap()
+    sync_api.expect(page.locator(".grid .p")).to_have_count(6)
+    held, cell = [], page.locator('button.cell[value="0"]')
+    page.route("**/attempts", lambda route: held.append(route))
+    cell.tap()
+    sync_api.expect(cell).to_have_text("…")
+    assert not re.search("mine|theirs", cell.get_attribute("class"))  # the outcome is the referee's
+    held.pop().continue_()
+    page.locator('#table:not([data-made="0"])').wait_for()
+    assert page.errors == []
+
+
+def test_a_shared_game_is_gone_through_in_another_browser(open_page):
+    page = open_page()
+    begin(page, 1, "Uniform")
+    play_out(page, lambda cell: cell.click())
+    page.get_by_role("button", name="Share").click()
+    arrived(page, page.get_by_role("button", name="Stop sharing"))
+    other = open_page(page.locator(".share a").get_attribute("href"))
+    arrived(other, "#table")
+    assert len(go_through(other)) >= 2
+    assert_accessible(other, "play-shared")
+    assert other.context.cookies() == [] or "pttt_player" not in {one["name"] for one in other.context.cookies()}
+    assert other.errors == []
 
 
 def test_a_resigned_game_and_a_game_without_scripts(open_page):

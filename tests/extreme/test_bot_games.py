@@ -10,11 +10,13 @@ from dataclasses import replace
 
 import psutil
 import pytest
+from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.person import Person
 from pttt_ooc.extreme.play import bot_game, games
 from pttt_ooc.extreme.play.bot_game import BotGame
@@ -24,7 +26,9 @@ from pttt_ooc.extreme.play.opponents import Choice, FileOpponents
 from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
-from tests.extreme.bot_games_kit import pages
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+from tests.extreme.bot_games_kit import Player, answering, pages
 from tests.extreme.bot_kit import FIRST, bot, bot_text
 from tests.extreme.naive_extreme import Game
 from tests.kits.patience import wait_until
@@ -407,6 +411,7 @@ def test_a_game_on_the_pages():
         again = person.begin(first="x", moves=moves)
         page = person.turn(again)
         assert again != address and page.count("<li>") == 2 and person.get(address).status_code == 404
+        assert "begun after 2 moves" in page
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
 
@@ -421,9 +426,34 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         page = person.turn(address)
         assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
         told = person.get(address + "/log").json()
+        assert told["begun_after"] == 0
         assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
         assert person.post(address + "/resignation").status_code == 303  # nothing happens any more
         assert person.get(address + "/log").json() == told
+
+
+def test_a_shared_game_is_seen_by_everybody_but_not_what_the_bot_printed():
+    with answering(Texts(bad="print('a secret')\n1 / 0")) as (address, _):
+        owner = {"name": "one"}
+        part = play_pages.part_of(play_pages.client_at(address), lambda account: owner["name"])
+        app = make_application(Shell("Extreme TicTacToe", "", [part]))
+        with TestClient(app, base_url="http://here", follow_redirects=False) as client:
+            person = Player(client)
+            game = person.begin("bad", first="o")
+            page = person.turn(game)
+            assert "a secret" in page and person.get(game + "/shared").status_code == 404
+            assert person.post(game + "/share").status_code == 303
+            assert f'href="{game}/shared"' in person.get(game).text
+            owner["name"] = None  # somebody who is not signed in
+            shared = person.get(game + "/shared")
+            assert (
+                shared.status_code == 200 and "The bot forfeits: THREW AN EXCEPTION. The player has won" in shared.text
+            )
+            assert "a secret" not in shared.text and "ZeroDivisionError" not in shared.text
+            assert '/share"' not in shared.text.partition("<main")[2] and person.get(game).status_code == 401
+            owner["name"] = "one"
+            person.begin("bad", first="o")  # a later game does not end the link
+            assert person.get(game + "/shared").status_code == 200
 
 
 def test_a_bot_that_fails_on_the_pages():

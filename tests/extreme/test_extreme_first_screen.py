@@ -75,6 +75,21 @@ def test_a_replay_without_scripts_has_a_scrubber_with_a_button(match):
     assert not page.locator(".film").is_visible()
 
 
+def test_a_position_alone_for_slides_is_gone_through_by_keys(match):
+    address, opened = match
+    page = opened(f"{address}?ply=0")
+    press(page, "ArrowRight")
+    sync_api.expect(page).to_have_url(re.compile("ply=1$"))
+    page.get_by_role("link", name="Alone, for slides").click()
+    sync_api.expect(page).to_have_url(re.compile("ply=1&alone=1$"))
+    for hidden in (".top", ".steps", ".moves", "footer"):
+        assert not page.locator(hidden).is_visible()
+    assert_board_first(page, ".plane", ".said")
+    press(page, "ArrowRight")
+    sync_api.expect(page.locator(".said")).to_contain_text("Move 2 of")
+    assert page.errors == []
+
+
 def test_steps_and_curve_are_on_one_screen_of_a_phone(match):
     address, opened = match
     page = opened(f"{address}?ply=5", viewport={"width": 390, "height": 844})

@@ -476,3 +476,51 @@ print([name for name in heavy if name in sys.modules])
     command = [sys.executable, "-c", script, str(over.directory)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+# ---------------------------------------------------------------------------------------------
+# The overall order
+
+
+def names_in(page, label):
+    table = page.split(f'aria-label="{label}"')[1].split("</table>")[0]
+    return re.findall(r"<bdi>(.*?)</bdi>", table.partition("<tbody>")[2])
+
+
+def test_the_overall_order_is_by_stage_then_rank_then_score_for_each_match_then_lot(over, client):
+    """Made again from the standings as a table: who is in the final comes first."""
+    known = rows(client.get("/extreme/standings.csv").text)
+    final = sorted((int(row["rank"]), row["team"]) for row in known if row["stage"] == "final")
+    others = [row for row in known if row["team"] not in {team for _, team in final}]
+    assert final and others
+
+    def key(row):
+        matches = sum(int(row[name]) for name in ("won", "drawn", "lost"))
+        return int(row["rank"]), -int(row["score"]) / matches, over.lots[row["team"]]
+
+    expected = [team for _, team in final] + [row["team"] for row in sorted(others, key=key)]
+    page = client.get("/extreme/standings").text
+    assert names_in(page, "The overall order") == expected
+    assert page.index("The overall order") < page.index("Semi-final, pool 1")
+    words = " ".join(re.sub("<[^>]*>", "", page.split("How this order comes about")[1].split("</details>")[0]).split())
+    for part in (
+        "Semi-final: the best 2 of each pool go on",
+        "each two teams play two matches",
+        "by matches won, then by the points in the matches between those that are tied, then by lot",
+        f"the seed {over.seed}",
+    ):
+        assert part in words
+
+
+def test_the_overall_order_can_be_sorted_and_searched(over, client):
+    by_team = client.get("/extreme/standings?sort=team").text
+    assert names_in(by_team, "The overall order") == sorted(over.teams)
+    won = {row["team"]: 0 for row in rows(client.get("/extreme/standings.csv").text)}
+    for row in rows(client.get("/extreme/standings.csv").text):
+        won[row["team"]] += int(row["won"])
+    by_won = [won[team] for team in names_in(client.get("/extreme/standings?sort=won").text, "The overall order")]
+    assert by_won == sorted(won.values(), reverse=True)
+    found = client.get("/extreme/standings?find=M3&sort=nonsense").text
+    assert names_in(found, "The overall order") == ["team3"] and 'value="M3"' in found
+    assert "No team has “&lt;i&gt;” in its name" in client.get("/extreme/standings?find=<i>").text
+    assert client.get(f"/extreme/standings?find={'a' * 61}").status_code == 422

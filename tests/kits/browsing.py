@@ -150,3 +150,44 @@ def assert_accessible(page, name, looks=LOOKS):
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             told.append((scheme, width, "wider than the screen"))
     assert told == [], told
+
+
+BROKEN_NUMBERS = """() => {
+  const NUMBER = /(?<![\\p{L}\\d-])[<>]?[−-]?\\d[\\d.\\u202f]*(\\s?×\\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\\u00a0?%)?/gu;
+  const found = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode());) {
+    if (node.parentElement.closest("pre, .trace, .hash, code") || !node.parentElement.checkVisibility()) continue;
+    for (const match of node.data.matchAll(NUMBER)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      const tops = new Set([...range.getClientRects()].filter(one => one.width > 1).map(one => Math.round(one.top)));
+      if (tops.size > 1) found.push(match[0]);
+    }
+  }
+  return found;
+}"""
+LAYOUT_SHIFT = """() => new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(found => { for (const one of found.getEntries()) if (!one.hadRecentInput) sum += one.value; })
+    .observe({type: "layout-shift", buffered: true});
+  requestAnimationFrame(() => setTimeout(() => done(sum), 100));
+})"""
+
+
+def assert_reflows(page, name):
+    """At 320 pixels, which are 1280 at 400 %, nothing is wider than the screen, and no number is broken inside."""
+    page.set_viewport_size({"width": 320, "height": 800})
+    picture(page, f"{name}-320")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+    for width in (320, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        broken = page.evaluate(BROKEN_NUMBERS)
+        assert broken == [], (name, width, broken)
+
+
+def assert_still(page, name):
+    """What is on the page stays where it is while the page is loaded: WCAG has no number for this, web.dev has 0.1."""
+    page.wait_for_load_state("networkidle")
+    shift = page.evaluate(LAYOUT_SHIFT)
+    assert shift < 0.02, (name, shift)

@@ -16,6 +16,7 @@ from pttt_ooc.scoring import checkpoints
 from pttt_ooc.scoring.agents import find_agent
 from pttt_ooc.scoring.games import score_by_games
 from pttt_ooc.scoring.scores import agent_strategy, score
+from tests.kits import naive
 from tests.kits.cli_runner import Runner
 
 GAME = pttt.game("mini-2x3k2-abrupt")
@@ -61,6 +62,33 @@ def plainly(kind, layers, activation=np.tanh):
 def assert_same(found, expected):
     assert found.nashconv == pytest.approx(expected.nashconv, abs=1e-5)
     assert found.value == pytest.approx(expected.value, abs=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------
+# nashbench
+
+
+def test_a_policy_of_nashbench():
+    """Of one infoset; it sees the player, then the infostate, and is traced by JAX."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    rng = np.random.default_rng(2)
+    inner, outer = rng.normal(size=(2 + size_of("infostates"), 7)), rng.normal(size=(7, SQUARES))
+
+    def policy(observation, legal_action_mask):
+        assert observation.shape == (2 + size_of("infostates"),) and legal_action_mask.shape == (SQUARES,)
+        numbers = jax.numpy.tanh(observation @ inner) @ outer
+        return jax.nn.softmax(jax.numpy.where(legal_action_mask, numbers, -jax.numpy.inf))
+
+    def plain(infostates, legal, player):
+        seat = np.tile(np.eye(2)[player], (len(legal), 1))
+        numbers = np.exp(np.tanh(np.concatenate([seat, infostates], axis=1) @ inner) @ outer) * legal
+        return numbers / numbers.sum(axis=1, keepdims=True)
+
+    assert_same(score(GAME, policy), score(GAME, plain))
+    assert_same(score(GAME, [(1, policy), (3, plain)], block=50), score(GAME, plain))
+    both = [{t: row.tolist() for t, row in agent_strategy(GAME, p, policy).items()} for p in (0, 1)]
+    best = [naive.best_response_value(GAME, p, both[1 - p]) for p in (0, 1)]
+    assert score(GAME, policy).exploitability == pytest.approx(sum(best) / 2, abs=1e-6), "what nashbench defines"
 
 
 # ---------------------------------------------------------------------------------------------

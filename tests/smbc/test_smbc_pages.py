@@ -104,9 +104,32 @@ def test_a_shared_match_is_seen_round_by_round_without_the_cookie(browser_of):
     assert (
         "The round is decided" in words and "The player" in words and not re.search(r"\b[Yy]ours?\b|\b[Yy]ou\b", words)
     )
-    assert "/share" not in seen[1].text.partition("<main")[2]
+    assert '/share"' not in seen[1].text.partition("<main")[2]
     assert browser.post(f"{match}/share", stop="1").status_code == 303
     assert stranger.get(match + "/shared").status_code == 404
+
+
+def test_a_hint_is_what_the_solution_plays_and_the_match_is_in_no_record(served, browser_of):
+    browser = browser_of()
+    match = browser.begin("me")
+    page = browser.get(match).text
+    assert 'class="p"' not in page
+    assert browser.post(f"{match}/hints", version="7").status_code == 409
+    assert browser.post(f"{match}/hints", version=version(page)).status_code == 303
+    page = browser.get(match).text
+    shown = {
+        int(square): float(p) for square, p in re.findall(r'value="(\d)"[^>]*>.*?<span class="p">([\d.]+)</span>', page)
+    }
+    now = row(served, match.rpartition("/")[2])["rounds"][-1]
+    solution = Lookouts(served.solution).solution
+    strategy = solution.profiles[0, 0].strategy[:, now["goals"][0]].tolist()
+    assert shown == {s: pytest.approx(p, abs=6e-4) for s, p in Place.of(solution.tree, ()).chances(strategy).items()}
+    browser.post(f"{match}/moves", version=version(page), square="4")
+    page = browser.get(match).text
+    assert 'class="p"' not in page and '<span class="badge">hints</span>' in page
+    browser.post(f"{match}/resignation", version=version(page))
+    lobby = browser.get("/smbc/play").text
+    assert "in no record" in lobby and "Your results" not in lobby
 
 
 def assert_explored(browser, page, last):

@@ -21,7 +21,7 @@ def application(solution, kept, draw=None):
     """The application of a solution; `application.matches` are the matches, in the directory `kept`."""
     with part(solution, kept, draw) as made:
         app = make_application(Shell("Secret goals", "", [made]))
-        app.matches = made.state.matches
+        app.matches, app.solution = made.state.matches, solution
         yield app
 
 

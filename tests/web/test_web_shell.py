@@ -351,3 +351,12 @@ make_server(client.app)
     command = [sys.executable, "-c", script, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env={"PYTHONPATH": paths})
     assert done.returncode == 0, done.stderr
+
+
+def test_a_page_alone_for_slides_has_no_head_and_is_linked_with_its_whole_address(tmp_path):
+    with client_of(make_part(tmp_path / "part")) as client:
+        page = client.get("/garden?bed=4&bed=%22%3E").text
+        assert 'href="/garden?bed=4&amp;bed=%22%3E&amp;alone=1"' in page and "<nav" in page
+        alone = client.get("/garden?bed=4&alone=1").text
+    assert "<nav" not in alone and "<footer" not in alone and "<main" in alone
+    assert 'href="/garden?bed=4">The whole page</a>' in alone

@@ -108,6 +108,45 @@ def label_of(text: str) -> str:
     return label.replace("K-", f"{need}-") if need else label
 
 
+_NAMES = {
+    "random": "Chance",
+    "mcts": "Monte Carlo tree search",
+    "tuned": "Tuned alpha-beta",
+    "alphabeta": "Alpha-beta",
+    "minimax": "Minimax",
+    "expectimax": "Expectimax",
+    "qtable": "Q-learning by states",
+    "qfeatures": "Q-learning by features",
+    "strong": "Strong bot of the tournament",
+    "patterns": "Learnt patterns on lines",
+    "table": "Learnt table of values",
+    "engine": "Program",
+    "file": "Python file",
+}
+_OPTIONS = {"depth": "depth {}", "time": "{} s a move", "nodes": "{} positions a move", "heur": "heuristic {}"}
+
+
+def agent_name(text: str) -> str:
+    """An agent's name for people, from its name with options.
+
+    Examples
+    --------
+    >>> agent_name("tuned:path=shipped,nodes=4000")
+    'Tuned alpha-beta (learnt, 4000 positions a move)'
+    """
+    name, _, options = text.partition(":")
+    told: list[str] = []
+    for option in filter(None, options.split(",")):
+        key, _, value = option.partition("=")
+        if key == "path":
+            told.append("learnt" if name in ("tuned", "mcts") else value.rpartition("/")[2])
+        elif key == "nodes" and name == "mcts":
+            told.append(f"{value} games a move")
+        elif key != "clock":
+            told.append(_OPTIONS.get(key, key + " {}").format(value.rpartition("/")[2]))
+    return _NAMES.get(name, name) + (f" ({', '.join(told)})" if told else "")
+
+
 def _name_of(key: str) -> str:
     return {offer.key: offer.text for offer in GAMES}[key].partition(":")[0]
 

@@ -40,10 +40,17 @@ class MatchArchive:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._results: dict[Path, tuple[int, list[int]]] = {}
 
     def matches(self) -> list[dict[str, Any]]:
-        """Name, game, agents and number of games of each match, in the order of names; at most :data:`MOST`."""
-        return [{"name": name, **self._settings(place)} for name, place in islice(self._found(), MOST)]
+        """Name, game, agents, number of games and results of each match, by name; at most :data:`MOST`.
+
+        ``result`` is how many games the first agent won, drew and lost.
+        """
+        return [
+            {"name": name, **self._settings(place), "result": self._result(place)}
+            for name, place in islice(self._found(), MOST)
+        ]
 
     def match(self, name: str, start: int, rows: int) -> dict[str, Any]:
         """A match, its score, and `rows` of its games from number `start`.
@@ -154,6 +161,17 @@ class MatchArchive:
             return {"game": str(settings["game"]), "agents": [str(one), str(other)], "games": int(settings["games"])}
         except (OSError, ValueError, KeyError, TypeError):
             raise ArenaError(f"{self._told(place / _MATCH)} is damaged; the match cannot be shown.") from None
+
+    def _result(self, place: Path) -> list[int]:
+        """How many games the first agent won, drew and lost; they are counted again when the file has changed."""
+        file = place / log.GAMES
+        changed = file.stat().st_mtime_ns if file.exists() else 0
+        known = self._results.get(place)
+        if known is None or known[0] != changed:
+            winners = [int(row["winner"]) for row in self._games(place)]
+            known = (changed, [winners.count(0), winners.count(DRAW), winners.count(1)])
+            self._results[place] = known
+        return known[1]
 
     def _games(self, place: Path) -> list[dict[str, Any]]:
         rows = self._lines(place / log.GAMES)

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages import play_pages, review_pages, watch_pages
 from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
-from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES, label_of, takes_time
+from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES, agent_name, label_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
@@ -43,7 +43,7 @@ def part_of(arena: AskedArena) -> Part:
         state=ArenaState(arena),
         names={
             **{"ROWS": ROWS, "GAMES": GAMES, "SECONDS": SECONDS, "SIDES": play_pages.SIDES, "SIZES": SIZES},
-            **{"label_of": label_of, "takes_time": takes_time},
+            **{"label_of": label_of, "takes_time": takes_time, "agent_name": agent_name},
         },
         explain=explain,
     )

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.figures import matters, points, put_figures
-from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
+from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined
 from pttt_ooc.arena.pages.play_pages import AgentGame, AskedGame, seen_at
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
@@ -63,7 +63,7 @@ def review(
         raise HTTPException(404, f"The game has {last} moves; move {ply} is not one of them.")
     ply = last if ply is None else ply
     try:
-        ratings = [_rating(request, state, table, number) for number in range(1, last + 1)]
+        ratings = _ratings(request, state, table)
         why = ""
     except NoAnswerError as error:
         ratings, why = [], str(error)
@@ -75,10 +75,14 @@ def review(
     return render(request, template, account, **facts, **_summary(table, whole, ratings))
 
 
-def _rating(request: Request, state: ArenaState, table: AgentGame, number: int) -> Message:
-    state.spend(request)
-    rating: Message = state.arena.rating(table.game, table.moves[:number])
-    return rating
+def _ratings(request: Request, state: ArenaState, table: AgentGame) -> list[Message]:
+    """The ratings of all moves; each that is not remembered counts as a move, and is a question of its own."""
+    found = []
+    for number, known in enumerate(state.arena.ratings(table.game, table.moves), start=1):
+        if known is None:
+            state.spend(request)
+        found.append(known or state.arena.rating(table.game, table.moves[:number]))
+    return found
 
 
 def _summary(table: AgentGame, whole: Message, ratings: list[Message]) -> dict[str, Any]:
@@ -92,10 +96,12 @@ def _summary(table: AgentGame, whole: Message, ratings: list[Message]) -> dict[s
     worst = max(own, key=lambda move: move.loss, default=None)
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]]
     before = [one["before"] for one in ratings]
+    curve = [*before, end] if whole["over"] else before
     exact = [one["exact"] for one in ratings]
     return {
         "moves": moves,
-        "curve": [*before, end] if whole["over"] else before,
+        "curve": curve,
+        "fields": {**table.settings, "moves": joined(table.moves)},
         "solved": exact.index(True) if any(exact) else None,
         "by": ratings[0]["by"] if ratings else "",
         "sum": sum(move.loss for move in own),

@@ -58,13 +58,6 @@ class Bar:
     height: float
 
 
-def curve_path(chances: Sequence[float]) -> str:
-    """The curve of the first player's chances, in a picture of WIDTH by HEIGHT."""
-    across = WIDTH / max(1, len(chances) - 1)
-    points = [f"{round(index * across, 1)} {round((1 - one) * HEIGHT, 1)}" for index, one in enumerate(chances)]
-    return "M" + "L".join(points)
-
-
 def bars_of(players: Sequence[int], seconds: Sequence[float]) -> list[Bar]:
     """The times of all moves as bars; the longest is as high as the picture."""
     longest, width = max(seconds, default=0.0) or 1.0, WIDTH / max(1, len(seconds))

@@ -37,6 +37,14 @@ class AskedBotGames:
         """Make a move; returns the state after it."""
         return self._ask("move", owner=owner, number=number, ply=ply, cell=list(cell))
 
+    def share(self, owner: str, number: str, shared: bool) -> Message:
+        """See :meth:`pttt_ooc.extreme.play.games.BotGames.share`; returns the state after it."""
+        return self._ask("share", owner=owner, number=number, shared=shared)
+
+    def shared(self, number: str) -> Message:
+        """See :meth:`pttt_ooc.extreme.play.games.BotGames.shared`."""
+        return self._ask("shared", number=number)
+
     def resign(self, owner: str, number: str) -> Message:
         """Resign, in the person's turn; returns the state after it."""
         return self._ask("resign", owner=owner, number=number)

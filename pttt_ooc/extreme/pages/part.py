@@ -28,8 +28,10 @@ from pttt_ooc.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.extreme.practice_record import STAGE
-from pttt_ooc.extreme.standings_table import marks_rows
+from pttt_ooc.extreme.standings_table import Overall, marks_rows, overall
+from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.filters import curve_path
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
@@ -145,6 +147,10 @@ Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 Stamp = Annotated[str, Query(max_length=200)]
+Order = Annotated[str, Query(max_length=20)]
+Find = Annotated[str, Query(max_length=60)]
+SORTED = {"place": "Place", "team": "Team", "marks": "Marks", "won": "Won"}
+"""Columns of the overall order by which it can be sorted, and their names."""
 
 
 def part_of(
@@ -187,33 +193,56 @@ def begin() -> Response:
 
 
 @router.get("/standings")
-def standings(request: Request, pages: UsedPages, account: Signed) -> Response:
-    """Pools, standings and marks."""
-    return render(request, "extreme/standings.html", account, **_standings(pages))
+def standings(request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "") -> Response:
+    """The overall order, pools, standings and marks; `find`: of the teams in whose names this text is."""
+    return render(request, "extreme/standings.html", account, **_standings(pages, sort, find))
 
 
 @router.get("/parts/standings")
-def standings_part(request: Request, pages: UsedPages, account: Signed, seen: Stamp = "") -> Response:
+def standings_part(
+    request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "", seen: Stamp = ""
+) -> Response:
     """The tables, if they have changed."""
-    shown = _standings(pages)
+    shown = _standings(pages, sort, find)
     if shown["stamp"] == seen:
         return Response(status_code=204)
     return render(request, "extreme/parts/standings.html", account, **shown)
 
 
-def _standings(pages: TournamentPages) -> dict[str, Any]:
+def _standings(pages: TournamentPages, sort: str, find: str) -> dict[str, Any]:
+    sort, find = sort if sort in SORTED else "place", find.strip()
+    chosen = {"sort": sort, "find": find, "sorted": SORTED}
     seen = pages.shown.seen()
     if seen is None:
-        return {"seen": None, "stamp": "none", "before": pages.before}
+        return {"seen": None, "stamp": "none", "before": pages.before, **chosen}
     tables = seen.state.tables
     stages = [(stage, [table for table in tables if table.stage == stage.name]) for stage in seen.record.stages]
+    order = [one for one in overall(seen.record, tables) if find.casefold() in one.name.casefold()]
+    if sort != "place":
+        key: Callable[[Overall], Any] = {
+            "team": lambda one: one.name.casefold(),
+            "marks": lambda one: -one.marks,
+            "won": lambda one: -one.won,
+        }[sort]
+        order = sorted(order, key=key)  # ties stay in the overall order
     return {
         "seen": seen,
         "stamp": seen.stamp,
+        "overall": order,
+        "points": {one.team: _points_over_time(seen, one.team) for one in order},
         "stages": [(stage, found) for stage, found in stages if found][::-1],
         "marks": marks_rows(seen.record, tables),
         "recent": seen.state.played[-1:-9:-1],
+        **chosen,
     }
+
+
+def _points_over_time(seen: TournamentSnapshot, team: str) -> Miniature | None:
+    """The sum of a team's points after each of its matches."""
+    sums = [0]
+    for one in seen.of_team(team):
+        sums.append(sums[-1] + one.score.points[one.pairing.second == team])
+    return curve(sums, f"The sum of points over {len(sums) - 1} matches: {sums[-1]}") if len(sums) > 2 else None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -262,7 +291,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "to_move": position,
         "points": position.points(),
         "chances": chances,
-        "curve": board_values.curve_path(chances) if chances else None,
+        "curve": curve_path(chances) if chances else None,
         "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
         "limit": float(found.get("time_limit", seen.record.conditions.get("time_limit", 0))),

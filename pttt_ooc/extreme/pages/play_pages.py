@@ -152,7 +152,7 @@ def game_part(
     shown = _shown(pages.games.state(pages.player(account), game))
     if shown["stamp"] == seen:
         return Response(status_code=204)
-    return render(request, "extreme_play/play_game_part.html", account, **shown)
+    return render(request, "extreme_play/play_game_part.html", account, own=True, **shown)
 
 
 @router.post("/{game}")
@@ -177,9 +177,11 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 4
 
 
-def _render(request: Request, account: Account | None, state: dict[str, Any], notice: str = "") -> Response:
+def _render(
+    request: Request, account: Account | None, state: dict[str, Any], notice: str = "", own: bool = True
+) -> Response:
     template = "play_game_part.html" if wants_part(request) else "play_game.html"
-    return render(request, f"extreme_play/{template}", account, notice=notice, **_shown(state))
+    return render(request, f"extreme_play/{template}", account, notice=notice, own=own, **_shown(state))
 
 
 @router.post("/{game}/resignation")
@@ -188,6 +190,20 @@ async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: S
     await own_form(request, shell)
     await run_in_threadpool(pages.games.resign, pages.player(account), game)
     return RedirectResponse(f"{LOBBY}/{game}", 303)
+
+
+@router.post("/{game}/share")
+async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
+    """Make a finished game's link for everybody, or take it back."""
+    fields = await own_form(request, shell)
+    await run_in_threadpool(pages.games.share, pages.player(account), game, "stop" not in fields)
+    return RedirectResponse(f"{LOBBY}/{game}", 303)
+
+
+@router.get("/{game}/shared")
+def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
+    """A game that its person has shared, for everybody."""
+    return _render(request, account, pages.games.shared(game), own=False)
 
 
 @router.post("/{game}/leave")
@@ -201,11 +217,15 @@ async def leave(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 @router.get("/{game}/log")
 def log(pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
     """The log of a game that is over, as ``pttt extreme match --log`` writes it."""
-    match = pages.games.state(pages.player(account), game)["match"]
-    if match is None:
+    state = pages.games.state(pages.player(account), game)
+    if state["match"] is None:
         raise HTTPException(404, "There is a log once the game has been played to its end.")
     headers = {"Content-Disposition": 'attachment; filename="match.json"'}
-    return Response(json.dumps(match) + "\n", media_type="application/json", headers=headers)
+    return Response(
+        json.dumps({**state["match"], "begun_after": state["begun_after"]}) + "\n",
+        media_type="application/json",
+        headers=headers,
+    )
 
 
 def _shown(state: dict[str, Any]) -> dict[str, Any]:

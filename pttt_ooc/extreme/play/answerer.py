@@ -34,6 +34,8 @@ class BotGameAnswers(AnswersByKind):
                 )
             },
             "state": lambda question: games.state(question["owner"], question["number"]),
+            "share": lambda question: self._shared(games, question),
+            "shared": lambda question: games.shared(question["number"]),
             "move": lambda question: self._moved(games, question),
             "leave": lambda question: self._ended(games, games.leave, question),
             "resign": lambda question: self._ended(games, games.resign, question),
@@ -44,6 +46,11 @@ class BotGameAnswers(AnswersByKind):
     def _moved(games: BotGames, question: Message) -> Message:
         (cell,) = _cells([question["cell"]])
         games.move(question["owner"], question["number"], question["ply"], cell)
+        return games.state(question["owner"], question["number"])
+
+    @staticmethod
+    def _shared(games: BotGames, question: Message) -> Message:
+        games.share(question["owner"], question["number"], question["shared"])
         return games.state(question["owner"], question["number"])
 
     @staticmethod

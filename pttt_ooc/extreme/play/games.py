@@ -37,6 +37,7 @@ class BotGames:
     def __init__(self, opponents: Opponents, most: int) -> None:
         self._opponents, self._most = opponents, most
         self._games: dict[str, _Game] = {}  # by person, the latest last
+        self._shared: dict[str, dict[str, Any]] = {}  # by number
         self._ending: list[BotGame] = []  # games that may have a process still
 
     def choices(self, owner: str) -> list[dict[str, str]]:
@@ -82,7 +83,28 @@ class BotGames:
         found = self._game(owner, number)
         limit = self._opponents.conditions.time_limit
         facts = {"number": number, "opponent": found.opponent, "label": found.label, "time_limit": limit}
-        return {**facts, **found.game.state()}
+        return {**facts, "shared": number in self._shared, **found.game.state()}
+
+    def share(self, owner: str, number: str, shared: bool) -> None:
+        """Let everybody who knows the number of a finished game see it, or nobody any more.
+
+        What the bot printed, and how it failed, is the team's and not shared.
+        """
+        state = self.state(owner, number)
+        if state["match"] is None:
+            raise ExtremeError("A game can be shared once it has been played to its end.")
+        self._shared.pop(number, None)
+        if shared:
+            secret = {"detail": "", "printed": ["", ""]}
+            self._shared[number] = {**state, "shared": True, "match": {**state["match"], **secret}}
+            for former in [*self._shared][:-_KEPT]:
+                del self._shared[former]
+
+    def shared(self, number: str) -> dict[str, Any]:
+        """The state of a game that its person has shared, for everybody; an ExtremeError if there is none."""
+        if number not in self._shared:
+            raise ExtremeError("There is no such game, or its link is not valid any more.")
+        return self._shared[number]
 
     def move(self, owner: str, number: str, ply: int, cell: Cell) -> None:
         """Make a person's move; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`."""

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
 from pttt_ooc.play.game_store import GameRow, GameStore
-from pttt_ooc.smbc.match_play import Draw, Match, new_match
+from pttt_ooc.smbc.match_play import ME, Draw, Match, new_match
 from pttt_ooc.smbc.match_results import Tally, tallies
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.player_view import Seat, seat_of
@@ -45,6 +45,8 @@ class MatchRow(GameRow):
         The first player to move in the first round.
     result
         The winner; None while the match goes on.
+    hinted
+        The number of changes when the person last asked for a hint; None if they never did.
     """
 
     __tablename__ = "matches"
@@ -54,6 +56,7 @@ class MatchRow(GameRow):
     changes: Mapped[int] = mapped_column("version", default=0)
     first: Mapped[int]
     result: Mapped[int | None] = mapped_column("winner")
+    hinted: Mapped[int | None]
 
     __table_args__ = (Index("matches_of_owner", "owner", "started_at"),)
 
@@ -67,6 +70,7 @@ class ListedMatch:
     started_at: float
     winner: int | None
     resigned: bool
+    helped: bool
 
 
 class Matches:
@@ -131,6 +135,13 @@ class Matches:
         """Resign, which counts as a loss; for errors see :meth:`move`."""
         self._change(owner, id, version, lambda match: replace(match, resigned=True), any_solution=True)
 
+    def hint(self, owner: str, id: str, version: int) -> None:
+        """Ask for a hint, after which the match is in no record; for errors see :meth:`move`."""
+        row, match = self._open(owner, id, version)
+        if match.round.over:
+            raise PlayError("This round is over; there is no move to be hinted at.")
+        self.store.change(row, hinted=version, helped=True)
+
     def seat(self, owner: str, id: str, number: int | None = None) -> Seat:
         """The person's view of a match; of a finished one, also after round `number`.
 
@@ -149,8 +160,11 @@ class Matches:
         match = _MATCH.validate_json(row.match)
         if number is not None and (row.result is None or not 1 <= number <= len(match.rounds)):
             raise PlayError(f"There is no round {number} to show: a finished match has {len(match.rounds)}.", 404)
-        bot = self.bot if self._is_ours(row) else None
-        return seat_of(row.id, row.changes, match, bot, number, row.shared)
+        bot, now = self.bot if self._is_ours(row) else None, match.round
+        seat = seat_of(row.id, row.changes, match, bot, number, row.shared)
+        hinted = bot is not None and row.hinted == row.changes and row.result is None and not now.over
+        hints = self.bot.chances(now.scores, now.squares, now.goals[ME]) if hinted else {}
+        return replace(seat, hints=hints, helped=row.helped)
 
     # -----------------------------------------------------------------------------------------
     # Lists
@@ -158,7 +172,10 @@ class Matches:
     def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
         read = [(row, _MATCH.validate_json(row.match)) for row in self.store.listed(owner, finished)]
-        return [ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
+        return [
+            ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned, row.helped)
+            for row, match in read
+        ]
 
     def tallies(self, owner: str) -> list[Tally]:
         """A person's finished matches against this solution, counted."""
@@ -175,6 +192,12 @@ class Matches:
     def _change(
         self, owner: str, id: str, version: int, changed: Callable[[Match], Match], any_solution: bool = False
     ) -> None:
+        row, before = self._open(owner, id, version, any_solution)
+        match = changed(before)
+        self.store.change(row, match=_written(match), result=match.winner, changes=version + 1)
+
+    def _open(self, owner: str, id: str, version: int, any_solution: bool = False) -> tuple[MatchRow, Match]:
+        """A person's match that goes on, at its version."""
         row = self.store.row(owner, id)
         if row.result is not None:
             raise PlayError("This match is over; nothing has changed.")
@@ -182,8 +205,7 @@ class Matches:
             raise PlayError("This has been done already; nothing has changed.")
         if not any_solution and not self._is_ours(row):
             raise PlayError("The solution has changed since this match began; give it up, and begin another one.")
-        match = changed(_MATCH.validate_json(row.match))
-        self.store.change(row, match=_written(match), result=match.winner, changes=version + 1)
+        return row, _MATCH.validate_json(row.match)
 
 
 def _written(match: Match) -> str:

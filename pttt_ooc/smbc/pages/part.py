@@ -189,6 +189,14 @@ async def next_round(request: Request, state: UsedState, shell: UsedShell, accou
     return await _answered(request, state, account, id, change)
 
 
+@router.post("/play/{id}/hints")
+async def hint(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Ask for a hint."""
+    fields = await own_form(request, shell)
+    change = partial(state.matches.hint, _owner(request, account), id, _version(fields))
+    return await _answered(request, state, account, id, change)
+
+
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
     """Resign."""

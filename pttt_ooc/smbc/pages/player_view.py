@@ -5,7 +5,8 @@ Pages of a match are made from a :class:`Seat` only, so that no page reveals the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.game import lines
@@ -67,6 +68,10 @@ class Seat:
         `ME`, `BOT`, or None while the match goes on.
     shared
         Whether everybody who knows its link may see the match.
+    hints
+        What the person has asked for: with which probability the solution would take each free square in their place.
+    helped
+        Whether they have asked for a hint in this match.
     """
 
     id: str
@@ -83,6 +88,8 @@ class Seat:
     winner: int | None
     resigned: bool
     shared: bool
+    hints: Mapping[int, float] = field(default_factory=dict)
+    helped: bool = False
 
 
 def seat_of(

@@ -46,6 +46,27 @@
     }
   });
 
+  // Until the server answers: where all is seen, the mark itself; in a phantom game a neutral one, since the outcome is
+  // the referee's secret; pencil marks and hints need none.
+  var shown = null;
+
+  function takeBack() {
+    if (shown) shown.cell.innerHTML = shown.before; // as it was drawn by the server
+    if (shown) shown.cell.classList.remove("mine", "theirs", "pending");
+    shown = null;
+  }
+
+  document.addEventListener("htmx:beforeRequest", function (event) {
+    var form = event.detail.elt, from = event.detail.requestConfig.triggeringEvent;
+    var cell = from && from.submitter;
+    if (!cell || !cell.matches("button.cell") || form.matches(".pencil")) return;
+    shown = { cell: cell, before: cell.innerHTML };
+    cell.textContent = form.dataset.mark || "…";
+    var second = form.dataset.mark === "○" && form.querySelector(".planes"); // there, colours are of the marks
+    cell.classList.add(!form.dataset.mark ? "pending" : second ? "theirs" : "mine");
+  });
+  document.addEventListener("htmx:sendError", takeBack);
+
   // A refusal is shown beside the board, which stays.
   var focused = null;
 
@@ -55,6 +76,7 @@
     told.replaceChildren();
     focused = active && active.matches("button.cell") ? active.value : "";
     if (event.detail.xhr.status >= 400 && !event.detail.xhr.getResponseHeader("HX-Retarget")) {
+      takeBack();
       event.detail.target = told;
       event.detail.swapOverride = "innerHTML";
       focused = null;

@@ -15,6 +15,15 @@
     });
   }
 
+  // The address may have changed since the page was made: moves of a replay, a search.
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest && event.target.closest("a.to-slide");
+    if (!link) return;
+    var here = new URL(location.href);
+    here.searchParams.set("alone", "1");
+    link.href = here.pathname + here.search;
+  }, true);
+
   // A piece that renews itself keeps the link that has the focus, and how far its table is scrolled.
   var left = null;
 

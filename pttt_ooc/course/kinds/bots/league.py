@@ -117,7 +117,7 @@ def course_of(directory: Path) -> Path:
 
 
 class League:
-    """The files of a league in a grader's directory, or of a further one, which has no practice and no games of people.
+    """The files of a league in a grader's directory, or of a further one, which has no games of people.
 
     Parameters
     ----------
@@ -134,7 +134,12 @@ class League:
         self.data = data
         self.settings = read_settings(data)
         if course_of(data) != data:
-            self.settings = self.settings.model_copy(update={"practice": False, "games": 0})
+            self.settings = self.settings.model_copy(update={"games": 0})
+
+    @property
+    def name(self) -> str | None:
+        """The name of a further league; None: the course's own."""
+        return None if course_of(self.data) == self.data else self.data.resolve().name
 
     @property
     def database(self) -> Path:

@@ -84,7 +84,7 @@ class PracticeWork:
     def _keep_frozen(self) -> None:
         """Before the first match after a freeze, keep what has been played; what is unveiled is deleted."""
         with self._database.reading() as session:
-            since = frozen_since(session, BOTS)
+            since = frozen_since(session, BOTS, further=self._league.name)
         kept = None if since is None else self._league.frozen_practice(since)
         with self._lock:
             for other in self._league.data.glob("practice-frozen-*"):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
@@ -15,17 +13,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
-from pttt_ooc.course.context import Grader
 from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed, under_way
 from pttt_ooc.course.kinds.bots.context import OpenLeague
-from pttt_ooc.course.kinds.bots.league import is_there, league_directory
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.term.assignments import further_leagues
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
-from pttt_ooc.extreme.pages.tournament_reader import TournamentReader
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Link, Part
 from pttt_ooc.web.rendering import render, wants_part
@@ -36,26 +30,6 @@ programs = APIRouter()
 Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 
 
-@dataclass
-class FurtherLeagues:
-    """The further leagues of a course, opened when they are asked for first."""
-
-    grader: Grader
-    opened: dict[str, OpenLeague] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def league(self, name: str) -> OpenLeague:
-        """A further league; 404 if no assignment names it, or it is not there."""
-        with self.grader.database.reading() as session:
-            known = further_leagues(session)
-        if name not in known or not is_there(league_directory(self.grader.storage.data, name)):
-            raise HTTPException(404, f"There is no league {name} here.")
-        with self.lock:
-            if name not in self.opened:
-                self.opened[name] = OpenLeague.of(self.grader, name)
-            return self.opened[name]
-
-
 def _league(request: Request) -> OpenLeague:
     """The course's own league, or the further one that the address names."""
     name = request.path_params.get("league")
@@ -64,8 +38,8 @@ def _league(request: Request) -> OpenLeague:
         return own
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name):
         raise HTTPException(404, "There is no such league.")
-    further: FurtherLeagues = request.app.state.leagues
-    return further.league(name)
+    further: OpenLeague = request.app.state.leagues.league(name)
+    return further
 
 
 UsedLeague = Annotated[OpenLeague, Depends(_league)]
@@ -76,7 +50,7 @@ def part_of(league: OpenLeague) -> Part:
     return Part(
         name="league",
         directory=Folder(__file__).parent,
-        routers=(_below("/extreme", router), _below("/api/extreme", programs)),
+        routers=(below("/extreme", router), below("/api/extreme", programs)),
         links=(Link("/extreme/hand-in", "Hand in a bot", "Extreme"),),
         state=league,
         names={"own": "league", "css": "extreme/extreme.css"},
@@ -84,21 +58,7 @@ def part_of(league: OpenLeague) -> Part:
     )
 
 
-def further_part_of(grader: Grader) -> Part:
-    """The part of the application for further leagues."""
-    below = "/leagues/{league}"
-    return Part(
-        name="leagues",
-        directory=Folder(__file__).parent,
-        routers=(_below(below, router, standings), _below(f"/api{below}", programs)),
-        links=(),
-        state=FurtherLeagues(grader),
-        names={"own": "leagues", "css": "grader/grader.css"},
-        largest_body=1_024_000,  # extreme.yaml allows no more
-    )
-
-
-def _below(prefix: str, *routers: APIRouter) -> APIRouter:
+def below(prefix: str, *routers: APIRouter) -> APIRouter:
     """The addresses of routers below a prefix; the same ones can be below several."""
     made = APIRouter(prefix=prefix)
     for route in (route for one in routers for route in one.routes):
@@ -120,20 +80,6 @@ def _below(prefix: str, *routers: APIRouter) -> APIRouter:
 def _part(league: OpenLeague) -> str:
     """The name of the part whose templates it has."""
     return "league" if league.name is None else "leagues"
-
-
-standings = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-
-
-@standings.get("/standings")
-def standings_page(request: Request, league: UsedLeague, account: Signed) -> Response:
-    """The pools of a further league's tournament, and its matches."""
-    seen = TournamentReader(league.files.tournament).seen()
-    stages = (
-        [] if seen is None else [(s, [t for t in seen.state.tables if t.stage == s.name]) for s in seen.record.stages]
-    )
-    context = {"base": league.base, "seen": seen, "stages": stages, "sign": read_sign(league.files.alive)}
-    return render(request, "leagues/standings.html", reader(request, account), team=account, **context)
 
 
 @router.get("/hand-in")
@@ -195,7 +141,7 @@ def bot_part(request: Request, league: UsedLeague, account: Signed, number: Numb
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
     bot = _own(league, team, number)
     with league.grader.database.reading() as session:
-        ruling = ruling_of(session, BOTS, bot.id)
+        ruling = ruling_of(session, BOTS, bot.id, league.name or "")
     return {
         "base": league.base,
         "settings": league.files.settings,

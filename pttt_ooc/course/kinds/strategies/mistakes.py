@@ -18,6 +18,7 @@ from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.api import waiting
 from pttt_ooc.explore.explorer import Explorer, GameName, UsedExplorer
+from pttt_ooc.explore.losses import ROUNDING, loss_row
 from pttt_ooc.explore.schemas import MistakesOut, WaitOut
 from pttt_ooc.explore.sources import SOLUTION
 from pttt_ooc.rules.game import Game
@@ -32,7 +33,6 @@ from pttt_ooc.web.shell import Account
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")
 _BAR = 704  # width of the picture of the parts
-_ROUNDING = 1e-12
 _SEEN = 2  # a shorter piece of the picture is not seen
 _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainder"}
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
@@ -185,7 +185,7 @@ def _answered(
 
 def _worst(answer: Message) -> list[Mapping[str, Any]]:
     """The infosets of both sums, the worst first, without losses by rounding."""
-    lost = [one for one in answer["infosets"] if one["loss"] > _ROUNDING]
+    lost = [one for one in answer["infosets"] if one["loss"] > ROUNDING]
     return sorted(lost, key=lambda one: -float(one["loss"]))
 
 
@@ -209,14 +209,9 @@ def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: 
     strategies = (key, SOLUTION) if player == 0 else (SOLUTION, key)
     total = answer["own_mistakes"] + answer["openings"]
     return {
-        "infoset": one["infoset"],
-        "player": one["player"],
-        "board": boards.known_board(game, one["player"], one["infoset"]),
+        **loss_row(game, one, Address(one["player"], one["infoset"], strategies, game=of)),
         "kind": _KINDS[one["kind"]],
-        "loss": one["loss"],
-        "images": one["images"],
         "share": f"{100 * one['loss'] / total:.1f}",
-        "address": str(Address(one["player"], one["infoset"], strategies, game=of)),
     }
 
 
