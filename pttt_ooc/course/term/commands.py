@@ -185,9 +185,11 @@ def publish(
 ) -> None:
     """Write the course as static pages: standings, assignments, announcements; no points and no students."""
     with opened(data) as database:
+        from pttt_ooc.course.games.directory import make_games
         from pttt_ooc.course.settings import read_settings
         from pttt_ooc.course.term.publication import publish as published
 
+        make_games(database, data)  # they know then who is disqualified
         with database.reading() as session:
             files = published(session, read_settings(data), data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}
