@@ -99,6 +99,10 @@ def _compiled(function: Callable[..., Any], in_tree: bool = False, **options: bo
     settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # nobody calls kernels from C
     dispatcher: Any = numba.njit(**settings)(function)
     if dispatcher is not function:  # it is, if numba is set to compile nothing
+        if function.__closure__:
+            # The compiler names code by this and a number that counts in one process.  So without a version, kernels of
+            # one factory that two processes have compiled can have the same name, and one is taken for the other.
+            function.__qualname__ += f"-{version_of(function)}"
         dispatcher._cache = _cache_class(in_tree)(function)  # as `cache=True` does, with our names of files
         DIRECTORIES.add(Path(dispatcher._cache.cache_path))
     return dispatcher
@@ -230,7 +234,8 @@ def _cache_class(in_tree: bool) -> Any:
             super().__init__(function)
 
         def get_filename_base(self, fullname: str, abiflags: str) -> str:
-            return f"{super().get_filename_base(fullname, abiflags)}-{self._version}"
+            base = super().get_filename_base(fullname.removesuffix(f"-{self._version}"), abiflags)
+            return f"{base}-{self._version}"
 
     class Cache(FunctionCache):
         _impl_class = Files

@@ -45,3 +45,15 @@ def test_kernels_of_the_search_that_are_private_are_put_right_before_a_bot_needs
     tmp_path.chmod(0o700)
     search.main()
     assert modes(tmp_path) == ({0o644}, 0o755)
+
+
+def test_kernels_of_a_factory_have_names_of_their_own():
+    """The compiler numbers functions in each process anew, so that code from two processes needs other names."""
+
+    def made(number):
+        def add(a):
+            return a + number
+
+        return jit.kernel(add).py_func.__qualname__
+
+    assert made(1) == made(1) != made(2)

@@ -19,7 +19,7 @@ from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.service.wire import Client
-from pttt_ooc.show.numbers import gap, probability
+from pttt_ooc.show.numbers import gap, probability, share
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.parts import Link, Part
 
@@ -34,7 +34,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
         routers=(pages.router, api.router, differences.router, exports.router, flow_map.router, *routers),
         links=LINKS,
         state=explorer,
-        filters={"gap": gap, "probability": probability},
+        filters={"gap": gap, "probability": probability, "share": share},
         names={"MARKS": MARKS, "DIGITS": DIGITS, "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES, "LOSS": LOSS},
     )
 

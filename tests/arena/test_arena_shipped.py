@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.learning import ultimate
+from pttt_ooc.arena.learning import ultimate, ultimate_network
 from tests.arena.arena_kit import ULTIMATE, points, seated
 
 
@@ -35,3 +35,16 @@ def test_the_training_makes_the_same_file(tmp_path):
     ultimate.save(tmp_path / "again", ULTIMATE, weights)
     digest = hashlib.blake2b((tmp_path / "again").read_bytes(), digest_size=8).hexdigest()
     assert digest == ultimate.SHIPPED_DIGEST
+
+
+def test_the_network_has_the_digest_that_is_named():
+    data = ultimate_network.SHIPPED_NETWORK.read_bytes()
+    assert hashlib.blake2b(data, digest_size=8).hexdigest() == ultimate_network.SHIPPED_DIGEST
+    _, draw = ultimate_network.load(Path(ultimate_network.NETWORK), ULTIMATE)
+    assert draw == ultimate.DRAW
+
+
+@pytest.mark.slow
+def test_the_network_beats_the_weights_without_it():
+    """With so many nodes it scores about 70%."""
+    assert points(seated("tuned:nodes=1000,path=network"), seated("tuned:nodes=1000,path=shipped"), 60) >= 33

@@ -104,10 +104,10 @@ def test_notes_that_follow_the_moves_are_the_sum_for_either_player():
 
 
 def test_chances_in_a_small_board():
-    assert learnt._chances(0, 0) == 1 and learnt._chances(0b011, 0) == 2
-    assert learnt._chances(0b011, 0b100) == 1
-    assert learnt._chances(0b010001010, 0b100110101) == 0  # every line has a mark of the opponent
-    assert learnt._chances(0b101000001, 0) == 3
+    assert learnt.chances(0, 0) == 1 and learnt.chances(0b011, 0) == 2
+    assert learnt.chances(0b011, 0b100) == 1
+    assert learnt.chances(0b010001010, 0b100110101) == 0  # every line has a mark of the opponent
+    assert learnt.chances(0b101000001, 0) == 3
 
 
 def test_a_move_that_wins_the_game_is_found():

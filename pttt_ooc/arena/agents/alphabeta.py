@@ -14,7 +14,7 @@ from pttt_ooc.arena.agents.search_limits import Bounded, values_of
 from pttt_ooc.arena.games.base import KEY, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels.alphabeta import search_kernel, work
 from pttt_ooc.arena.kernels.search_control import NODE_LIMIT, REACHED, VALUE
-from pttt_ooc.arena.learning.ultimate import load
+from pttt_ooc.arena.learning import ultimate, ultimate_network
 
 
 @dataclass
@@ -28,8 +28,8 @@ class Tuned(Bounded):
     slots
         Of the transposition table, a power of two.
     path
-        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or ``shipped``;
-        it replaces the heuristic.
+        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or of a network; ``shipped`` or
+        ``network``, those in the package.  It replaces the heuristic.
     """
 
     heur: int = 3
@@ -46,17 +46,21 @@ class Tuned(Bounded):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""
         super().seat(game)
-        values, weights, self._draw = values_of(game, self.heur, "noted", "sharp"), (np.zeros(0), np.zeros(0)), 0
-        if self.path:
+        values, weights, draw = values_of(game, self.heur, "noted", "sharp"), (np.zeros(0), np.zeros(0)), 0.5
+        if self.path and ultimate_network.is_network(Path(self.path)):
+            values = import_module("pttt_ooc.arena.kernels.ultimate_network")
+            network, draw = ultimate_network.load(Path(self.path), game)
+            weights = (values.whole(network),) * 2
+        elif self.path:
             values = import_module("pttt_ooc.arena.kernels.ultimate_learnt")
-            (own, others), draw = load(Path(self.path), game)
+            (own, others), draw = ultimate.load(Path(self.path), game)
             weights = values.whole(own, others), values.whole(others, own)
-            self._scale = values.SCALE
-            self._draw = round(self._scale * math.log(draw / (1 - draw)))
-        self._choose = search_kernel(game.rules, values)
+        self._scale = values.SCALE if self.path else 1.0
+        self.draw = round(self._scale * math.log(draw / (1 - draw)))
+        self.values, self._choose = values, search_kernel(game.rules, values)
         self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
         first = work(game.rules, values, self.slots, weights[0])
-        self._works = first, first._replace(weights=weights[1])  # by the player whom the agent plays
+        self.works = first, first._replace(weights=weights[1])  # by the player whom the agent plays
         self._memory = first.memory
         self._memory[: game.rules.WORDS] = game.start()
         self._control[NODE_LIMIT] = 100
@@ -71,8 +75,8 @@ class Tuned(Bounded):
     def choose(self, state: State) -> int:
         """The best move found within the budget."""
         self._memory[: self.game.rules.WORDS] = state
-        searched = self._works[int(state[PLAYER])]
-        return int(self._choose(searched, self.heur, self._deepest, self._draw, self._limits()))
+        searched = self.works[int(state[PLAYER])]
+        return int(self._choose(searched, self.heur, self._deepest, self.draw, self._limits()))
 
     def line(self, state: State) -> list[int]:
         """The best moves that the transposition table holds, from the position of the last move on."""
@@ -95,11 +99,11 @@ class Tuned(Bounded):
         if not self.path:
             raise ArenaError("Only a learnt evaluation of tuned estimates points: give it a path.")
         found = 0.0
-        for player, searched in enumerate(self._works):
+        for player, searched in enumerate(self.works):
             self._memory[:] = 0
             self._memory[: self.game.rules.WORDS] = state
             sign = 1 if int(state[PLAYER]) == player else -1
-            self._choose(searched, self.heur, self._deepest, sign * self._draw, self._limits())
+            self._choose(searched, self.heur, self._deepest, sign * self.draw, self._limits())
             chance = logistic(sign * int(self._control[VALUE]) / self._scale)
             found += (chance if player == 0 else 1 - chance) / 2
         return found

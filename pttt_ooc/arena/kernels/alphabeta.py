@@ -1,7 +1,8 @@
 """Alpha-beta as strong programs do it, for any rules with heuristics: :func:`search_kernel` makes the kernel.
 
 Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
-history; principal variation search; late moves are first searched to a smaller depth; at the leaves, moves that win
+history; principal variation search; late moves are first searched to a smaller depth; positions near the leaves whose
+value is far beyond the window are given up, if the evaluation has margins for this; at the leaves, moves that win
 something are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
 """
 
@@ -139,7 +140,7 @@ def _steps(rules: ModuleType, values: ModuleType) -> tuple[Any, Any]:
     def descend(work, level, move):
         """Make a move into the state of the next level."""
         row = level * at.row
-        for word in range(row, row + at.moves):
+        for word in range(row, row + rules.WORDS + values.COPIED):
             work.memory[at.row + word] = work.memory[word]
         after = work.memory[row + at.row : row + at.row + at.moves]
         rules.play(after, move)
@@ -178,6 +179,34 @@ def _quiescence(rules: ModuleType, values: ModuleType) -> Any:
         return best
 
     return quiet
+
+
+@cache
+def _margins(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``beyond``."""
+    at = layout(rules, values)
+    static, _ = _steps(rules, values)
+    quiet = _quiescence(rules, values)
+
+    @bare_kernel
+    def beyond(work, level, depth, alpha, beta, heuristic, control):
+        """Whether a position near the leaves is so far beyond a narrow window that it is not searched, and its value.
+
+        If it is above the window (reverse futility pruning), this is the value without a search; if it is below
+        (razoring), the one after the moves that win something.
+        """
+        if level == 0 or depth > values.MARGIN_PLIES or beta - alpha != 1 or abs(beta) > WIN - 1000:
+            return False, ROOT
+        row = level * at.row
+        value = static(work, work.memory[row : row + at.moves], heuristic)
+        if value - values.MARGIN * depth >= beta:
+            return True, value
+        if value + values.MARGIN_BELOW * depth <= alpha:
+            value = quiet(work, level, _QUIET_PLIES, alpha, beta, heuristic, control)
+            return value <= alpha or control[STOPPED] != 0, value
+        return False, ROOT
+
+    return beyond
 
 
 @cache
@@ -234,6 +263,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
     static, descend = _steps(rules, values)
     order, take, refuted = _move_order(rules, values)
     quiet = _quiescence(rules, values)
+    beyond = _margins(rules, values)
 
     @bare_kernel
     def search(work, level, depth, alpha, beta, heuristic, control):
@@ -250,6 +280,10 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
             return ROOT
         enough, value, first = _known(table, state[KEY], depth, alpha, beta)
         if enough and level > 0:
+            control[CUT] = 1
+            return value
+        enough, value = beyond(work, level, depth, alpha, beta, heuristic, control)
+        if enough:
             control[CUT] = 1
             return value
         number = rules.legal(state, work.memory[row + at.moves : row + at.killers])

@@ -40,7 +40,7 @@ SCALE = 128.0
 """Points of a search for a factor e in the odds."""
 
 
-def _chances(own: int, other: int) -> int:
+def chances(own: int, other: int) -> int:
     """How well a player can win a small board: 0 to 3."""
     if all(other & line for line in map(int, LINES)):
         return 0
@@ -58,7 +58,7 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
         for other in range(512):
             if not own & other:
                 entry = TERNARY[own] + 2 * TERNARY[other]
-                classes[entry] = 3 + 4 * _chances(own, other) + _chances(other, own)
+                classes[entry] = 3 + 4 * chances(own, other) + chances(other, own)
                 images[:, entry] = TERNARY[rules.IMAGE_OF_SET[:, own]] + 2 * TERNARY[rules.IMAGE_OF_SET[:, other]]
     place_of = np.argsort(IMAGE, axis=1)  # the place to which each symmetry takes a place
     slots: dict[tuple[int, int], int] = {}
@@ -73,18 +73,18 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
 
 
 _CLASS, _SLOT, _SLOTS = _tables()
-_ENTRY, _SWAPPED = np.arange(_OPEN), np.arange(_OPEN)
+ENTRY_OF_MARKS, SWAPPED = np.arange(_OPEN), np.arange(_OPEN)
 """By the marks in a small board: the entry, as a line or nine marks close it by the report's rules; and the same marks
 as the other player sees them."""
 for _own in range(512):
     for _other in range(512):
         if not _own & _other:
             _marks = TERNARY[_own] + 2 * TERNARY[_other]
-            _SWAPPED[_marks] = TERNARY[_other] + 2 * TERNARY[_own]
+            SWAPPED[_marks] = TERNARY[_other] + 2 * TERNARY[_own]
             if HAS_LINE[_own] or HAS_LINE[_other]:
-                _ENTRY[_marks] = _OWN if HAS_LINE[_own] else _OTHERS
+                ENTRY_OF_MARKS[_marks] = _OWN if HAS_LINE[_own] else _OTHERS
             elif _own | _other == FULL:
-                _ENTRY[_marks] = _NOBODYS
+                ENTRY_OF_MARKS[_marks] = _NOBODYS
 _LINE_BOARDS = np.array([[cell for cell in range(9) if line >> cell & 1] for line in map(int, LINES)], dtype=np.int64)
 _LINE_KIND = np.array([0, 1, 0, 0, 1, 0, 2, 2], dtype=np.int64)  # at the side, through the middle, diagonal
 _OF_BOARD = [[line for line in range(8) if LINES[line] >> board & 1] for board in range(9)]
@@ -95,6 +95,8 @@ _AT_LINES, _AT_TARGET = _SLOTS, _SLOTS + 3 * CLASSES**3
 _ANYWHERE = _AT_TARGET + _SLOTS
 WEIGHTS = _ANYWHERE + 1
 """Their number."""
+FIRST_TARGET = _AT_TARGET
+"""The weights from here on are those of the small board to which the player is sent: each position has one."""
 ACTIVE = 18
 """Weights in the sum for one position."""
 
@@ -156,7 +158,8 @@ def total(state, weights):
     return weight_sum
 
 
-NOTES = 6
+MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0  # no margins were tried with these weights
+NOTES = COPIED = 6
 """For each player: the sum for the small boards, the sum for the lines, and the classes of the small boards."""
 _BOARDS_AT, _LINES_AT, _CLASSES_AT = rules.WORDS, rules.WORDS + 2, rules.WORDS + 4
 UNIT = 8
@@ -164,6 +167,8 @@ UNIT = 8
 _FIELDS, _LINE_SIZE = 8, 3 << 15
 _WHOLE_LINES = 9 * _OPEN * _FIELDS
 _WHOLE_ANYWHERE = _WHOLE_LINES + 2 * _LINE_SIZE
+WHOLE = _WHOLE_ANYWHERE + 2
+"""The length of the whole weights."""
 
 
 def whole(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.int16]:
@@ -174,11 +179,11 @@ def whole(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np
     weights of lines by kind and three classes of five bits.  At last both players' weights of a move anywhere.
     """
     units = [np.rint(np.clip(weights * SCALE * UNIT, -32_000, 32_000)).astype(np.int16) for weights in (first, second)]
-    out = np.zeros(_WHOLE_ANYWHERE + 2, dtype=np.int16)
+    out = np.zeros(WHOLE, dtype=np.int16)
     boards = out[:_WHOLE_LINES].reshape(9, _OPEN, _FIELDS)
     lines = out[_WHOLE_LINES:_WHOLE_ANYWHERE].reshape(2, 3, 32, 32, 32)
     a, b, c = np.ogrid[:CLASSES, :CLASSES, :CLASSES]
-    for player, entries in enumerate((_ENTRY, _ENTRY[_SWAPPED])):
+    for player, entries in enumerate((ENTRY_OF_MARKS, ENTRY_OF_MARKS[SWAPPED])):
         boards[:, :, player] = units[player][_SLOT[:, entries]]
         boards[:, :, 2 + player] = units[player][_AT_TARGET + _SLOT[:, entries]]
         boards[:, :, 4 + player] = _CLASS[entries]
@@ -236,15 +241,21 @@ def follow(before, after, move, weights):
 
 
 @piece
-def noted(state, heuristic, weights):
-    """The value to the player to move of a position with notes, that is not an end, as a whole number."""
+def total_noted(state, weights):
+    """The sum for the player to move of a position with notes, that is not an end, as a whole number."""
     player, board = state[PLAYER], state[TARGET]
     value = np.int64(state[_BOARDS_AT + player] + state[_LINES_AT + player])
     if board == 9:
         value += weights[_WHOLE_ANYWHERE + player]
     else:
         value += weights[_row(state, board) + 2 + player]
-    return value // UNIT
+    return value
+
+
+@piece
+def noted(state, heuristic, weights):
+    """The value to the player to move of a position with notes, that is not an end, as a whole number."""
+    return total_noted(state, weights) // UNIT
 
 
 @piece

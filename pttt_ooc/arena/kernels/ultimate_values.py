@@ -131,8 +131,12 @@ def evaluate(state, heuristic):
     return total
 
 
-NOTES = 0
-"""Words after a state in which an evaluation keeps sums: these heuristics need none."""
+MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0
+"""No position is given up because its value is far beyond the window of a search."""
+
+NOTES = COPIED = 0
+"""Words after a state in which an evaluation keeps sums, and how many of them a search copies before it calls
+:func:`follow`: these heuristics need none."""
 
 
 @piece

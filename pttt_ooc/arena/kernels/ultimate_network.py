@@ -1,0 +1,196 @@
+"""An evaluation of Ultimate tic-tac-toe by an efficiently updatable neural network.
+
+The value of a position for the player to move is the logistic function of a sum: the sum of
+:mod:`pttt_ooc.arena.kernels.ultimate_learnt`, and the output of a network with one hidden layer.  A row of numbers
+belongs to each set of marks in each small board, seen by either player; further rows to the small board to which the
+player is sent.  The rows are added up in an *accumulator*, and a move changes one row of it.  The units of the hidden
+layer are squares of the sums, clipped to 0 and 1.
+
+So an accumulator follows the moves of a search instead of being computed anew: Y. Nasu, *Efficiently updatable neural
+network-based evaluation functions for computer shogi* (2018).  All numbers are whole numbers, so that an accumulator
+that has followed the moves is the same as one that is computed anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.arena.kernels import ultimate as rules
+from pttt_ooc.arena.kernels import ultimate_learnt as sums
+from pttt_ooc.arena.kernels.state_words import PLAYER
+from pttt_ooc.arena.kernels.ultimate import MARKS, TARGET
+from pttt_ooc.arena.kernels.ultimate_learnt import ENTRIES, ENTRY_OF_MARKS, SCALE, SWAPPED, UNIT, WHOLE
+from pttt_ooc.arena.kernels.ultimate_values import TERNARY, sharp
+from pttt_ooc.jit import piece
+
+__all__ = ["HEURISTICS", "HIDDEN", "NOTES", "SCALE", "WHOLE_NETWORK", "Network", "follow", "note", "noted", "sharp"]
+
+HEURISTICS = (6,)
+"""Its number distinguishes it from those of the report, and from the sum alone."""
+
+HIDDEN, EMBEDDED = 32, 24
+"""Units of the hidden layer; numbers of a small board, from which its rows follow."""
+
+MARGIN, MARGIN_BELOW, MARGIN_PLIES = 60, 100, 4
+"""In points for a ply, and up to so many plies: a search gives a position up that is so far beyond its window."""
+
+ONE = 255
+"""A whole number of the accumulator for 1."""
+
+_FINER = 64
+"""The whole weights of the output are so many times finer than those of the sum."""
+
+_SETS = 3**9
+_ROW = 4 * HIDDEN
+_ROWS = 2 * WHOLE
+_ANYWHERE_ROW = _ROWS + 9 * _SETS * _ROW
+_BIAS = _ANYWHERE_ROW + HIDDEN
+_OUTPUT = _BIAS + 2 * HIDDEN
+WHOLE_NETWORK = _OUTPUT + 2 * HIDDEN
+"""The length of the whole weights."""
+
+_WORDS_OF_PLAYER = HIDDEN // 4
+_EAGER = rules.WORDS + sums.NOTES
+_SUMS = _EAGER + 1
+NOTES = sums.NOTES + 1 + 2 * _WORDS_OF_PLAYER
+"""The notes of the sum, who is the eager player, and the accumulators of both players: four sums in a word."""
+COPIED = sums.COPIED + 1
+
+
+class Network(NamedTuple):
+    """The weights of a network, as it is trained: float64.  In rows of two, the second one is of the eager player.
+
+    Attributes
+    ----------
+    sums
+        Shape (2, sums.WEIGHTS): the weights of the sum, those of the eager player first, as in ``ultimate_learnt``.
+    embedding
+        Shape (ENTRIES, EMBEDDED): of a small board, by its marks or how it is closed.
+    boards, targets
+        Shapes (9, EMBEDDED, HIDDEN): what the embedding of the small board at each place adds to the hidden layer,
+        and what it adds if the player is sent there.
+    places
+        Shape (10, HIDDEN): what the small board to which the player is sent adds; the last row: they play anywhere.
+    bias, output
+        Shapes (2, HIDDEN): of the hidden layer, and the weights of its units.
+    """
+
+    sums: NDArray[np.float64]
+    embedding: NDArray[np.float64]
+    boards: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    places: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    output: NDArray[np.float64]
+
+
+SHAPES: tuple[tuple[int, ...], ...] = (
+    (2, sums.WEIGHTS),
+    (ENTRIES, EMBEDDED),
+    (9, EMBEDDED, HIDDEN),
+    (9, EMBEDDED, HIDDEN),
+    (10, HIDDEN),
+    (2, HIDDEN),
+    (2, HIDDEN),
+)
+"""The shapes of its parts."""
+
+
+def _rounded(values: NDArray[np.float64], factor: float) -> NDArray[np.int16]:
+    return np.rint(np.clip(values * factor, -32_000, 32_000)).astype(np.int16)
+
+
+def whole(network: Network) -> NDArray[np.int16]:
+    """The weights as whole numbers, in the order in which a search looks them up.
+
+    First the sum's weights with player 0 as the eager player, and with player 1.  Then, for each small board and each
+    set of marks in it, four rows: what it adds to the accumulators of player 0 and of player 1, and what it adds for
+    either of them as the place to which the player is sent.  Then the row of a move anywhere, both rows of the bias and
+    both of the output.
+    """
+    out = np.empty(WHOLE_NETWORK, dtype=np.int16)
+    eager, other = network.sums
+    out[:WHOLE], out[WHOLE:_ROWS] = sums.whole(eager, other), sums.whole(other, eager)
+    rows = out[_ROWS:_ANYWHERE_ROW].reshape(9, _SETS, 4, HIDDEN)
+    for board in range(9):
+        own = _rounded(network.embedding @ network.boards[board], ONE)
+        sent = _rounded(network.embedding @ network.targets[board] + network.places[board], ONE)
+        for player, entries in enumerate((ENTRY_OF_MARKS, ENTRY_OF_MARKS[SWAPPED])):
+            rows[board, :, player], rows[board, :, 2 + player] = own[entries], sent[entries]
+    out[_ANYWHERE_ROW:_BIAS] = _rounded(network.places[9], ONE)
+    out[_BIAS:_OUTPUT] = _rounded(network.bias, ONE).ravel()
+    out[_OUTPUT:] = _rounded(network.output, SCALE * UNIT * _FINER / ((ONE * ONE) >> 8)).ravel()
+    return out
+
+
+@piece
+def _row_at(state, board):
+    """Where the rows of a small board begin."""
+    return _ROWS + (_SETS * board + TERNARY[state[MARKS + board]] + 2 * TERNARY[state[MARKS + 9 + board]]) * _ROW
+
+
+@piece
+def note(state, weights):
+    """Write the notes of a position; the player to move is the eager one."""
+    eager = state[PLAYER]
+    state[_EAGER] = eager
+    sums.note(state, weights[eager * WHOLE : eager * WHOLE + WHOLE])
+    for player in range(2):
+        first = _SUMS + player * _WORDS_OF_PLAYER
+        accumulator = state[first : first + _WORDS_OF_PLAYER].view(np.int16)
+        bias = _BIAS + HIDDEN * np.int64(player == eager)
+        for unit in range(HIDDEN):
+            accumulator[unit] = weights[bias + unit]
+        for board in range(9):
+            row = _row_at(state, board) + player * HIDDEN
+            for unit in range(HIDDEN):
+                accumulator[unit] += weights[row + unit]
+
+
+@piece
+def follow(before, after, move, weights):
+    """Bring the notes of a position before a move up to date after it."""
+    base = after[_EAGER] * WHOLE
+    sums.follow(before, after, move, weights[base : base + WHOLE])
+    board = move // 9
+    first, second = _row_at(before, board), _row_at(after, board)
+    old, new = weights[first : first + 2 * HIDDEN], weights[second : second + 2 * HIDDEN]
+    past = before[_SUMS : _SUMS + 2 * _WORDS_OF_PLAYER].view(np.int16)
+    accumulators = after[_SUMS : _SUMS + 2 * _WORDS_OF_PLAYER].view(np.int16)
+    for unit in range(2 * HIDDEN):
+        accumulators[unit] = past[unit] + (new[unit] - old[unit])
+
+
+@piece
+def noted(state, heuristic, weights):
+    """The value to the player to move of a position with notes, that is not an end, as a whole number."""
+    player, board = state[PLAYER], state[TARGET]
+    first = _SUMS + player * _WORDS_OF_PLAYER
+    accumulator = state[first : first + _WORDS_OF_PLAYER].view(np.int16)
+    sent = _ANYWHERE_ROW if board == 9 else _row_at(state, board) + (2 + player) * HIDDEN
+    out = _OUTPUT + HIDDEN * np.int64(player == state[_EAGER])
+    row, output, total = weights[sent : sent + HIDDEN], weights[out : out + HIDDEN], np.int32(0)
+    for unit in range(HIDDEN):  # of 32 bits, which the compiler makes into instructions for many units at once
+        unclipped = np.int32(accumulator[unit]) + np.int32(row[unit])
+        clipped = np.int32(min(max(unclipped, np.int32(0)), np.int32(ONE)))
+        total = np.int32(total + np.int32(np.int32(clipped * clipped + 128) >> 8) * np.int32(output[unit]))
+    base = state[_EAGER] * WHOLE
+    return (sums.total_noted(state, weights[base : base + WHOLE]) + np.int64(total) // _FINER) // UNIT
+
+
+def evaluate(network: Network, state: Any) -> float:
+    """The value of a position to the player to move, as a sum before the logistic function, by the weights as trained.
+
+    The player to move is the eager one; written plainly, to test the whole numbers.
+    """
+    player = int(state[PLAYER])
+    entries = np.array([sums.entry_of(state, board, player) for board in range(9)])
+    hidden = network.bias[1] + sum(network.embedding[entries[board]] @ network.boards[board] for board in range(9))
+    board = int(state[TARGET])
+    hidden = hidden + network.places[board]
+    if board != rules.ANYWHERE:
+        hidden = hidden + network.embedding[entries[board]] @ network.targets[board]
+    return float(np.clip(hidden, 0, 1) ** 2 @ network.output[1] + sums.total(state, network.sums[0]))
