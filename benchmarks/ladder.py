@@ -225,16 +225,28 @@ Exact scores of agents on the four games that the field compares learners on. Ex
 the field's papers plot it: what both best responses together gain. It is exact up to rounding.
 
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`. A budget is processor seconds of
-one thread for learning; evaluations are not counted. Agents without a budget learn nothing.
+one thread for learning; evaluations are not counted. Agents without a budget learn nothing. Where chance has a part in
+learning, the exploitability is the mean over the seeds, with Student's 95% interval of it, cut off at 0; a seed is one
+training from the beginning. Elsewhere there is one number, as another run gives the same. In the blocks below the
+tables are the digest of each row's strategies and the arguments of its command, `python -m benchmarks.ladder`.
 
-**These budgets are tiny.** They show the first seconds of each learner with its default settings and one seed, and
-say nothing of how good it gets: an hour can turn the order. What is missing is named in `ROADMAP.md`.
+Settings are the defaults of `pttt solve` and `pttt learn`, but for those that are named. A row compares learners at the
+same processor time on one machine, not at the same number of games: iterations have different meanings.
+
+**What the budget left out.** The classical games have 20 seconds for each row, which one processor of a busy machine
+gave; the abrupt games have 3 seconds, with one seed. An hour can turn the order, and tables of ten minutes for abrupt
+Phantom Tic-Tac-Toe are in [algorithms](algorithms.md#results). Not there are: learners with networks but for the rows
+of `ppo`, equal numbers of games, the published protocol of 10 million steps with tuned settings and ten fresh seeds,
+and PPG, NashPG and EMAgnet. **Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth
+game of that comparison, is absent: chance and public bids have nothing of the structure that this package is about,
+and a plain pass over its 2²⁰ sequences of bids evaluates it; OpenSpiel and nashbench have it.
 
 ## Add a row
 
 ```
 python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10     # adds a line to the records
 python -m benchmarks.ladder run pttt-abrupt examples/heuristics.py:centre_first
+python -m benchmarks.ladder plan                                             # all rows of benchmarks/ladder.yaml
 python -m benchmarks.ladder write
 python -m benchmarks.ladder check --game dark-hex-3x3-classical              # makes the agents again, and compares
 ```

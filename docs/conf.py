@@ -84,6 +84,7 @@ CONTENTS = {
         "ultimate",
         "rows",
         "goals",
+        "visitor",
         "threats",
         "site/architecture",
     ],

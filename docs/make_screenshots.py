@@ -1,8 +1,8 @@
 """Take the pictures of pages in the documentation, in a headless Chromium.
 
 Usage: ``python docs/make_screenshots.py ADDRESS``, where ADDRESS is that of ``pttt web`` with a solution of
-``pttt-abrupt``, a solved match with secret goals, and a tournament.  Pictures of the course's pages and of a game
-against a bot are not among them.
+``pttt-abrupt``, a solved match with secret goals, and a tournament.  Pictures of a run with snapshots, of the course's
+pages and of a game against a bot are taken by ``make_course_screenshots``.
 """
 
 import shutil

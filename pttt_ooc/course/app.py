@@ -25,6 +25,7 @@ from pttt_ooc.course.standings import TIE
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
 from pttt_ooc.course.term import account_pages, desk_pages, openid_pages, team_pages
 from pttt_ooc.course.term import pages as course_pages
+from pttt_ooc.course.term.rules import FIGURE_NAMES
 from pttt_ooc.show.numbers import NOISE
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
@@ -115,6 +116,7 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             "STEPS": figures.STEPS,
             "NOISE": NOISE,
             "TIE": TIE,
+            "FIGURES": FIGURE_NAMES,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
             "in_words": in_words,

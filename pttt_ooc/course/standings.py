@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import ACCEPTED, BASELINE, WITHDRAWN, Entry, Fact, Submission, Team
 from pttt_ooc.course.term.assignments import veil
-from pttt_ooc.course.term.disqualified import disqualified_everywhere
+from pttt_ooc.course.term.disqualified import without_standing
 from pttt_ooc.show.numbers import NOISE
 
 TIE = 1e-7
@@ -103,7 +103,7 @@ def public_bests(session: Session, until: float | None = None) -> Bests:
     until
         Of those whose upload had begun by then; None: of all.
     """
-    out = disqualified_everywhere(session) | set(session.scalars(select(Team.id).where(Team.house)))
+    out = without_standing(session) | set(session.scalars(select(Team.id).where(Team.house)))
     found: Bests = ({}, {}) if until is not None else bests(session)
     accepted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling == "")
     if until is None:

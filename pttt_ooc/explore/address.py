@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
 PATH = "/explore"
-DIFFERENCES = f"{PATH}/differences"
+DIFFERENCES, MAP = f"{PATH}/differences", f"{PATH}/map"
 AVERAGE, BEST = "average", "best"
 PLAYS = ("first_plays", "second_plays")
 """The parameters for what each player plays."""
@@ -105,6 +106,16 @@ class Address:
         keys: dict[str, Any] = {"game": self.game} if self.game else {}
         keys |= {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
         return f"{DIFFERENCES}?{urlencode({**keys, 'beside': self.beside})}"
+
+    @cached_property
+    def map(self) -> str:
+        """The map of where the probability flows, whose links keep everything but the infoset."""
+        return self.place("|").replace(PATH, MAP, 1)
+
+    @property
+    def map_name(self) -> str:
+        """A name for that map, which others do not have."""
+        return f"map-{zlib.crc32(self.map.encode()):08x}"
 
     def file(self, name: str) -> str:
         """The address of what the page shows as a file: ``board.svg``, ``board.tex``, ``numbers.csv``."""

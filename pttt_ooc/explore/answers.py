@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.explore.json_values import around, infoset_record
+from pttt_ooc.explore.flow import flow_of
+from pttt_ooc.explore.json_values import around, flow_record, infoset_record, known
 from pttt_ooc.explore.profiles import Profiles
 from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.infoset_text import attempts_of
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.stages.compilation import ensure_compiled
@@ -30,6 +32,7 @@ BUDGET = 8_000_000_000
 """Most bytes of all profiles on disk."""
 
 _BOARDS = 6
+_FLOWS = 32  # of pairs of strategies and players
 
 
 class StrategyAnswers(AnswersByKind):
@@ -50,15 +53,17 @@ class StrategyAnswers(AnswersByKind):
         self.profiles = Profiles(directory, game, indices, budget)
         self._structure = indices / game / "full"
         self._support: Support | None = None
-        known: dict[str, Callable[[Message], Message]] = {
+        self._flows: dict[tuple[str, int], list[list[Message]]] = {}
+        by_kind: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
+            "flow": self._flow,
             "drawn": self._drawn,
             "mistakes": self._mistakes,
             "differences": self._differences,
         }
-        super().__init__(known)
+        super().__init__(by_kind)
 
     def close(self) -> None:
         """Stop all work."""
@@ -70,14 +75,14 @@ class StrategyAnswers(AnswersByKind):
         If there is ``other``, an infoset of the other player, also what that player does there.
         """
         player = question["player"]
-        infoset = checked(self.game, player, question["infoset"])
+        infoset = known(self.game, player, question["infoset"])
         pair = self.profiles.find(question["pair"])
         if not isinstance(pair, PreparedProfile):
             return {"infoset": infoset, "preparing": pair}
-        known = _merged if question.get("merged") else _alone
+        told = _merged if question.get("merged") else _alone
         facts = {"facts": _facts(pair), "equilibria": self._equilibria(player, infoset)}
         facts |= around(self.game, question, infoset, lambda who, text: row_at(pair.strategies[who], text).tolist())
-        return {"infoset": infoset, **facts, **known(pair, player, infoset, question["square"])}
+        return {"infoset": infoset, **facts, **told(pair, player, infoset, question["square"])}
 
     def _equilibria(self, player: int, infoset: str) -> Message | None:
         """What some equilibrium plays at an infoset; None if it is not known: `pttt equilibria` finds it."""
@@ -103,12 +108,26 @@ class StrategyAnswers(AnswersByKind):
             return {"preparing": pair}
         return {"row": row_at(pair.strategies[question["player"]], question["infoset"]).tolist()}
 
+    def _flow(self, question: Message) -> Message:
+        """Where the probability of a ``pair`` flows over the first attempts of ``player``; it is kept for later."""
+        pair, player = self.profiles.find(question["pair"]), question["player"]
+        if not isinstance(pair, PreparedProfile):
+            return {"preparing": pair}
+        key = self.profiles.key(question["pair"]), player
+        if key not in self._flows:
+            root = numbers(pair, player, first_infoset(self.game, player)).joint_reach
+            rows, ways = partial(row_at, pair.strategies[player]), partial(following, pair, player)
+            self._flows[key] = flow_record(flow_of(self.game, player, rows, ways, root))
+            while len(self._flows) > _FLOWS:
+                del self._flows[next(iter(self._flows))]
+        return {"levels": self._flows[key]}
+
     def _drawn(self, question: Message) -> Message:
         """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
         pair = self.profiles.find(question["pair"])
         if not isinstance(pair, PreparedProfile):
             return {"preparing": pair}
-        player, infoset = question["player"], checked(self.game, question["player"], question["infoset"])
+        player, infoset = question["player"], known(self.game, question["player"], question["infoset"])
         return {"drawn": drawn_infoset(pair.index, pair.strategies[1 - player], player, infoset, question["number"])}
 
     def _mistakes(self, question: Message) -> Message:

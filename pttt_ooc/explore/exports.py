@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -24,6 +25,29 @@ from pttt_ooc.web.rendering import render_part
 router = APIRouter(include_in_schema=False)
 _COLUMNS = ("probability", "value", "value with best response", "regret", "fails")
 _NAMES = ("probabilities", "action_values", "best_action_values", "regrets", "fails")
+_TEXT = {"fill": "#1f2933", "font-size": "23", "text-anchor": "middle"}
+_PAINT: Mapping[str, Mapping[str, str]] = {
+    "shade": {"fill": "#62a1dd"},
+    "hollow": {"fill": "none", "stroke": "#62a1dd", "stroke-width": "8"},
+    "never": {"fill": "none", "stroke": "#5d6874", "stroke-dasharray": "4 5"},
+    "known": {},
+    "hatch": {"fill": "none", "stroke": "#c9d0d7", "stroke-width": "3"},
+    "cell": {"fill": "none", "stroke": "#c9d0d7", "stroke-width": "1.5"},
+    "square": {"fill": "#1f2933", "font-size": "13"},
+    "p": _TEXT,
+    "mark": {**_TEXT, "font-size": "52"},
+    "played": {"fill": "#1b6e3c"},
+}
+_MORE: Mapping[str, Mapping[str, str]] = {
+    "shade theirs": {"fill": "#e39a66"},
+    "hollow theirs": {"stroke": "#e39a66"},
+    "mark theirs": {"fill": "#a04914"},
+    "p zero": {"fill": "#5d6874"},
+    "p half": {"font-size": "19"},
+    "p long": {"font-size": "15"},
+}
+"""How a picture is painted, by classes: the colours of the light pages."""
+
 _COLOURS = {OURS: "cyan!60!blue", THEIRS: "orange"}
 _TEX = {"×": r"$\times$", "○": r"$\circ$"}
 
@@ -34,7 +58,15 @@ async def svg(request: Request, explorer: UsedExplorer, account: Signed, asked: 
     address, shown = _shown(explorer.game, await look(explorer, account, asked))
     facts = {"game": explorer.game, "address": address, "cells": shown["drawn"]}
     text = await run_in_threadpool(render_part, request, "explore/board.svg", **facts)
-    return _file(text, "image/svg+xml", "board.svg")
+    painted = re.sub('class="([^"]*)"', lambda found: f"{found[0]} {_paint(found[1])}", text)
+    return _file(painted, "image/svg+xml", "board.svg")
+
+
+def _paint(kinds: str) -> str:
+    """The attributes of an element of these classes: pages do without styles inside."""
+    first, *more = kinds.split()
+    found = {**_PAINT[first], **{name: text for one in more for name, text in _MORE.get(f"{first} {one}", {}).items()}}
+    return " ".join(f'{name}="{text}"' for name, text in found.items())
 
 
 @router.get("/explore/board.tex")

@@ -112,12 +112,10 @@ async def look(explorer: Explorer, account: Account | None, requested: Address, 
         404 if the account may not see such a strategy or iteration, or if the other player's infoset is impossible.
     """
     offered = await explorer.offered(account)
-    latest = chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
-    iteration = _iteration(latest, requested.iteration)
-    pair = latest[0].after(iteration), latest[1].after(iteration)
+    latest = _latest(offered, requested)
+    pair, address = chosen_pair(offered, requested)
     beside = chosen(offered, requested.beside, requested.player) if requested.beside else None
-    other = _other(explorer, requested)
-    address = replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration, other=other)
+    address = replace(address, other=_other(explorer, requested))
     result = Look(offered, address, latest, pair, beside)
     found = await _asked(explorer, result)
     if found.impossible is None or found.nearest is None:
@@ -126,6 +124,19 @@ async def look(explorer: Explorer, account: Account | None, requested: Address, 
     if kept.impossible:
         kept = await _asked(explorer, replace(result, address=found.nearest))
     return replace(kept, impossible=found.impossible, nearest=found.nearest, typed=requested.at)
+
+
+def _latest(offered: Sequence[Source], requested: Address) -> tuple[Source, Source]:
+    """The latest strategies of both players."""
+    return chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
+
+
+def chosen_pair(offered: Sequence[Source], requested: Address) -> tuple[tuple[Source, Source], Address]:
+    """The strategies of both players after the chosen iteration, and the address that names them; errors as look."""
+    latest = _latest(offered, requested)
+    iteration = _iteration(latest, requested.iteration)
+    pair = latest[0].after(iteration), latest[1].after(iteration)
+    return pair, replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
 
 
 async def _asked(explorer: Explorer, result: Look) -> Look:
@@ -167,12 +178,12 @@ def _iteration(pair: tuple[Source, Source], iteration: int | None) -> int | None
 
 async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
     address = result.address
-    pairs = [_records(result.pair, address.replies)]
+    pairs = [records(result.pair, address.replies)]
     if result.beside is not None:  # the player follows it, even if they play a best response otherwise
         pairs.append(
-            _records((result.beside, result.pair[1]), (False, address.replies[1]))
+            records((result.beside, result.pair[1]), (False, address.replies[1]))
             if address.player == 0
-            else _records((result.pair[0], result.beside), (address.replies[0], False))
+            else records((result.pair[0], result.beside), (address.replies[0], False))
         )
     facts: dict[str, Any] = {"player": address.player, "infoset": address.at, "square": address.square}
     facts["merged"] = address.symmetry == MERGED
@@ -180,5 +191,6 @@ async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
     return await asyncio.gather(*(explorer.client.ask("infoset", pair=pair, **facts) for pair in pairs))
 
 
-def _records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
+def records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
+    """A pair of strategies, as questions name it; `replies`: who plays the best response."""
     return [one.as_record(best) for one, best in zip(pair, replies, strict=True)]

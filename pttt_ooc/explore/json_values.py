@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from pttt_ooc.explore.flow import Flow
 from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
 from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.rules.game import Game
@@ -20,7 +21,7 @@ Record = dict[str, Any]
 
 def numbers_record(numbers: Numbers) -> Record:
     """The numbers at an infoset."""
-    return {**plain(asdict(numbers)), "joint_reach": numbers.joint_reach}
+    return {**plain(vars(numbers)), "joint_reach": numbers.joint_reach}
 
 
 def beliefs_record(beliefs: Beliefs) -> Record:
@@ -52,9 +53,9 @@ def infoset_record(
         "classes": [list(one) for one in classes],
         "numbers": numbers_record(numbers),
         "beliefs": beliefs_record(beliefs),
-        "ways": [plain(asdict(way)) for way in ways],
+        "ways": [plain(vars(way)) for way in ways],
         "after": [
-            [way.square, way.placed, plain(way.probability), way.infoset if way.decides else None]
+            [way.square, way.placed, _number(way.probability), way.infoset if way.decides else None]
             for way in after or ways
         ],
     }
@@ -66,9 +67,20 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
+    if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 1:
+        return [_number(number) for number in value.tolist()]
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return _number(value) if isinstance(value, float) else value
+
+
+def _number(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def flow_record(levels: Sequence[Sequence[Flow]]) -> list[list[Record]]:
+    """The map of where the probability flows."""
+    return [[plain(vars(one)) for one in level] for level in levels]
 
 
 def around(game: Game, question: Message, infoset: str, row: Callable[[int, str], list[float]]) -> Message:
@@ -77,4 +89,8 @@ def around(game: Game, question: Message, infoset: str, row: Callable[[int, str]
     attempts = attempts_of(infoset)
     path = [row(player, infoset_text(attempts[:n]))[attempts[n][0]] for n in range(setup, len(attempts))]
     other = question.get("other")
-    return {"path": path, "other_row": row(1 - player, checked(game, 1 - player, other)) if other else None}
+    return {"path": path, "other_row": row(1 - player, known(game, 1 - player, other)) if other else None}
+
+
+known = lru_cache(maxsize=4096)(checked)
+"""As checked; on a walk the same infosets are asked about again and again."""

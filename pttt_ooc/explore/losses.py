@@ -25,20 +25,22 @@ def loss_row(game: Game, one: Record, address: Address) -> dict[str, Any]:
     address
         A page of the infoset's player with the strategies.
     """
-    worst, best = costliest(one), better(one)
+    squares = {"worst": costliest(one), "best": better(one)}
+    told = {name: None if s is None else (s, one["probabilities"][s]) for name, s in squares.items()}
     return {
         **{name: one[name] for name in ("infoset", "images", "loss", "reach")},
         "player": address.player,
-        "board": _picture(game, address.player, one["infoset"], worst, best),
-        "worst": (worst, one["probabilities"][worst]),
-        "best": (best, one["probabilities"][best]),
+        "board": _picture(game, address.player, one["infoset"], *squares.values()),
+        **told,
         "address": str(address.to(at=one["infoset"])),
     }
 
 
-def costliest(one: Record) -> int:
-    """The attempt that costs most, its probability considered."""
-    return max(range(len(one["losses"])), key=lambda s: one["probabilities"][s] * (one["losses"][s] or 0.0))
+def costliest(one: Record) -> int | None:
+    """The attempt that costs most, its probability considered; None if no attempt that is made costs anything."""
+    costs = {s: one["probabilities"][s] * (loss or 0.0) for s, loss in enumerate(one["losses"])}
+    worst = max(costs, key=lambda s: costs[s])
+    return worst if costs[worst] > ROUNDING else None
 
 
 def better(one: Record) -> int:
@@ -47,6 +49,6 @@ def better(one: Record) -> int:
     return min(losses, key=lambda s: losses[s])
 
 
-def _picture(game: Game, player: int, infoset: str, worst: int, best: int) -> list[BoardSquare]:
-    tints = {worst: THEIRS, best: OURS} if worst != best else {}
+def _picture(game: Game, player: int, infoset: str, worst: int | None, best: int | None) -> list[BoardSquare]:
+    tints = {square: tone for square, tone in ((worst, THEIRS), (best, OURS)) if square is not None}
     return known_board(game, player, infoset) + [tinted(game, square, tone) for square, tone in tints.items()]

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import TypeAdapter
 
 from pttt_ooc.config import MOST_REPLIED_SQUARES
-from pttt_ooc.explore import api, differences, exports, pages, play
+from pttt_ooc.explore import api, differences, exports, flow_map, pages, play
 from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
@@ -19,7 +19,7 @@ from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.service.wire import Client
-from pttt_ooc.show.numbers import gap, probability
+from pttt_ooc.show.numbers import gap, probability, share
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.parts import Link, Part
 
@@ -31,10 +31,10 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
     return Part(
         name="explore",
         directory=Path(__file__).parent,
-        routers=(pages.router, api.router, differences.router, exports.router, *routers),
+        routers=(pages.router, api.router, differences.router, exports.router, flow_map.router, *routers),
         links=LINKS,
         state=explorer,
-        filters={"gap": gap, "probability": probability},
+        filters={"gap": gap, "probability": probability, "share": share},
         names={"MARKS": MARKS, "DIGITS": DIGITS, "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES, "LOSS": LOSS},
     )
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.explore.json_values import around, infoset_record, plain
+from pttt_ooc.explore.json_values import around, infoset_record, known, plain
 from pttt_ooc.library.plan_reader import read_plan_pair
 from pttt_ooc.library.strategy_names import named_strategy
-from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.plan_pair import PlanPair
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
@@ -21,25 +20,26 @@ _BOARDS = 6
 class PlanAnswers(AnswersByKind):
     """Answers the questions of :class:`pttt_ooc.explore.answers.StrategyAnswers` from one plan of each player.
 
-    Nothing is prepared.  Mistakes and differences are sums over all infosets, and are refused.
+    Nothing is prepared.  Mistakes and differences are sums over all infosets, and are refused, and so is the map.
     """
 
     def __init__(self, plans: PlanPair) -> None:
         self.game = plans.game
         self._pairs: dict[tuple[int, ...], PlanPair] = {(): plans}  # by the players who reply
-        known: dict[str, Callable[[Message], Message]] = {
+        by_kind: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": lambda question: {"facts": _facts(self._pair(question["pair"]))},
             "row": self._row,
+            "flow": self._refuse,
             "drawn": self._refuse_drawn,
             "mistakes": self._refuse,
             "differences": self._refuse,
         }
-        super().__init__(known)
+        super().__init__(by_kind)
 
     def _infoset(self, question: Message) -> Message:
         player, square = question["player"], question["square"]
-        infoset = checked(self.game, player, question["infoset"])
+        infoset = known(self.game, player, question["infoset"])
         pair = self._pair(question["pair"])
         facts = {"infoset": infoset, "facts": _facts(pair), "equilibria": None}
         facts |= around(self.game, question, infoset, lambda who, text: pair.row(who, text).tolist())

@@ -27,7 +27,7 @@ from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import out_of_date, render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -157,7 +157,13 @@ async def play_on(request: Request, playing: UsedPlaying, shell: UsedShell, acco
     step = number(fields, "step", 99, "The form does not say from which attempt on.")
     playing.begun.check(request, "games have been begun")
     owner = owners.known_owner(request, account, "game")
-    seat = await run_in_threadpool(playing.games.play_on, owner, id, step)
+    try:
+        seat = await run_in_threadpool(playing.games.play_on, owner, id, step)
+    except PlayError as error:
+        if error.status != 409:
+            raise
+        page = partial(_page, request, playing.games, account, id, str(error), step)
+        return out_of_date(request, await run_in_threadpool(page))
     return _away(request, f"/play/{seat.id}")
 
 

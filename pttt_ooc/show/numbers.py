@@ -136,6 +136,17 @@ def probability(number: float) -> str:
     return ">0.9999" if number >= 0.99995 else f"{number:.4f}"
 
 
+def share(number: float) -> str:
+    """A probability in a column: always four decimals, and no rounding to 0 or 1.
+
+    Examples
+    --------
+    >>> share(0), share(1e-9), share(0.25), share(0.99999), share(1)
+    ('0.0000', '<0.0001', '0.2500', '>0.9999', '1.0000')
+    """
+    return decimals(number, 4) if number in (0, 1) else probability(number)
+
+
 def value_for(player: int, value: float) -> float:
     """The value of a game for `player`; `value` is the value for player 0."""
     return value if player == 0 else -value

@@ -20,6 +20,7 @@ from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.pages import game_service
 from pttt_ooc.arena.pages.choices import AGENTS
+from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
 
@@ -333,8 +334,18 @@ def test_the_review_of_a_game_rates_its_moves_and_leads_to_the_worst(person):
     assert beyond.status_code == 404 and "has 6 moves; move 7 is not one of them" in beyond.text
     on = unescape(re.search(r'href="([^"]*)">Play on from here', before)[1])
     assert one_each(parse_qs(urlsplit(on).query)) == {**ASKED, "moves": "0,4,1,2", "back": "1"}
+    person.client.cookies.clear()  # anybody sees it
     part = person.client.get("/arena/play/review", params=LOST, headers={"HX-Request": "true"}).text
     assert part.lstrip().startswith('<div id="table"')
+
+
+def test_moves_that_are_rated_count_once_against_the_limit_of_an_address(person, monkeypatch):
+    spent = []
+    monkeypatch.setattr(ArenaState, "spend", lambda state, request: spent.append(request))
+    asked = {**ASKED, "moves": "8,4,7,6,2"}  # resigned before the agent's winning move
+    for ply in (5, 3, 0):
+        assert person.client.get("/arena/play/review", params={**asked, "resigned": 1, "ply": ply}).status_code == 200
+    assert len(spent) == 5
 
 
 def test_a_game_that_goes_on_is_not_reviewed_and_a_resigned_one_is(person):

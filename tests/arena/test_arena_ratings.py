@@ -60,6 +60,26 @@ def test_values_of_endings_are_the_recorded_ones():
     assert lost > 30
 
 
+def test_estimates_are_exact_where_the_search_reaches_the_end():
+    """Wins, draws and losses of either player: a draw is one half in the mean of both players' views."""
+    rules, rater = game("ultimate"), MoveRater(game("ultimate"))
+    endings = [one for one in read(COMMITTED) if one.open <= 7][:60]
+    for ending in endings:
+        state = rules.after(ending.moves)
+        value = (ending.value + 1) / 2
+        assert rater._estimate(state) == pytest.approx(value if state[PLAYER] == 0 else 1 - value, abs=1e-6)
+    assert {(one.value, len(one.moves) % 2) for one in endings} >= {(1, 0), (1, 1), (0, 0), (0, 1)}
+
+
+def test_an_agent_tells_a_line_that_can_be_played():
+    rules, player = game("ultimate"), agent("tuned:nodes=5000")
+    player.seat(rules)
+    state = rules.after([40, 36])
+    move, line = player.choose(state), player.line(state)
+    assert line[0] == move and len(line) > 2 and rules.after([40, 36, *line]) is not None
+    assert agent("random").line(state) == []
+
+
 def played(text, seed, opening=6):
     """The positions of a game of a strong agent against itself, with its moves, after some at random."""
     rules, rng, player = game(text), np.random.default_rng(seed), agent("tuned:path=shipped,nodes=1000")

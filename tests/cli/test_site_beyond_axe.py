@@ -1,9 +1,12 @@
 """Pages of a site in a real browser, beyond axe: 320 pixels, whole numbers, no shift, keyboard, print, no motion."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+from benchmarks.visitor import TASKS, Visitor
 from pttt_ooc.arena import round_robin
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
@@ -18,6 +21,7 @@ from tests.kits.browsing import assert_reflows, assert_still, in_browser, pages_
 
 pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]
+VISITOR = Path(__file__).parents[2] / "docs/visitor.md"
 PAGES = {
     "home": "/",
     "matches": "/arena/matches",
@@ -40,6 +44,7 @@ def site(tmp_path_factory):
     evaluated(data, "pttt-abrupt", "full", 0.55017, 2e-14)
     evaluated(data, "pttt-2x4k3-abrupt", "full", 0.4447, 1e-3)
     run(Match("mnk:3x3+need3", ("random", "mcts:nodes=5"), 2), data / "arena/small")
+    run(Match("ultimate", ("random", "random"), 1), data / "arena/ultimate")
     asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=5"], games=4)
     round_robin.conduct("both", asked, data / "arena/robin", 1, lambda sentence: None)
     tournament = made(data / "extreme")
@@ -127,3 +132,21 @@ def test_cells_are_named_and_ordered_as_moves_are_written(open_page):
     for number, (label, cells) in enumerate(blocks):
         assert label == f"Small board {number}"
         assert cells == [f"{number}.{cell}" for cell in range(9)]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "make a first move of Ultimate against tree search",
+        "watch two agents play Ultimate",
+        "read the exact gap of a solution",
+        "learn who leads the tournament, and how ties are decided",
+        "go to move 30 of a game of two agents",
+        "let such a game play by itself",
+    ],
+)
+def test_a_task_takes_the_clicks_that_the_documentation_says(open_page, task):
+    told = re.search(rf"^\| {re.escape(task)} \|.*\| (\d+) \|$", VISITOR.read_text("utf-8"), re.M)
+    one = Visitor(open_page("home", viewport={"width": 1280, "height": 800}))
+    TASKS[task](one)
+    assert one.count == int(told[1])

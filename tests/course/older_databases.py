@@ -84,12 +84,21 @@ TRIGGERS = {
 }
 
 
+def make_format_5(url):
+    """The same tables before agents could be judged again."""
+    _make_course(url, 5, (), {"rejudgements": ("kind",)})
+
+
 def make_format_4(url):
     """Tables of a course before there were agents, with a team, a student, an assignment, a mark, a line of the log."""
+    _make_course(url, 4, LATER_TABLES, LATER_COLUMNS)
+
+
+def _make_course(url, form, later_tables, later_columns):
     old = MetaData()
     for table in CourseTables.metadata.sorted_tables:
-        later = LATER_COLUMNS.get(table.name, ())
-        if table.name not in LATER_TABLES:
+        later = later_columns.get(table.name, ())
+        if table.name not in later_tables:
             columns = [column._copy() for column in table.columns if column.name not in later]
             Table(table.name, old, *columns, sqlite_autoincrement=table.dialect_options["sqlite"]["autoincrement"])
     dates = dict.fromkeys(("opens_at", "due_at", "closes_at", "frozen_at", "unveiled_at"))
@@ -99,7 +108,7 @@ def make_format_4(url):
     person = {"id": 2, "key": "ann@x.org", "email": "Ann@x.org", "name": "Ann", "number": "7", "role": "student"}
     decided = {"id": 1, "at": 5.5, "by": "Ada"}
     rows = {
-        "facts": [{"name": "game", "value": GAME}, {"name": "format", "value": 4}],
+        "facts": [{"name": "game", "value": GAME}, {"name": "format", "value": form}],
         "teams": [
             {"id": n, "name": name, "key": name.casefold(), "token_hash": None, "created_at": 1.5}
             for n, name in ((1, "Uniform"), (4, "Team A"))
@@ -116,7 +125,8 @@ def make_format_4(url):
     with engine.begin() as connection:
         old.create_all(connection)
         for name, listed in rows.items():
-            connection.execute(old.tables[name].insert(), listed)
+            filled = [{**_defaults(old.tables[name]), **row} for row in listed]
+            connection.execute(old.tables[name].insert(), filled)
         for statement in TRIGGERS[engine.dialect.name]:
             connection.exec_driver_sql(statement)
         if engine.dialect.name == "postgresql":
@@ -125,8 +135,14 @@ def make_format_4(url):
     engine.dispose()
 
 
+def _defaults(table):
+    """What the versions since then write into columns that a row of format 4 does not have."""
+    known = {"house": False, "roster_name": None, "roster_key": None, "settings": None}
+    return {name: value for name, value in known.items() if name in table.columns}
+
+
 def check_format_4(lab):
-    """What became of the tables of :func:`make_format_4`: all of it is there, and can be used."""
+    """What became of the tables of an older version: all of it is there, and can be used."""
     with lab.database.writing() as session:
         one = session.query(Assignment).filter_by(name="phantom").one()
         person = find_person(session, "ann@x.org")

@@ -15,11 +15,14 @@ from pttt_ooc.course.term.course_file import apply, course_file, read_course_fil
 from pttt_ooc.course.term.decisions import Desk
 from pttt_ooc.course.term.exports import lines
 from pttt_ooc.course.term.gradebook import history
+from pttt_ooc.course.term.people import add_staff
+from pttt_ooc.course.term.rulings import disqualify
 from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.errors import PtttError
 from tests.course.games_kit import COURSE, OTHER, two_games
-from tests.course.grader_kit import GAME, Lab, Server, bearer, pttt, random_tensor, zip_bytes
+from tests.course.grader_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, change, soon, team_number, upload
+from tests.course.test_term_pages import browser
 
 
 @pytest.fixture
@@ -129,6 +132,82 @@ def test_the_teams_are_the_courses(lab, second):
 
 
 @pytest.mark.slow
+def test_the_desk_finds_strategies_of_both_games(lab, second):
+    number = second.verdict("Team A", 0, 1)["id"]
+    own = upload(lab, "Team A", 1, 2)
+    told = json.loads(pttt("course", "submissions", "team a", "--json", "--data", lab.data).stdout)
+    found = {(one["of"], one["number"], one["page"]) for one in told["submissions"]}
+    assert found == {("", own, f"/submissions/{own}"), (OTHER, number, f"/games/{OTHER}/submissions/{number}")}
+    with lab.database.writing() as session:
+        lab.tokens["Ada"] = add_staff(session, "Ada", "ada@example.org", "instructor")
+    client = browser(lab, "Ada")
+    page = client.get("/course/desk/submissions").text
+    assert f"strategies of {OTHER}" in page and page.count('type="checkbox"') == 1
+    fields = {"form_token": form_token(page), "which": "all", "dry_run": "no"}
+    assert client.post("/course/desk/rejudge", data=fields).status_code == 303
+    with lab.database.reading() as session, second.grader.database.reading() as other:
+        assert session.get(Submission, own).status == "Queued" and other.get(Submission, number).status == "Accepted"
+
+
+@pytest.mark.slow
+def test_strategies_of_a_further_game_are_hidden_and_withdrawn(lab, second):
+    second.baseline()
+    worse, better = second.verdict("Team A", 0, 1), second.verdict("Team A", 0, 4, 0.1)
+    assert better["exploitability"] < worse["exploitability"]
+    path = f"/api/games/{OTHER}/leaderboard"
+
+    def decide(ruling):
+        arguments = ["rule", "strategies", better["id"], ruling, "--of", OTHER, "--reason", "The file of others"]
+        done = pttt("course", *arguments, "--data", lab.data)
+        assert done.returncode == 0, done
+        own = lab.client.get("/api/course/grades", headers=bearer(lab.tokens["Team A"])).json()["assignments"]
+        (counts,) = (one["grade"]["submissions"]["player 0"] for one in own if one["name"] == "small")
+        return board(lab, path)["Team A"]["submissions"][0], counts
+
+    assert decide("none") == (better["id"], better["id"])
+    assert decide("hidden") == (worse["id"], better["id"])
+    assert browser(lab, "Team A").get(f"/games/{OTHER}").text.count('class="badge">hidden') == 1
+    assert decide("withdrawn") == (worse["id"], worse["id"])
+    page = browser(lab, "Team A").get(f"/games/{OTHER}/submissions/{better['id']}").text
+    assert "does not count. The file of others" in page
+    upload(lab, "Team A", 0, 2)
+    own = browser(lab, "Team A").get(f"/submissions/{better['id']}").text
+    assert "The file of others" not in own  # the number of another strategy, in the course's own game
+    assert decide("none") == (better["id"], better["id"])
+    done = pttt("course", "rule", "strategies", 1, "hidden", "--of", "chess", "--reason", "x", "--data", lab.data)
+    assert "No assignment of strategies has a further game or league 'chess'" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_disqualified_team_leaves_the_standings_of_that_game_only(lab, second, tmp_path):
+    second.baseline()
+    for team in ("Team A", "Team B"):
+        second.verdict(team, 0, len(team) + ord(team[-1]))
+        upload(lab, team, 0, ord(team[-1]))
+
+    def standing(path):
+        return {team for team, row in board(lab, path).items() if row["submissions"][0] is not None} - {"Uniform"}
+
+    def decide(assignment, holds=True):
+        with lab.database.writing() as session:
+            disqualify(session, lab.data, "Ada", "Team A", assignment, "Code of others", holds)
+
+    here, there = "/api/leaderboard", f"/api/games/{OTHER}/leaderboard"
+    decide("small")
+    assert (standing(here), standing(there)) == ({"Team A", "Team B"}, {"Team B"})
+    decide("strategies")
+    assert standing(here) == standing(there) == {"Team B"}
+    decide("small", False)
+    assert (standing(here), standing(there)) == ({"Team B"}, {"Team A", "Team B"})
+    decide("small")
+    lab.baseline()
+    assert pttt("course", "publish", tmp_path / "public", "--data", lab.data).returncode == 0
+    (found,) = (tmp_path / "public").glob(f"*{OTHER}*.json")
+    rows = {row["team"]: row["submissions"][0] for row in json.loads(found.read_text())}
+    assert rows["Team A"] is None and rows["Team B"] is not None
+
+
+@pytest.mark.slow
 def test_another_teams_submission_is_as_none(lab, second):
     number = second.verdict("Team A", 0, 1)["id"]
     for path in ("", "/part", "/file"):
@@ -206,7 +285,7 @@ def test_the_doctor_looks_after_both_games(lab, second):
     (file,) = second.grader.storage.uploads.iterdir()
     file.unlink()
     assert any(
-        one.startswith(f"{OTHER}: The file of submission 1 is lost") for one in problems(lab.database, lab.storage)
+        one.startswith(f"In {OTHER}: The file of submission 1 is lost") for one in problems(lab.database, lab.storage)
     )
 
 

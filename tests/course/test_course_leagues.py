@@ -95,6 +95,12 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
     page = cup.client("Team A").get("/leagues/cup/hand-in").text
     assert 'action="/leagues/cup/bots"' in page and "plays for you" in page and 'href="/extreme' not in page
     assert cup.client("Team B").get(f"/leagues/cup/bots/{told['number']}").status_code == 404
+    arguments = ["rule", "bots", told["number"], "withdrawn", "--reason", "Not yours", "--data", lab.data]
+    assert "no league of bots" in pttt("course", *arguments).stderr  # the course has none of its own
+    for ruling, words in (("withdrawn", "Not yours"), ("none", "It plays.")):
+        arguments[3] = ruling
+        assert pttt("course", *arguments, "--of", "cup").returncode == 0
+        assert words in cup.client("Team A").get(f"/leagues/cup/bots/{told['number']}").text
     assert "has not begun" in cup.client().get("/leagues/cup/standings").text
 
     path = cup.directory / "extreme.yaml"

@@ -80,9 +80,9 @@ def go_through(page):
 
 def step_back(page, act):
     """Do what leads one step back, and wait for the whole page of that step; returns what the step was."""
-    before = page.locator(".steps > span:not(.none)").inner_text()
+    before = page.locator("#at").inner_text()
     act()
-    sync_api.expect(page.locator(".steps > span:not(.none)")).not_to_have_text(before)
+    sync_api.expect(page.locator("#at")).not_to_have_text(before)
     page.wait_for_load_state()
     return page.locator("#choice").inner_text()
 
@@ -102,13 +102,13 @@ def test_a_whole_game_by_keyboard_only(open_page):
     steps = go_through(page)
     assert sum("you at" in step for step in steps) == count
     press(page, "End")
-    sync_api.expect(page.locator(".steps")).to_contain_text("at the end")
+    sync_api.expect(page.locator("#at")).to_have_text("At the end.")
     press(page, "Home")
-    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 1 of")
-    assert "before attempt 1 of" in page.locator(".steps").inner_text()
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 1 of")
+    assert "Before attempt 1 of" in page.locator("#at").inner_text()
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
     press(page, "ArrowRight")
-    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 2 of")
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 2 of")
     assert page.errors == []
 
 

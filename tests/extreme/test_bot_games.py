@@ -411,6 +411,7 @@ def test_a_game_on_the_pages():
         again = person.begin(first="x", moves=moves)
         page = person.turn(again)
         assert again != address and page.count("<li>") == 2 and person.get(address).status_code == 404
+        assert "begun after 2 moves" in page
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
 
@@ -425,6 +426,7 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         page = person.turn(address)
         assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
         told = person.get(address + "/log").json()
+        assert told["begun_after"] == 0
         assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
         assert person.post(address + "/resignation").status_code == 303  # nothing happens any more
         assert person.get(address + "/log").json() == told
@@ -448,7 +450,7 @@ def test_a_shared_game_is_seen_by_everybody_but_not_what_the_bot_printed():
                 shared.status_code == 200 and "The bot forfeits: THREW AN EXCEPTION. The player has won" in shared.text
             )
             assert "a secret" not in shared.text and "ZeroDivisionError" not in shared.text
-            assert "/share" not in shared.text.partition("<main")[2] and person.get(game).status_code == 401
+            assert '/share"' not in shared.text.partition("<main")[2] and person.get(game).status_code == 401
             owner["name"] = "one"
             person.begin("bad", first="o")  # a later game does not end the link
             assert person.get(game + "/shared").status_code == 200

@@ -12,6 +12,7 @@ from pttt_ooc.show.numbers import (
     listed,
     probability,
     scientific,
+    share,
     size,
     thousands,
 )
@@ -123,3 +124,14 @@ def test_a_short_time_never_looks_like_none():
         "2.000 s",
     ]
     assert duration(0.3) == "0 s"
+
+
+def test_a_column_of_probabilities_has_four_decimals_in_all_rows():
+    assert [share(one) for one in (0, 1e-9, 0.25, 0.99999, 1, 0.0)] == [
+        "0.0000",
+        "<0.0001",
+        "0.2500",
+        ">0.9999",
+        "1.0000",
+        "0.0000",
+    ]

@@ -32,6 +32,7 @@ class ArenaAnswers(AnswersByKind):
             "answered": lambda question: self._seating.answered(
                 question["game"], question["moves"], question["agents"], question["seconds"], question["once"]
             ),
+            "ratings": lambda question: {"ratings": self._seating.ratings(question["game"], question["moves"])},
             "rating": lambda question: self._seating.rating(question["game"], question["moves"], question["hint"]),
             "replay": lambda question: self._shelf.replay(question["name"], question["number"], question["ply"]),
         }

@@ -45,6 +45,11 @@ class AskedArena:
         """See :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
         return self._ask("position", game=game, moves=moves)
 
+    def ratings(self, game: str, moves: list[int]) -> list[Message | None]:
+        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.ratings`."""
+        ratings: list[Message | None] = self._ask("ratings", game=game, moves=moves)["ratings"]
+        return ratings
+
     def rating(self, game: str, moves: list[int], hint: bool = False) -> Message:
         """See :meth:`pttt_ooc.arena.pages.game_service.GameService.rating`."""
         return self._ask("rating", game=game, moves=moves, hint=hint)

@@ -23,7 +23,7 @@ SEATED = 4
 """Most agents that stay ready; each has its own tables."""
 
 
-RATED = 20_000
+RATED = 5000
 """Most moves whose ratings, and agents' moves whose searches, are remembered."""
 
 
@@ -105,6 +105,10 @@ class GameService:
             if once:
                 break
         return {"moves": played}
+
+    def ratings(self, game_text: str, moves: list[int]) -> list[dict[str, Any] | None]:
+        """The :meth:`rating` of each of these moves, where it is remembered."""
+        return [self._ratings.get((game_text, 0, *moves[:number])) for number in range(1, len(moves) + 1)]
 
     def rating(self, game_text: str, moves: list[int], hint: bool = False) -> dict[str, Any]:
         """The :class:`~pttt_ooc.arena.solvers.move_ratings.Rating` of the last of these moves, and ``by``: whose it is.

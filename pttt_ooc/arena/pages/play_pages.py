@@ -246,6 +246,7 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
     addresses += [table.address(table.moves)] if table.moves else []
     hint = ""
     if table.hint == len(table.moves) and not seen["over"]:
+        state.spend(request)
         try:
             put_figures(seen, rating := state.arena.rating(table.game, table.moves, hint=True), None)
             hint = "exact" if rating["exact"] else rating["by"]

@@ -63,7 +63,7 @@ def review(
         raise HTTPException(404, f"The game has {last} moves; move {ply} is not one of them.")
     ply = last if ply is None else ply
     try:
-        ratings = [_rating(request, state, table, number) for number in range(1, last + 1)]
+        ratings = _ratings(request, state, table)
         why = ""
     except NoAnswerError as error:
         ratings, why = [], str(error)
@@ -75,10 +75,14 @@ def review(
     return render(request, template, account, **facts, **_summary(table, whole, ratings))
 
 
-def _rating(request: Request, state: ArenaState, table: AgentGame, number: int) -> Message:
-    state.spend(request)
-    rating: Message = state.arena.rating(table.game, table.moves[:number])
-    return rating
+def _ratings(request: Request, state: ArenaState, table: AgentGame) -> list[Message]:
+    """The ratings of all moves; each that is not remembered counts as a move, and is a question of its own."""
+    found = []
+    for number, known in enumerate(state.arena.ratings(table.game, table.moves), start=1):
+        if known is None:
+            state.spend(request)
+        found.append(known or state.arena.rating(table.game, table.moves[:number]))
+    return found
 
 
 def _summary(table: AgentGame, whole: Message, ratings: list[Message]) -> dict[str, Any]:

@@ -10,12 +10,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.models import Team
+from pttt_ooc.course.models import Fact, Team
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, make_settings, read_settings
 from pttt_ooc.course.standings import touch
-from pttt_ooc.course.term.assignments import further_games, further_of
+from pttt_ooc.course.term.assignments import all_assignments, further_games, further_of
+from pttt_ooc.course.term.disqualified import MIRRORED, disqualified_from_game
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.errors import GraderError
 
 FOLDER = "games"
 """The directory in a course's directory that has those of its further games."""
@@ -69,13 +71,20 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 
 
 def mirror_teams(course: Database, own: Database) -> None:
-    """Make the teams of a further game those of the course; with a team, its strategies go."""
+    """Make the teams of a further game those of the course; with a team, its strategies go.
+
+    Who is disqualified from the game is told, too.
+    """
+    with own.reading() as session:
+        game = session.get_one(Fact, "game").value
+        known, out = _names(session.scalars(select(Team))), session.get(Fact, MIRRORED)
     with course.reading() as session:
         wanted = {team.id: team for team in session.scalars(select(Team))}
-    with own.reading() as session:
-        if _names(session.scalars(select(Team))) == _names(wanted.values()):
-            return
+        disqualified = sorted(disqualified_from_game(session, game))
+    if known == _names(wanted.values()) and out is not None and out.value == disqualified:
+        return
     with own.writing() as session:
+        session.merge(Fact(name=MIRRORED, value=disqualified))
         for team in session.scalars(select(Team)).all():
             if _names([team]) != _names([wanted[team.id]] if team.id in wanted else []):
                 session.delete(team)
@@ -89,6 +98,28 @@ def mirror_teams(course: Database, own: Database) -> None:
 
 def _names(teams: object) -> set[tuple[int, str]]:
     return {(team.id, team.name) for team in teams}  # type: ignore[attr-defined]
+
+
+@contextmanager
+def writing_to_game(data: Path, game: str) -> Iterator[Session]:
+    """A session of a further game, which is committed at the end; GraderError if the game has no database yet."""
+    directory = directory_of(data, game)
+    if not (directory / DEFAULT).is_file():
+        raise GraderError(f"Nothing was handed in for {game} yet.")
+    with closing(Database.of(directory, None, game, prepared=True)) as database, database.writing() as session:
+        yield session
+
+
+def sessions_of_games(session: Session, data: Path) -> Iterator[tuple[str, Session]]:
+    """Each further game that has a database, and a session of it while it is looked at."""
+    seen = set[str]()
+    for assignment in all_assignments(session, STRATEGIES):
+        game = further_of(assignment)
+        if game is not None and game not in seen:
+            seen.add(game)
+            with strategies_of(session, assignment, data) as source:
+                if source is not None:
+                    yield game, source
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from pttt_ooc.course.term.assignments import all_assignments, dates_for, further
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.rules import STRATEGIES
+from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.forms import own_form
@@ -119,8 +120,9 @@ def _verdict(grader: Grader, account: Account | None, game: str, number: int) ->
     own = game_grader(grader, game)
     found = _own(own, account, number)
     with grader.database.reading() as session:
-        zone = term_of(session).zone
+        zone, ruling = term_of(session).zone, ruling_of(session, STRATEGIES, number, game)
     return {
+        "ruling": ruling,
         "mine": _team(account) is not None,
         "explored": is_explored(grader.storage.data, game),
         **under_way(found, _place(own, number), own.storage.alive),

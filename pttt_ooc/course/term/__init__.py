@@ -8,9 +8,9 @@ Modules: ``dates``, ``choice``, ``expressions``, ``rules``, ``tables``; ``assign
 handed in), ``people``, ``invitations`` (links that can be used once), ``self_service`` (teams of students' making),
 ``passwords``, ``account_pages``, ``openid`` and ``openid_pages`` (signing in by the university), ``decisions``,
 ``audit`` (the log), ``gradebook``, ``exports``; ``course_file`` (course.yaml), ``retrial`` (judging again),
-``checkup`` (what needs attention), ``commands``, ``people_commands``, ``grade_commands``; ``overview`` and ``pages``
-(what people see), ``rights`` (the table of who may do what), ``reports`` (taking them in), ``publication`` (static
-pages).  About submissions: ``search``, ``rulings`` and ``disqualified``, ``rejudging`` and ``rehearsals`` (dry runs),
-``similar``, ``downloads``, ``pairing``; ``desk_pages``, ``desk_commands`` and ``team_pages``.  ``deliveries``:
-announcements on their way.
+``checkup`` (what needs attention), ``diagnosis`` (what is damaged), ``commands``, ``people_commands``,
+``grade_commands``; ``overview`` and ``pages`` (what people see), ``rights`` (the table of who may do what),
+``reports`` (taking them in), ``publication`` (static pages).  About submissions: ``search``, ``rulings`` and
+``disqualified``, ``rejudging`` and ``rehearsals`` (dry runs), ``similar``, ``downloads``, ``pairing``; ``desk_pages``,
+``desk_commands`` and ``team_pages``.  ``deliveries``: announcements on their way.
 """

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import DEFAULT, Database
@@ -17,19 +20,22 @@ from pttt_ooc.course.database_rows import FILED
 from pttt_ooc.course.games.directory import directory_of
 from pttt_ooc.course.kinds.agents.settings import ALIVE
 from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.kinds.bots.league import League, is_there
+from pttt_ooc.course.kinds.bots.league import FILE, TOURNAMENT, League, league_directory
+from pttt_ooc.course.kinds.bots.league import read_settings as read_league
 from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.models import OF_STUDENTS, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.queue import GAVE_UP
+from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.storage import RESERVE, Storage, upload_hash
 from pttt_ooc.course.term import deliveries
-from pttt_ooc.course.term.assignments import all_assignments, further_games
+from pttt_ooc.course.term.assignments import all_assignments, further_games, further_leagues
 from pttt_ooc.course.term.dates import CLOSED
 from pttt_ooc.course.term.gradebook import compute, current, is_graded
 from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import candidates
 from pttt_ooc.disk.resources import available_bytes
+from pttt_ooc.errors import PtttError
 from pttt_ooc.service.pulse import read_sign
 
 LONG = 600.0
@@ -42,32 +48,85 @@ _CLOCK = 60.0  # seconds by which a time may be in the future
 _LATEST = 20  # verdicts whose mean time foretells how long the queue takes
 
 
+def asked(what: str, check: Callable[[], list[str]]) -> list[str]:
+    """The sentences of a check, or one sentence if it cannot be made: what it looks at is damaged, or not readable."""
+    try:
+        return check()
+    except PtttError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"{what[0].upper()}{what[1:]} cannot be looked at: {error.filename or ''}: {error.strerror or error}."]
+    except (SQLAlchemyError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        return [
+            f"{what[0].upper()}{what[1:]} cannot be looked at, as what is stored is damaged: {type(error).__name__}, "
+            f"{reason}; restore a backup."
+        ]
+
+
 def problems(database: Database, storage: Storage) -> list[str]:
-    """A sentence for each problem; the most urgent first."""
-    found = [*_disk(storage), *_memory()]
+    """A sentence for each problem; the most urgent first.  What cannot be looked at is a problem, too."""
+    data, found = storage.data, []
+    games: list[str] = []
+    leagues: list[Path] = [data]
+
+    def look(what: str, check: Callable[[Session], list[str]]) -> None:
+        def read() -> list[str]:
+            with database.reading() as session:
+                return check(session)
+
+        found.extend(asked(what, read))
+
+    def name_further(session: Session) -> list[str]:
+        games.extend(further_games(session))
+        leagues.extend(league_directory(data, name) for name in further_leagues(session))
+        return []
+
+    look("the list of assignments", name_further)
+    found += asked("the disk", lambda: _disk(storage))
+    found += asked("the memory", _memory)
+    found += asked("the worker", lambda: _worker(storage))
+    look("agents", lambda session: _agents(session, data))
+    look("the clock", _clock)
+    look("the queue", _queue)
+    for place in leagues:
+        found += asked(f"the league in {place}", partial(_league, place, data))
+    look("files", lambda session: _files(session, storage))
+    look("verdicts", _judgements)
+    look("messages", deliveries.problems)
+    look("deadlines", lambda session: _late_starters(session, data))
+    look("marks", _marks)
+    for game in games:
+        found += asked(f"the game {game}", partial(_of_game, directory_of(data, game), game))
+    return list(dict.fromkeys(found))
+
+
+def _worker(storage: Storage) -> list[str]:
     sign = read_sign(storage.alive)
     if not sign.alive:
-        found.append("No worker judges submissions; `pttt serve` starts it.")
-    elif sign.waits_for:
-        found.append(f"The worker does not judge yet: it waits for {sign.waits_for}.")
-    with database.reading() as session:
-        if all_assignments(session, AGENTS) and not read_sign(storage.data / ALIVE).alive:
-            found.append("No worker judges agents; see the log of `pttt serve`, or start it.")
-        found += [*_clock(session), *_queue(session), *_league(storage), *_files(session, storage)]
-        found += [*_judgements(session), *deliveries.problems(session)]
-        found += [*_late_starters(session, storage.data), *_marks(session)]
-        games = further_games(session)
-    return found + [problem for game in games for problem in _of_game(directory_of(storage.data, game), game)]
+        return ["No worker judges submissions; `pttt serve` starts it."]
+    return [f"The worker does not judge yet: it waits for {sign.waits_for}."] if sign.waits_for else []
+
+
+def _agents(session: Session, data: Path) -> list[str]:
+    if all_assignments(session, AGENTS) and not read_sign(data / ALIVE).alive:
+        return ["No worker judges agents; see the log of `pttt serve`, or start it."]
+    return []
 
 
 def _of_game(directory: Path, game: str) -> list[str]:
     """The problems of a further game."""
-    if not (directory / DEFAULT).is_file() or not read_sign(Storage(directory).alive).alive:
-        return [f"No worker judges {game}; see the log of `pttt serve`, or start it."]
+    idle = [f"No worker judges {game}; see the log of `pttt serve`, or start it."]
+    if not directory.exists():
+        return idle
+    read_settings(directory)
+    if not (directory / DEFAULT).is_file():
+        return [f"The database {directory / DEFAULT} is missing; restore a backup into a new directory."]
     storage = Storage(directory)
     with closing(Database.of(directory, None, game, prepared=True)) as database, database.reading() as session:
         found = [*_queue(session), *_files(session, storage), *_judgements(session)]
-    return [f"{game}: {problem}" for problem in found]
+    alive = read_sign(storage.alive).alive
+    return [*([] if alive else idle), *(f"In {game}: {problem}" for problem in found)]
 
 
 def damaged_files(database: Database, storage: Storage) -> list[str]:
@@ -75,12 +134,23 @@ def damaged_files(database: Database, storage: Storage) -> list[str]:
     with database.reading() as session:
         rows: list[Submission | Report | Agent] = [*session.scalars(select(Submission))]
         rows += [*session.scalars(select(Report)), *session.scalars(select(Agent))]
-    return [
+        games = further_games(session)
+    told = [
         f"The file of {row.__tablename__.removesuffix('s')} {row.id} has changed since it was "
         "received; restore it from a backup."
         for row in rows
         if _has_changed(storage, row)
     ]
+    for game in games:
+        told += asked(f"files of {game}", partial(_damaged_files_of_game, directory_of(storage.data, game), game))
+    return told
+
+
+def _damaged_files_of_game(directory: Path, game: str) -> list[str]:
+    if not (directory / DEFAULT).is_file():  # told elsewhere
+        return []
+    with closing(Database.of(directory, None, game, prepared=True)) as database:
+        return [f"In {game}: {told}" for told in damaged_files(database, Storage(directory))]
 
 
 def unsettled_grades(database: Database, storage: Storage) -> list[str]:
@@ -107,6 +177,8 @@ def _has_changed(storage: Storage, row: Submission | Report | Agent) -> bool:
             return hashlib.file_digest(file, upload_hash).hexdigest() != row.digest
     except FileNotFoundError:  # told as lost
         return False
+    except OSError:  # it cannot be read any more
+        return True
 
 
 def _disk(storage: Storage) -> list[str]:
@@ -162,19 +234,51 @@ def _seconds_of_a_verdict(session: Session) -> float:
     return sum(seconds or 0.0 for seconds in spent) / max(1, len(spent))
 
 
-def _league(storage: Storage) -> list[str]:
-    if not is_there(storage.data):
+def _league(place: Path, data: Path) -> list[str]:
+    """The problems of the league in a directory, of the course in `data`."""
+    if not (place / FILE).exists():
+        kept = (place != data) or any((place / name).exists() for name in (TOURNAMENT, f"{TOURNAMENT}.sqlite"))
+        return [f"{place / FILE} is missing; restore it from a backup."] if kept else []
+    if not read_league(place).open:
         return []
-    league, told = League(storage.data), []
+    league, told = League(place), []
+    of = "" if place == data else f" of {place.name}"
     if not read_sign(league.alive).alive:
-        told.append("No worker checks bots; `pttt serve` starts it.")
+        told.append(f"No worker checks bots{of}; `pttt serve` starts it.")
+    if not league.database.exists():
+        lost = f"The database {league.database} is missing; restore a backup into a new directory."
+        return [*told, *([lost] if league.tournament.exists() else [])]
     with closing(Bots(league)) as bots:
         oldest = bots.oldest_wait()
         with bots.database.reading() as session:
             failed = session.scalars(select(Bot).where(Bot.message.in_((UNCHECKED, MISSING))).order_by(Bot.id)).all()
     if oldest is not None and time.time() - oldest > LONG:
-        told.append(f"A bot has been waiting for a verdict for {(time.time() - oldest) / 60:.0f} min.")
-    return [*told, *(f"The server could not check bot {one.id}: {one.message.lower()}; see the log." for one in failed)]
+        told.append(f"A bot{of} has been waiting for a verdict for {(time.time() - oldest) / 60:.0f} min.")
+    told += [f"The server could not check bot {one.id}{of}: {one.message.lower()}; see the log." for one in failed]
+    return told + _tournament(league)
+
+
+def _tournament(league: League) -> list[str]:
+    """What is damaged of a tournament that has begun."""
+    from pttt_ooc.extreme.tournament_record import FACTS, Record
+
+    directory = league.tournament
+    for place in (directory, *(directory / name for name in ("bots", "matches", "curves"))):
+        if place.exists() and not place.is_dir():
+            return [f"{place} is no directory; restore it from a backup."]
+    if not (directory / FACTS).exists():
+        there = directory.is_dir() and any((directory / name).is_dir() for name in ("matches", "bots"))
+        return [f"{directory / FACTS} is missing; restore it from a backup."] if there else []
+    record = Record(directory)
+    record.state()
+    told = []
+    for team in record.teams.values():
+        file = record.bot(team.key)
+        if not file.is_file():
+            told.append(f"{file} is missing; restore it from a backup.")
+        elif hashlib.sha256(file.read_bytes()).hexdigest() != team.digest:
+            told.append(f"{file} has changed since the tournament began; restore it from a backup.")
+    return told
 
 
 def _late_starters(session: Session, data: Path) -> list[str]:

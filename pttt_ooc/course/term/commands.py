@@ -185,9 +185,11 @@ def publish(
 ) -> None:
     """Write the course as static pages: standings, assignments, announcements; no points and no students."""
     with opened(data) as database:
+        from pttt_ooc.course.games.directory import make_games
         from pttt_ooc.course.settings import read_settings
         from pttt_ooc.course.term.publication import publish as published
 
+        make_games(database, data)  # they know then who is disqualified
         with database.reading() as session:
             files = published(session, read_settings(data), data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}
@@ -201,14 +203,11 @@ def doctor(
     data: DataOption = GRADER,
 ) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
-    with opened(data) as database:
-        from pttt_ooc.course.storage import Storage
-        from pttt_ooc.course.term.checkup import damaged_files, problems, unsettled_grades
-
-        storage = Storage(data)
-        found = problems(database, storage) + unsettled_grades(database, storage)
-        if digests:
-            found += damaged_files(database, storage)
+    with extra("grader", "The course"):
+        from pttt_ooc.course.term.diagnosis import diagnosis
+        from pttt_ooc.disk.rights import private
+    with private():
+        found = diagnosis(data, digests)
     tell(found, as_json, found or ["Nothing needs attention."])
     if found:
         raise typer.Exit(1)

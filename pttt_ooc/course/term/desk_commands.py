@@ -67,8 +67,8 @@ def submissions(
             found, zone = find(session, data, search, kind, state, page, _LISTED), term_of(session).zone
             told = {"total": found.total, "page": found.page, "pages": found.pages}
             rows = [
-                f"{one.kind} {one.number}  {readable(one.team.own_name)}  {one.part}  {shown(one.at, zone)}  "
-                + one.status
+                f"{one.kind}{' of ' + one.of if one.of else ''} {one.number}  {readable(one.team.own_name)}  "
+                + f"{one.part}  {shown(one.at, zone)}  {one.status}"
                 + (f", {one.ruling}" if one.ruling else "")
                 + (f": {one.note}" if one.note else "")
                 for one in found.rows
@@ -183,6 +183,7 @@ def rule(
     number: Annotated[int, typer.Argument(min=1, metavar="NUMBER", help="Of the submission.")],
     ruling: Annotated[str, typer.Argument(metavar="RULING", help="hidden, withdrawn or none.")],
     reason: ReasonOption,
+    of: Annotated[str, typer.Option(metavar="NAME", help="The further game or league that has it.")] = "",
     as_json: JsonOption = False,
     data: DataOption = GRADER,
     by: ByOption = "console",
@@ -192,7 +193,7 @@ def rule(
         from pttt_ooc.course.term.rulings import rule as decide
 
         with database.writing() as session:
-            rows = decide(session, data, by, kind, number, ruling, reason)
+            rows = decide(session, data, by, kind, number, ruling, reason, of)
             told = grade_facts(session, rows)
     tell({"kind": kind, "number": number, "ruling": ruling, "grades": told}, as_json, grade_lines(told))
 

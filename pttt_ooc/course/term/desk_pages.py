@@ -18,7 +18,7 @@ from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import ACCEPTED, REJECTED
 from pttt_ooc.course.term import downloads, rejudging, rulings, search, similar
-from pttt_ooc.course.term.assignments import term_of
+from pttt_ooc.course.term.assignments import further_games, further_leagues, term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.overview import until
 from pttt_ooc.course.term.rights import Allowed
@@ -56,11 +56,13 @@ def submissions_page(
             found = search.find(session, grader.storage.data, search_for, kind, state, page)
             latest, zone = rejudging.rejudgements(session, _LATEST), term_of(session).zone
             done = {one.id: rejudging.done_of(session, one) for one in latest}
+            further = [*further_games(session), *further_leagues(session)]
     except GraderError as error:
         raise HTTPException(400, str(error)) from None
     context: dict[str, Any] = {"found": found, "search": search_for, "kind": kind, "state": state}
     context |= {
         "again": rejudging.NOUNS,
+        "further": further,
         "kinds": search.KINDS,
         "states": search.STATES,
         "latest": latest,
@@ -108,7 +110,7 @@ def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> dict[st
     for kind in [wanted] if wanted else rejudging.NOUNS:
         listed = search.find(session, grader.storage.data, text, kind, state, size=1 << 30)
         judged = set(rejudging.all_numbers(session, kind=kind))
-        numbers = sorted(one.number for one in listed.rows if one.number in judged)
+        numbers = sorted(one.number for one in listed.rows if one.number in judged and not one.of)
         chosen |= {kind: numbers} if numbers else {}
     return chosen
 
@@ -163,7 +165,7 @@ async def rule(request: Request, grader: UsedGrader, shell: UsedShell, account: 
             raise GraderError(f"{number[:40]!r} is no number of a submission.")
         with grader.database.writing() as session:
             values = fields.get("kind", ""), int(number), fields.get("ruling", ""), fields.get("reason", "")
-            rulings.rule(session, grader.storage.data, by, *values)
+            rulings.rule(session, grader.storage.data, by, *values, of=fields.get("of", ""))
 
     await _done(work)
     return RedirectResponse("/course/desk/submissions?state=ruled", 303)

@@ -16,7 +16,7 @@ from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
 from pttt_ooc.course.term.choice import PICK, Candidate
 from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
 from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
-from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
+from pttt_ooc.course.term.rules import FIGURE_NAMES, Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
 from pttt_ooc.course.term.rulings import disqualification_of
 from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
 from pttt_ooc.course.term.work import PARTS, candidates
@@ -155,13 +155,14 @@ def _step(step: Any) -> str:
 
 def described(rule: Rule | None) -> str:
     """A rule in words."""
+    figure = "" if rule is None else FIGURE_NAMES.get(name := getattr(rule, "figure", ""), name)
     if isinstance(rule, Thresholds):
-        return f"by {rule.figure}: " + ", ".join(_step(step) for step in rule.steps)
+        return f"by the {figure}: " + ", ".join(_step(step) for step in rule.steps)
     if isinstance(rule, Ranks):
         listed = ", ".join(f"{points:g}" for points in rule.points)
         return f"by rank: {listed} points for the first places, {rule.rest:g} for others"
     if isinstance(rule, Baseline):
-        return f"by {rule.figure}: {rule.points:g} points at {rule.target:g}, none at Uniform's, in proportion between"
+        return f"by the {figure}: {rule.points:g} points at {rule.target:g}, none at Uniform's, in proportion between"
     if isinstance(rule, FormulaRule):
         return f"by the formula {rule.formula}, from 0 to {rule.points:g} points"
     return ""

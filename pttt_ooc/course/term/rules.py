@@ -25,6 +25,14 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
 }
 """The figures of each kind of assignment; the first one makes the ranks."""
 
+FIGURE_NAMES: Mapping[str, str] = {
+    "sum": "sum of exploitabilities",
+    "player0": "exploitability of player 0",
+    "player1": "exploitability of player 1",
+    "league": "head-to-head",
+}
+"""What figures are called for people, where that is not their name."""
+
 HIGHER_IS_BETTER = ("marks", "score", "league")
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), BeforeValidator(number)]
 Figures = Mapping[str, float]

@@ -12,12 +12,14 @@ from pathlib import Path
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.games.directory import writing_to_game
 from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.standings import beats, touch
 from pttt_ooc.course.teams import find_team
-from pttt_ooc.course.term.assignments import find_assignment
+from pttt_ooc.course.term.assignments import find_assignment, further_games, further_leagues
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.decisions import needed
 from pttt_ooc.course.term.disqualified import disqualified
@@ -30,8 +32,15 @@ NONE = "none"
 RULINGS = (HIDDEN, WITHDRAWN, NONE)
 
 
-def rule(session: Session, data: Path, by: str, kind: str, number: int, ruling: str, reason: str) -> list[GradeRow]:
+def rule(
+    session: Session, data: Path, by: str, kind: str, number: int, ruling: str, reason: str, of: str = ""
+) -> list[GradeRow]:
     """Hide or withdraw a submission, or (:data:`NONE`) neither any more; returns the grades that change.
+
+    Parameters
+    ----------
+    of
+        The further game or league that has the submission; empty: the course's own.
 
     Raises
     ------
@@ -42,29 +51,44 @@ def rule(session: Session, data: Path, by: str, kind: str, number: int, ruling: 
         raise GraderError(f"There is no ruling {ruling!r}; choose from {', '.join(RULINGS)}.")
     if ruling == HIDDEN and kind in (BOTS, REPORT):
         raise GraderError(f"Only its own team sees a {kind.removesuffix('s')}; there is nothing to hide.")
+    further = {STRATEGIES: further_games, BOTS: further_leagues}.get(kind)
+    if of and (further is None or of not in further(session)):
+        raise GraderError(f"No assignment of {kind} has a further game or league {of!r}.")
     reason, wanted = needed(reason), "" if ruling == NONE else ruling
+    row = _ruled(session, data, kind, number, wanted, of)
+    made = Ruling(kind=kind, of=of, submission=number, ruling=wanted, reason=reason, at=time.time(), by=by)
+    made.team_id = row.team_id
+    session.add(made)
+    facts = {"kind": kind, "submission": number, "reason": reason, **({"of": of} if of else {})}
+    note(session, by, ruling if wanted else "restore", **facts)
+    session.flush()
+    noun = {STRATEGIES: "submission", BOTS: "bot", AGENTS: "agent", REPORT: "report"}[kind]
+    what = f"{noun} {number}{f' of {of}' if of else ''}"
+    return settle(session, data, f"{ruling if wanted else 'restored'}: {what}, by {by}")
+
+
+def _ruled(session: Session, data: Path, kind: str, number: int, wanted: str, of: str) -> Judged:
+    """The submission, which has the ruling now."""
+    if kind == STRATEGIES and of:
+        with writing_to_game(data, of) as own:
+            return _strategy(own, number, wanted)
     if kind == STRATEGIES:
-        row: Judged = _strategy(session, number, wanted)
-    elif kind == REPORT:
+        return _strategy(session, number, wanted)
+    if kind == REPORT:
         report = session.get(Report, number)
         if report is None:
             raise GraderError(f"There is no report {number}.")
-        report.ruling, row = wanted, report
-    elif kind == AGENTS:
+        report.ruling = wanted
+        return report
+    if kind == AGENTS:
         agent = session.get(Agent, number)
         if agent is None:
             raise GraderError(f"There is no agent {number}.")
-        agent.ruling, agent.changed_at, row = wanted, time.time(), agent
-    elif kind == BOTS:
-        row = _bot(data, number, wanted)
-    else:
-        raise GraderError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {AGENTS}, {REPORT}.")
-    made = Ruling(kind=kind, submission=number, ruling=wanted, reason=reason, at=time.time(), by=by)
-    made.team_id = row.team_id
-    session.add(made)
-    note(session, by, ruling if wanted else "restore", kind=kind, submission=number, reason=reason)
-    session.flush()
-    return settle(session, data, f"{ruling if wanted else 'restored'}: {kind} {number}, by {by}")
+        agent.ruling, agent.changed_at = wanted, time.time()
+        return agent
+    if kind == BOTS:
+        return _bot(league_directory(data, of or None), number, wanted)
+    raise GraderError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {AGENTS}, {REPORT}.")
 
 
 def _strategy(session: Session, number: int, wanted: str) -> Submission:
@@ -113,10 +137,10 @@ def _bot(data: Path, number: int, wanted: str) -> Judged:
         bots.close()
 
 
-def ruling_of(session: Session, kind: str, number: int) -> Ruling | None:
-    """The ruling in force on a submission, which its team sees."""
-    query = select(Ruling).where(Ruling.kind == kind, Ruling.submission == number).order_by(Ruling.id.desc()).limit(1)
-    found = session.scalar(query)
+def ruling_of(session: Session, kind: str, number: int, of: str = "") -> Ruling | None:
+    """The ruling in force on a submission, which its team sees; for `of` see :func:`rule`."""
+    query = select(Ruling).where(Ruling.kind == kind, Ruling.of == of, Ruling.submission == number)
+    found = session.scalar(query.order_by(Ruling.id.desc()).limit(1))
     return found if found is not None and found.ruling else None
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import ColumnElement, false, func, or_, select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.games.directory import sessions_of_games
 from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.models import ACCEPTED, REJECTED, UNFINISHED, Judged, Submission, Team
+from pttt_ooc.course.term.assignments import further_leagues
 from pttt_ooc.course.term.people import members
 from pttt_ooc.course.term.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.term.tables import Assignment, Report
@@ -29,6 +33,8 @@ class Found:
 
     Attributes
     ----------
+    of
+        The further game or league; empty: the course's own.
     part
         The player of a strategy, or the name of the file.
     page, address
@@ -44,6 +50,7 @@ class Found:
     kind: str
     number: int
     team: Team
+    of: str
     part: str
     page: str
     address: str
@@ -99,13 +106,16 @@ def find(
     names = {number: name for number, name in session.execute(select(Assignment.id, Assignment.name))}
     tables: Sequence[tuple[str, type[Judged]]] = ((STRATEGIES, Submission), (REPORT, Report), (AGENTS, Agent))
     for name, table in tables:
-        if kind in ("", name):
-            found, count = _rows(session, table, _conditions(table, wanted, search, state), most)
-            rows += [_of(name, row, teams, names) for row in found]
+        if kind not in ("", name):
+            continue
+        further = sessions_of_games(session, data) if name == STRATEGIES else ()
+        for of, source in chain([("", session)], further):
+            found, count = _rows(source, table, _conditions(table, wanted, search, state), most)
+            rows += [_of(name, of, row, teams, names) for row in found if row.team_id in teams]
             total += count
-    if kind in ("", BOTS):
-        found, count = _bots(data, wanted, search, state, most)
-        rows += [_of(BOTS, row, teams, names) for row in found if row.team_id in teams]
+    for league in (None, *further_leagues(session)) if kind in ("", BOTS) else ():
+        found, count = _bots(league_directory(data, league), wanted, search, state, most)
+        rows += [_of(BOTS, league or "", row, teams, names) for row in found if row.team_id in teams]
         total += count
     rows.sort(key=lambda one: (-one.at, one.kind, -one.number))
     pages = max(1, -(-total // size))
@@ -178,21 +188,24 @@ def _bots(data: Path, wanted: set[int] | None, search: str, state: str, most: in
         bots.close()
 
 
-def _of(kind: str, row: Judged, teams: Mapping[int, Team], assignments: Mapping[int, str]) -> Found:
+def _of(kind: str, of: str, row: Judged, teams: Mapping[int, Team], assignments: Mapping[int, str]) -> Found:
     part = f"player {row.player}" if isinstance(row, Submission) else getattr(row, "given", getattr(row, "file", ""))
     note = getattr(row, "note", getattr(row, "message", ""))
     page, file, figure = "", "", None
     if isinstance(row, Submission):
-        page, file, figure = f"/submissions/{row.id}", f"/submissions/{row.id}/file", row.exploitability
+        page, figure = f"{'/games/' + of if of else ''}/submissions/{row.id}", row.exploitability
+        file = f"{page}/file"
     elif isinstance(row, Agent):
         page, figure = f"/agents/{assignments[row.assignment_id]}/{row.id}", row.score
         file = f"{page}/file"
     else:
-        file = f"/course/reports/{row.id}" if kind == REPORT else f"/course/desk/bots/{row.id}"
+        of_league = f"?league={of}" if of else ""
+        file = f"/course/reports/{row.id}" if kind == REPORT else f"/course/desk/bots/{row.id}{of_league}"
     return Found(
         kind=kind,
         number=row.id,
         team=teams[row.team_id],
+        of=of,
         part=part,
         page=page,
         address=file,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.games.directory import strategies_of
+from pttt_ooc.course.games.directory import sessions_of_games
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import ACCEPTED, Submission, Team
 from pttt_ooc.course.names import shown
 from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.assignments import all_assignments, further_leagues, further_of
+from pttt_ooc.course.term.assignments import all_assignments, further_leagues
 from pttt_ooc.course.term.rules import AGENTS, BOTS, STRATEGIES
 from pttt_ooc.course.term.tables import Likeness
 
@@ -77,21 +77,12 @@ def alike(session: Session, data: Path) -> list[Alike]:
 
 def _strategies(session: Session, data: Path) -> Iterator[Alike]:
     names = {team.id: team.own_name for team in session.scalars(select(Team))}
-    seen = set[str | None]()
-    for assignment in all_assignments(session, STRATEGIES):
-        game = further_of(assignment)
-        if game in seen:
-            continue
-        seen.add(game)
-        with strategies_of(session, assignment, data) as source:
-            if source is None:
-                continue
-            for one in source.scalars(select(Likeness).order_by(Likeness.id)):
-                first, second = (source.get(Submission, number) for number in (one.other, one.submission))
-                if first is not None and second is not None and {first.team_id, second.team_id} <= set(names):
-                    teams, numbers = (names[first.team_id], names[second.team_id]), (first.id, second.id)
-                    same = first.digest == second.digest
-                    yield Alike(STRATEGIES, game or "", one.variation, same, teams, numbers)
+    for game, source in chain([("", session)], sessions_of_games(session, data)):
+        for one in source.scalars(select(Likeness).order_by(Likeness.id)):
+            first, second = (source.get(Submission, number) for number in (one.other, one.submission))
+            if first is not None and second is not None and {first.team_id, second.team_id} <= set(names):
+                teams, numbers = (names[first.team_id], names[second.team_id]), (first.id, second.id)
+                yield Alike(STRATEGIES, game, one.variation, first.digest == second.digest, teams, numbers)
 
 
 def _bots(session: Session, data: Path) -> Iterator[Alike]:

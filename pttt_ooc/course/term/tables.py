@@ -243,8 +243,8 @@ class Ruling(_Decision, CourseTables):
 
     Attributes
     ----------
-    kind, submission
-        Which submission.
+    kind, of, submission
+        Which submission; `of` is its further game or league, empty: the course's own.
     ruling
         As of :class:`pttt_ooc.course.models.Judged`.
     """
@@ -252,6 +252,7 @@ class Ruling(_Decision, CourseTables):
     __tablename__ = "rulings"
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str] = mapped_column(String(20))
+    of: Mapped[str] = mapped_column(String(60), default="", server_default="")
     submission: Mapped[int]
     ruling: Mapped[str] = mapped_column(String(10))
     reason: Mapped[str] = mapped_column(String(500))

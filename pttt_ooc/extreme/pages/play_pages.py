@@ -217,11 +217,15 @@ async def leave(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 @router.get("/{game}/log")
 def log(pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
     """The log of a game that is over, as ``pttt extreme match --log`` writes it."""
-    match = pages.games.state(pages.player(account), game)["match"]
-    if match is None:
+    state = pages.games.state(pages.player(account), game)
+    if state["match"] is None:
         raise HTTPException(404, "There is a log once the game has been played to its end.")
     headers = {"Content-Disposition": 'attachment; filename="match.json"'}
-    return Response(json.dumps(match) + "\n", media_type="application/json", headers=headers)
+    return Response(
+        json.dumps({**state["match"], "begun_after": state["begun_after"]}) + "\n",
+        media_type="application/json",
+        headers=headers,
+    )
 
 
 def _shown(state: dict[str, Any]) -> dict[str, Any]:

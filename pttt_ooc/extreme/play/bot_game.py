@@ -75,6 +75,7 @@ class BotGame:
         -------
         dict
             ``side``; ``moves``, each with player, cell, bonus, seconds, processor seconds and seconds of waiting;
+            ``begun_after``: the number of moves that were made before the game began;
             ``turn``: ``person``, ``bot`` or ``over``; ``why``: why it ended without a result; and, of a game that has
             been played to its end, the ``match`` as :meth:`~pttt_ooc.extreme.match.BotMatch.as_json` has it.
         """
@@ -82,6 +83,7 @@ class BotGame:
             return {
                 "side": self._side,
                 "moves": [astuple(move) for move in self._moves],
+                "begun_after": len(self._opening),
                 "turn": self._turn,
                 "why": self._why,
                 "match": None if self._match is None else self._match.as_json(),

@@ -141,7 +141,7 @@ def bot_part(request: Request, league: UsedLeague, account: Signed, number: Numb
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
     bot = _own(league, team, number)
     with league.grader.database.reading() as session:
-        ruling = ruling_of(session, BOTS, bot.id)
+        ruling = ruling_of(session, BOTS, bot.id, league.name or "")
     return {
         "base": league.base,
         "settings": league.files.settings,
