@@ -64,7 +64,8 @@ DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-t
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
 LADDER = ("ladder-tuned", "ladder-mcts-learnt", "ladder-mcts")
-OURS = {*STRONGEST, *LEARNT, *TREES, *LADDER}
+NETWORK = ("network-tuned-nodes", "network-tuned")
+OURS = {*STRONGEST, *LEARNT, *TREES, *LADDER, *NETWORK}
 OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
@@ -286,6 +287,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "learnt": scores(*LEARNT),
     "round-robin": robin("ultimate"),
     "trees": paired(*TREES),
+    "network": paired(*NETWORK),
     "ladder": paired(*LADDER),
     "ladder-ratings": rated(*LADDER, *STRONGEST),
     "errors": errors,

@@ -208,7 +208,7 @@ class Programmer(Student):
     def run(self):
         try:
             for which, content in self.made:
-                if self.over.wait(random.uniform(0, 2 * self.pause)):
+                if self.confirmed and self.over.wait(random.uniform(0, 2 * self.pause)):
                     return
                 number = self._post("", content)
                 if number is None:  # the tournament has begun
@@ -301,10 +301,8 @@ def _faults(server, database, files, count, seconds, pauses, draw, disturb):
     begun = time.monotonic()
     next_kill = draw.expovariate(1 / kill_every)
     while (now := time.monotonic() - begun) < seconds:
-        if not has_begun and now >= seconds / 2:
-            kinds.begin_tournament(server.data)
-            killed["serve"] += server.kill("serve")
-            has_begun = True
+        if not has_begun and now >= seconds / 2 and kinds.has_players(server.data):
+            has_begun = _begin_tournament(server, killed)
         if now >= next_kill:
             name = draw.choice(sorted({"serve", "web", "worker", *server.children(), *disturb}))
             killed[name] += disturb[name]() if name in disturb else server.kill(name)
@@ -315,6 +313,9 @@ def _faults(server, database, files, count, seconds, pauses, draw, disturb):
     for thread in (*students, *programmers, deciding):
         thread.join()
     sent = time.monotonic() - begun
+    if not has_begun:
+        wait_until(lambda: kinds.has_players(server.data))
+        _begin_tournament(server, killed)
     confirmed = [one for student in students for one in student.confirmed]
     handed_in = [one for programmer in programmers for one in programmer.confirmed]
     _until_judged(database, witness)
@@ -338,6 +339,12 @@ def _faults(server, database, files, count, seconds, pauses, draw, disturb):
         **wrong,
         "violations": figures["violations"] + sum(wrong.values()),
     }
+
+
+def _begin_tournament(server, killed):
+    kinds.begin_tournament(server.data)
+    killed["serve"] += server.kill("serve")
+    return True
 
 
 def _look(witness):

@@ -70,6 +70,11 @@ def open_cup(data):
     open_league(directory, LeagueSettings(**limits, **rules))
 
 
+def has_players(data):
+    """Whether two teams have bots that play."""
+    return len({team for _, team, status, *_ in rows_of_bots(data) if status == ACCEPTED}) > 1
+
+
 def begin_tournament(data):
     """Let the tournament begin now; the league's worker sees that when it starts."""
     file = league_directory(data, BOTS) / "extreme.yaml"

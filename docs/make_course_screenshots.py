@@ -31,7 +31,7 @@ from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.browsing import served
 
 PORT = 8791
-BOT = ["extreme", "play", "alphabeta", "--time-limit", "0.3", "--no-browser", "--port", str(PORT)]
+BOT = ["extreme", "play", "alphabeta", "--time-limit", "8", "--no-browser", "--port", str(PORT)]
 
 
 def along_a_run(browser: Browser, place: Path) -> None:
@@ -42,10 +42,10 @@ def along_a_run(browser: Browser, place: Path) -> None:
         part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with (
             served(make_application(Shell("Explored", rules.name, [part]))) as url,
-            opened(browser, url, "/explore?at=|0*&symmetry=merged&iteration=22", TALL) as page,
+            opened(browser, url, "/explore?at=|0*&symmetry=merged&iteration=16", TALL) as page,
         ):
             page.locator("#board1").wait_for(timeout=600_000)
-            take(page, "explore-run")
+            take(page, "explore-run", whole=True)
 
 
 def a_course(browser: Browser, place: Path) -> None:
@@ -99,7 +99,7 @@ def a_game(browser: Browser) -> None:
         for move in range(5):
             page.locator("button.cell").first.wait_for(timeout=120_000)
             page.locator("button.cell").nth(3 * move % 7).click()
-            page.wait_for_timeout(1500)
+            page.locator(".cell.latest").first.wait_for(timeout=120_000)
         page.locator("button.cell").first.wait_for(timeout=120_000)
         take(page, "extreme-play")
 

@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PICTURES = Path(__file__).parent / "pictures"
-WIDE, TALL, PHONE = (1060, 800), (1060, 1150), (390, 844)
+WIDE, TALL, LAPTOP, PHONE = (1060, 800), (1060, 1150), (1280, 800), (390, 844)
 COLOURS = 128
 
 
@@ -30,10 +30,11 @@ def opened(browser: Browser, address: str, path: str, size: tuple[int, int] = WI
     context.close()
 
 
-def take(page: Page, name: str, whole: bool = False) -> None:
-    """Take a picture once nothing is loaded any more."""
+def take(page: Page, name: str, whole: bool = False, piece: str = "") -> None:
+    """Take a picture, of a piece or of the page, once nothing is loaded any more."""
     page.wait_for_load_state("networkidle")
-    with Image.open(BytesIO(page.screenshot(full_page=whole))) as picture:
+    taken = page.locator(piece).screenshot() if piece else page.screenshot(full_page=whole)
+    with Image.open(BytesIO(taken)) as picture:
         small = picture.convert("RGB").quantize(COLOURS)  # a third of the bytes, and no difference to be seen
         small.save(PICTURES / f"{name}.png", optimize=True)
 
@@ -63,9 +64,11 @@ def main(address: str) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         with opened(browser, address, "/") as page:
             take(page, "home", whole=True)
-        with opened(browser, address, "/explore?at=|0*4.&square=3") as page:
+        with opened(browser, address, "/explore?at=|0*4.&square=3", LAPTOP) as page:
             page.locator("#board1").wait_for(timeout=600_000)
             take(page, "explore")
+        with opened(browser, address, "/explore/map?at=|", LAPTOP) as page:
+            take(page, "explore-map", piece="main")
         with opened(browser, address, "/smbc/explore?squares=48") as page:
             take(page, "smbc-explore", whole=True)
         for name, size in (("smbc-match", WIDE), ("smbc-phone", PHONE)):

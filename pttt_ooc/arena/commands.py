@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
-from pttt_ooc.arena.solvers.commands import attack, endings, errors, forced_win, solve
+from pttt_ooc.arena.solvers.commands import attack, certify_endings, endings, errors, forced_win, solve
 from pttt_ooc.arena.wing import pages
 from pttt_ooc.options import (
     BrowserOption,
@@ -50,6 +50,9 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
     arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
     arena.command(epilog="Example: pttt arena endings -o data/arena/endings.jsonl")(endings)
+    arena.command("certify-endings", epilog="Example: pttt arena certify-endings endings.jsonl -o endings.gz")(
+        certify_endings
+    )
     arena.command(epilog="Example: pttt arena errors data/arena/endings.jsonl tuned:time=0.01 random")(errors)
     arena.command(epilog="Example: pttt arena attack -o data/arena/attack.jsonl")(attack)
     arena.command("forced-win", epilog="Example: pttt arena forced-win -o ultimate-open.gz")(forced_win)

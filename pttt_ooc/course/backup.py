@@ -26,6 +26,7 @@ from sqlalchemy import Column, ColumnDefault, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
+from pttt_ooc.course.code_likeness import FOLDER as HANDED_OUT
 from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import FILED, NUMBERS, TableRow, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.games.directory import FOLDER, directory_of, games_in
@@ -51,10 +52,12 @@ _ABOUT = {  # tables whose rows are about uploads of another one, and the column
 _TEXT = re.compile(r"[a-z]+\.yaml")
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _PLAYED = re.compile(rf"{TOURNAMENT}(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # no path leads elsewhere
+_HANDED_OUT = re.compile(rf"{HANDED_OUT}(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-][A-Za-z0-9_.-]*\.py")
 _PROVEN = re.compile(r"certificates/\d+-\d+\.(json|txt\.gz|asked)")
 _SECRET = "openid-secret"
 _GAME = re.compile(rf"{FOLDER}/([a-z][a-z0-9-]*)\.tar")
 _LEAGUE = re.compile(rf"{LEAGUES}/[a-z][a-z0-9-]*/({re.escape(LEAGUE)}|extreme\.sqlite|{_PLAYED.pattern})")
+_FILES = (_TEXT, _HANDED_OUT, _PLAYED, _LEAGUE, _PROVEN)
 _END = bytes(2 * tarfile.BLOCKSIZE)
 _LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
@@ -203,9 +206,10 @@ def _lines(rows: Iterable[Any]) -> bytes:
 
 
 def _texts(data: Path) -> list[str]:
-    """Names of the course's file, the settings of other kinds, and the files of the tournament."""
+    """Names of the course's file, the settings of other kinds, its own code, and the files of the tournament."""
     texts = sorted(file.name for file in data.glob("*.yaml") if _TEXT.fullmatch(file.name) and file.name != SETTINGS)
-    return texts + _played(data)
+    code = sorted(str(file.relative_to(data)) for file in (data / HANDED_OUT).rglob("*.py") if file.is_file())
+    return [*texts, *(name for name in code if _HANDED_OUT.fullmatch(name)), *_played(data)]
 
 
 def _played(data: Path) -> list[str]:
@@ -323,7 +327,9 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
             elif name == f"{_OTHERS}{_SECRET}" and (secret := _secret_of(aside)) is not None:
                 with _content(archive, member) as source, open(secret, "xb") as target:
                     shutil.copyfileobj(source, target)
-            elif name != SETTINGS and any(one.fullmatch(name) for one in (_TEXT, _PLAYED, _LEAGUE, _PROVEN)):
+            elif name != SETTINGS and any(
+                one.fullmatch(name) for one in (_TEXT, _HANDED_OUT, _PLAYED, _LEAGUE, _PROVEN)
+            ):
                 (aside / name).parent.mkdir(parents=True, exist_ok=True)
                 with _content(archive, member) as source, open(aside / name, "xb") as target:
                     shutil.copyfileobj(source, target)

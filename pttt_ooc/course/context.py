@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -109,10 +108,10 @@ class Grader:
         s = self.settings
         return Limits("submissions", s.submissions_per_hour, s.waiting_per_team, counted, s.submissions_per_day)
 
-    def check_limits(self, team: Team, in_flight: int) -> None:
-        """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies, which an assignment must take now."""
+    def check_limits(self, team: Team, in_flight: int, at: float) -> None:
+        """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies, which an assignment must take at `at`."""
         with self.database.reading() as session:
-            check_open(session, STRATEGIES, team, time.time())
+            check_open(session, STRATEGIES, team, at)
             check_limits(session, Submission, team, self.limits, in_flight)
 
     def quota(self, session: Session, team: Team) -> Quota:

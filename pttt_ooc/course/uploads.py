@@ -20,6 +20,7 @@ from pttt_ooc.course.models import Judged, Submission, Team
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.uploads_in_flight import Flight
 from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
+from pttt_ooc.web.gate import BEGUN
 from pttt_ooc.web.shell import Shell
 
 Row = TypeVar("Row", bound=Judged)
@@ -130,7 +131,8 @@ class Intake(Generic[Row]):
     fields
         The fields of the form, as a sentence names them.
     check_limits
-        Raises a SubmissionError if the team may not submit now, while so many other files of it are being received.
+        Raises a SubmissionError if the team may not submit now, while so many other files of it are being received, or
+        what began at this time is taken by no assignment.
     take
         Makes a row of a received file; returns it, and whether it is new.
     check_fields
@@ -139,7 +141,7 @@ class Intake(Generic[Row]):
 
     largest: int
     fields: str
-    check_limits: Callable[[Team, int], None]
+    check_limits: Callable[[Team, int, float], None]
     take: Callable[[Team, Fields, Incoming], tuple[Row, bool]]
     check_fields: Callable[[Fields], object] = lambda fields: None
 
@@ -197,8 +199,8 @@ async def take_in(
     HTTPException, SubmissionError, FullDiskError
         If it is refused.
     """
-    with grader.in_flight.begin(team.id) as flight:
-        await run_in_threadpool(intake.check_limits, team, flight.ahead)
+    with grader.in_flight.begin(team.id, request.scope.get(BEGUN)) as flight:
+        await run_in_threadpool(intake.check_limits, team, flight.ahead, flight.begun_at)
         fields, incoming = await receive(request, grader, intake, check, flight)
         return await to_thread.run_sync(intake.take, team, fields, incoming, limiter=grader.taking)
 

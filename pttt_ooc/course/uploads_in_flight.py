@@ -50,9 +50,10 @@ class InFlight:
         return len(self._flights)
 
     @contextmanager
-    def begin(self, team: int) -> Iterator[Flight]:
-        """An upload of a team, in flight until the block ends: with its row in the database, or a failure."""
-        flight = Flight(team, sum(other.team == team for other in self._flights), time.time())
+    def begin(self, team: int, at: float | None = None) -> Iterator[Flight]:
+        """An upload of a team that began at `at` (None: now), in flight until the block ends."""
+        ahead = sum(other.team == team for other in self._flights)
+        flight = Flight(team, ahead, time.time() if at is None else at)
         self._flights.add(flight)
         try:
             yield flight

@@ -35,6 +35,8 @@ def all_kinds(tmp_path):
         with bots.database.writing() as session:
             session.add(HardPositions(bot_id=1, team_id=2, hard="[]", trials="[]"))
         bots.close()
+    (lab.data / "handed-out" / "kit").mkdir(parents=True)
+    (lab.data / "handed-out" / "kit" / "evaluator.py").write_text("print('evaluator')")
     for name in ("3-4.json", "3-4.txt.gz", "5-6.asked"):
         (lab.storage.certificates / name).write_text(name)
     with closing(sqlite3.connect(lab.data / "play.sqlite")) as games, games:

@@ -11,16 +11,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import create_engine, event
 
 from benchmarks import course_faults
+from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.gradebook import current, history, settle
@@ -30,7 +32,7 @@ from tests.course import full_disk
 from tests.course.grader_kit import ROOT, Lab, pttt, strategy_zip
 from tests.course.term_kit import HOUR, change, database_of, set_zone, team_number, upload
 from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
-from tests.kits.patience import PATIENCE
+from tests.kits.patience import PATIENCE, wait_until
 
 RULE = {"kind": "baseline", "figure": "sum", "points": 50, "target": 0}
 ROME = ZoneInfo("Europe/Rome")
@@ -336,3 +338,59 @@ def test_a_clock_that_is_put_back_over_a_deadline_is_told_and_loses_nothing(lab,
         (latest,) = [row for (one, _), row in current(session).items() if one == team]
         assert latest.id == rows[0].id and latest.facts["submissions"] == {"player 0": first}
         assert session.get(Submission, second).status == "Accepted"
+
+
+def test_an_upload_counts_from_the_moment_at_which_its_head_has_come(lab, clock, monkeypatch):
+    """Also if a busy machine looks at the token only after the deadline."""
+    token, due, of_token = lab.team("Team A"), time.time() + HOUR, TeamAccounts.of_token
+
+    def late(self, text):
+        clock.put(due + 60)
+        return of_token(self, text)
+
+    change(lab, due_at=due, closes_at=due)
+    clock.put(due - 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(TeamAccounts, "of_token", late)
+        assert lab.post(token, 0, strategy_zip(0, 1)).status_code == 201
+    assert lab.post(token, 0, strategy_zip(0, 2)).status_code == 409
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(program("initdb") is None, reason="there is no PostgreSQL (Debian: postgresql)")
+def test_two_workers_write_a_change_of_grades_down_once(cluster, tmp_path):  # noqa: F811
+    """PostgreSQL lets two transactions write at the same time; the history must not have the same grade twice."""
+    lab = Lab(tmp_path / "grader", database_url=empty_database(cluster, "grades_once"))
+    lab.baseline()
+    lab.team("Team A")
+    change(lab, rule={**RULE, "figure": "player0"})
+    with verdicts_without_grades(lab):
+        upload(lab, "Team A", 0, 1)
+    watching = create_engine(lab.settings.database_url)
+
+    def somebody_waits():
+        with watching.connect() as connection:
+            return connection.exec_driver_sql("SELECT 1 FROM pg_locks WHERE NOT granted").first()
+
+    def second():
+        with lab.database.writing() as session:
+            return len(settle(session, lab.data, "second"))
+
+    with ThreadPoolExecutor(1) as pool:
+        with lab.database.writing() as session:
+            assert len(settle(session, lab.data, "first")) > 0
+            other = pool.submit(second)
+            wait_until(somebody_waits, alive=lambda: not other.done())
+        assert other.result(PATIENCE) == 0
+    watching.dispose()
+    lab.close()
+
+
+@contextmanager
+def verdicts_without_grades(lab):
+    """Verdicts without their grades during the block."""
+    really, lab.judge.settle = lab.judge.settle, lambda because: None
+    try:
+        yield
+    finally:
+        lab.judge.settle = really

@@ -53,7 +53,12 @@ def test_a_copy_of_all_kinds_has_each_file_and_each_row(lab, tmp_path):
     assert restored["digest"] == told["digest"]
     before, after = files_of(lab.data), files_of(there)
     assert before.keys() == after.keys() and len([name for name in before if name.endswith(".sqlite")]) == 5
-    assert {"leagues/cup/extreme/matches/final-1-t2-t3.json", "certificates/3-4.txt.gz", "secret.txt"} <= before.keys()
+    assert {
+        "leagues/cup/extreme/matches/final-1-t2-t3.json",
+        "certificates/3-4.txt.gz",
+        "secret.txt",
+        "handed-out/kit/evaluator.py",
+    } <= before.keys()
     for name, file in before.items():
         if name.endswith(".sqlite"):
             rows = rows_of(file)

@@ -10,7 +10,7 @@ import numpy as np
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.state_words import FIRST, KEY, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, MARKS, SIZE, WON
-from pttt_ooc.arena.kernels.ultimate_endings import _can_win, _words
+from pttt_ooc.arena.kernels.ultimate_endings import can_win, words
 from pttt_ooc.jit import bare_kernel, piece
 
 VISITED, ALLOWED = 0, 1
@@ -77,9 +77,9 @@ def wins_within(states, moves, level, plies, cells, keys, entries, budget):
     budget[VISITED] += 1
     if state[RESULT] != UNFINISHED:
         return np.int64(state[RESULT] == FIRST)
-    if plies <= 0 or budget[VISITED] > budget[ALLOWED] or not _can_win(state, 0):
+    if plies <= 0 or budget[VISITED] > budget[ALLOWED] or not can_win(state, 0):
         return np.int64(0)
-    one, two, three = _words(state)
+    one, two, three = words(state)
     slot = (state[KEY] ^ state[KEY] >> 29) & (len(entries) - 1)
     enough, too_few, hint = np.int64(_NEVER), np.int64(0), np.int64(-1)
     if keys[slot, 2] == three and keys[slot, 0] == one and keys[slot, 1] == two:

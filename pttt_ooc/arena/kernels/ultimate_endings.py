@@ -20,14 +20,14 @@ _ONE = np.int64(1)  # not a literal: a recursive kernel must have one signature
 
 
 @piece
-def _can_win(state, player):
+def can_win(state, player):
     """Whether three small boards in a line are won by a player, or still open."""
     other_won = state[WON + 1 - player]
     return HAS_LINE[state[WON + player] | (FULL & ~(other_won | state[CLOSED]))]
 
 
 @piece
-def _words(state):
+def words(state):
     """A position as three numbers."""
     first = second = np.int64(0)
     for board in range(7):
@@ -73,10 +73,10 @@ def value(states, moves, level, alpha, beta, keys, entries, budget):
     budget[VISITED] += 1
     if state[RESULT] != UNFINISHED:
         return np.int64(0 if state[RESULT] == DRAW else (1 if state[RESULT] == FIRST + state[PLAYER] else -1))
-    upper = np.int64(_can_win(state, state[PLAYER]))
-    lower = -np.int64(_can_win(state, 1 - state[PLAYER]))
+    upper = np.int64(can_win(state, state[PLAYER]))
+    lower = -np.int64(can_win(state, 1 - state[PLAYER]))
     slot = state[KEY] & (len(entries) - 1)
-    one, two, three = _words(state)
+    one, two, three = words(state)
     first = np.int64(-1)
     if keys[slot, 2] == three and keys[slot, 0] == one and keys[slot, 1] == two:
         entry = entries[slot]

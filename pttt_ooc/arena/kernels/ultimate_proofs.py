@@ -10,7 +10,7 @@ import numpy as np
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.state_words import FIRST, KEY, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.ultimate import ANYWHERE, HAS_LINE, LINES, MARKS, SIZE, TARGET, WON
-from pttt_ooc.arena.kernels.ultimate_endings import _can_win, _words
+from pttt_ooc.arena.kernels.ultimate_endings import can_win, words
 from pttt_ooc.jit import kernel, piece
 
 VISITED, ALLOWED = 0, 1
@@ -43,7 +43,7 @@ def _wins_at_once(state):
 @piece
 def _slot(state, keys):
     """Where a position is in the table, or the free place where it belongs; and its three words."""
-    one, two, three = _words(state)
+    one, two, three = words(state)
     slot = (state[KEY] ^ state[KEY] >> 31) & (len(keys) - 1)
     while keys[slot, 2] != 0 and (keys[slot, 2] != three or keys[slot, 0] != one or keys[slot, 1] != two):
         slot = (slot + 1) & (len(keys) - 1)
@@ -66,7 +66,7 @@ def _numbers(state, attacker, keys, numbers):
     """Number of proof and of disproof of a position: of an end, from the table, or those of a new leaf."""
     if state[RESULT] != UNFINISHED:
         return (0, FAR) if state[RESULT] == FIRST + attacker else (FAR, 0)
-    if not _can_win(state, attacker):
+    if not can_win(state, attacker):
         return FAR, 0
     if _wins_at_once(state):
         return (0, FAR) if state[PLAYER] == attacker else (FAR, 0)

@@ -5,7 +5,7 @@ draws by pairing strategies, with certificates.  ``enumeration``: all games and 
 
 Of Ultimate: ``endings``: positions from games by lot, with the value of each move.  ``error_meter``: how often agents
 keep it.  ``move_ratings``: what the moves of a game lost.  ``attack``: how far back from their ends games are solved.
-``forced_win``: the win with open boards, and its certificate.
+``forced_win``: the win with open boards.  ``claims``: what players can force, with proofs.
 
 ``commands``: of all these.
 """

@@ -1,4 +1,4 @@
-"""The commands ``pttt arena solve``, ``endings``, ``errors``, ``attack`` and ``forced-win``."""
+"""The commands ``pttt arena solve``, ``endings``, ``certify-endings``, ``errors``, ``attack`` and ``forced-win``."""
 
 from __future__ import annotations
 
@@ -87,6 +87,23 @@ def endings(
     print(f"{output}: {len(chosen)} endings of {games} games; in {equal} others all moves are equally good.")
 
 
+def certify_endings(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Endings that pttt arena endings has written.")],
+    output: OutputFileOption,
+    force: ForceOption = False,
+) -> None:
+    """Write a proof of the value of each move of endings, which proof/verify_ultimate.py checks."""
+    from pttt_ooc.arena.solvers import claims
+    from pttt_ooc.arena.solvers import endings as collection
+    from pttt_ooc.disk.files import atomic_write_bytes
+
+    check_output(output, [file], force=force)
+    solver, there = collection.EndingSolver(), collection.read(file)
+    proofs = [claim for ending in there for claim in claims.of_ending(ending, solver)]
+    atomic_write_bytes(output, claims.written(proofs, open_boards=False))
+    print(f"{output}: {len(proofs):,} claims about {len(there):,} endings.")
+
+
 def errors(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Endings that pttt arena endings has written.")],
     agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Agents with their options.")],
@@ -120,28 +137,23 @@ def forced_win(
 
     The certificate lists a move for each position; proof/verify_ultimate.py checks it with nothing but Python.
     """
-    import gzip
-
-    from pttt_ooc.arena.solvers import forced_win as found
+    from pttt_ooc.arena.solvers import claims, forced_win
     from pttt_ooc.disk.files import atomic_write_bytes
 
     if output is not None:
         check_output(output, force=force)
-    win = found.find(plies, most_positions=most_nodes)
-    if isinstance(win, int):
-        told: dict[str, Any] = {"plies": plies, "wins": False, "nodes": win}
-        sentence = f"This opening has no forced win within {plies} plies: all moves were tried, {win:,} nodes."
+    claim, visited = forced_win.find(plies, most_positions=most_nodes)
+    told: dict[str, Any] = {"plies": plies, "wins": claim is not None, "nodes": visited}
+    if claim is None:
+        sentence = f"This opening has no forced win within {plies} plies: all moves were tried, {visited:,} nodes."
+        sentence += f"\n{output} was not written." if output is not None else ""
     else:
-        told = {"plies": win.plies, "wins": True, "nodes": win.visited, "positions": len(win.moves)}
-        sentence = (
-            f"The first player wins within {win.plies} plies: a move in each of {len(win.moves):,} positions, "
-            f"{win.visited:,} nodes."
-        )
+        told |= {"positions": len(claim.moves)}
+        sentence = f"The first player wins within {plies} plies: a move in each of {len(claim.moves):,} positions, "
+        sentence += f"{visited:,} nodes."
         if output is not None:
-            atomic_write_bytes(output, gzip.compress(win.certificate().encode("ascii"), mtime=0))
+            atomic_write_bytes(output, claims.written([claim], open_boards=True))
     print(json.dumps(told) if as_json else sentence)
-    if output is not None and isinstance(win, int) and not as_json:
-        print(f"{output} was not written.")
 
 
 def attack(

@@ -100,6 +100,14 @@ class EndingSolver:
             raise ArenaError(f"An ending with {open_squares(state)} open squares is too large to be solved.")
         return dict(zip(Ultimate().legal(state), self._found[:number].tolist(), strict=True))
 
+    def at_most(self, state: State, bound: int) -> bool:
+        """Whether the value of a position for the player to move is at most a bound."""
+        self._states[0] = state
+        self._budget[kernels.VISITED] = 0
+        found = kernels.value(self._states, self._moves, 0, bound, bound + 1, *self._table, self._budget)
+        self.visited += int(self._budget[kernels.VISITED])
+        return bool(found <= bound)
+
 
 def position(moves: Sequence[int]) -> State:
     """The position after moves.

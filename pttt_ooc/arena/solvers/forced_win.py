@@ -10,9 +10,6 @@ arXiv 2006.02353, found that win.  Here a certificate lists it, and ``proof/veri
 
 from __future__ import annotations
 
-import textwrap
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +18,7 @@ from pttt_ooc.arena.games.ultimate import Ultimate
 from pttt_ooc.arena.kernels import forced_win as kernels
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.state_words import FIRST
+from pttt_ooc.arena.solvers.claims import Claim, strategy
 
 PLIES = 43
 """Of the longest game."""
@@ -29,32 +27,6 @@ OPENING = 16
 """Plies of the opening."""
 
 CENTRE = 4
-FORMAT = "ultimate win 1"
-
-
-@dataclass(frozen=True)
-class Found:
-    """A forced win.
-
-    Attributes
-    ----------
-    moves
-        The first player's moves, in the order of a walk over all games: after each of them come, for each reply in
-        ascending order, the moves that follow, unless that position was met before.
-    plies
-        The length of the longest game.
-    visited
-        Positions that the search has visited.
-    """
-
-    moves: tuple[int, ...]
-    plies: int
-    visited: int
-
-    def certificate(self) -> str:
-        """As text: a line with the format, one with the claim, and the moves, two digits each."""
-        digits = "".join(f"{move // 9}{move % 9}" for move in self.moves)
-        return "\n".join([FORMAT, f"open boards, {self.plies} plies", *textwrap.wrap(digits, 120), ""])
 
 
 class _Search:
@@ -88,7 +60,7 @@ class _Search:
         return bool(self._cells >> move % 9 & 1)
 
 
-def find(plies: int = PLIES, *, table_bits: int = 22, most_positions: int = 10**9) -> Found | int:
+def find(plies: int = PLIES, *, table_bits: int = 22, most_positions: int = 10**9) -> tuple[Claim | None, int]:
     """Search for a forced win within so many plies, after the opening that this module describes.
 
     Parameters
@@ -100,7 +72,7 @@ def find(plies: int = PLIES, *, table_bits: int = 22, most_positions: int = 10**
 
     Returns
     -------
-    The win.  If there is none after this opening: the number of positions that were visited to know that.
+    The win, or None if there is none after this opening; the number of positions visited.
 
     Raises
     ------
@@ -116,28 +88,21 @@ def find(plies: int = PLIES, *, table_bits: int = 22, most_positions: int = 10**
             if searches[last].wins(state, plies):
                 break
         else:
-            return int(budget[kernels.VISITED])
+            return None, int(budget[kernels.VISITED])
 
-    chosen: list[int] = []
-    lengths = [0]
-    seen: set[bytes] = set()
+    search: _Search | None = None
 
-    def walk(state: State, search: _Search | None) -> None:
-        """Add the first player's moves from a position on."""
-        if state.tobytes() in seen:
-            return
-        seen.add(state.tobytes())
-        if state[PLY] == OPENING:
+    def choose(state: State) -> int:
+        nonlocal search
+        if state[PLY] < OPENING:
+            return _opening_move(state)
+        if state[PLY] == OPENING:  # the walk comes to the next such position when all after this one is done
             search = searches[int(state[rules.TARGET])]
-        move = _winning_move(game, state, search, plies) if search else _opening_move(state)
-        chosen.append(move)
-        after = game.play(state, move)
-        lengths.append(int(after[PLY]))
-        for reply in game.legal(after):
-            walk(game.play(after, reply), search)
+        assert search is not None
+        return _winning_move(game, state, search, plies)
 
-    walk(game.start(), None)
-    return Found(tuple(chosen), max(lengths), int(budget[kernels.VISITED]))
+    moves = strategy(game, game.start(), 0, choose, draws=False)
+    return Claim((), 0, plies, moves), int(budget[kernels.VISITED])
 
 
 def _opening_move(state: State) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from fastapi import HTTPException
 
 from pttt_ooc.course.context import Grader
@@ -34,9 +32,9 @@ def intake_of(grader: Grader, own: Grader) -> Intake[Submission]:
         with grader.database.reading() as session:
             check_open(session, STRATEGIES, team, at, further=game)
 
-    def check(team: Team, in_flight: int) -> None:
-        check_dates(team, time.time())
-        base.check_limits(team, in_flight)
+    def check(team: Team, in_flight: int, at: float) -> None:
+        check_dates(team, at)
+        base.check_limits(team, in_flight, at)
 
     def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Submission, bool]:
         try:

@@ -36,6 +36,8 @@ from pttt_ooc.course.term.tables import Adjustment, Assignment, Disqualification
 from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, team_figures
 from pttt_ooc.errors import GraderError
 
+_SETTLING = 0x70747475  # PostgreSQL's number of the lock under which grades are written down
+
 TIE = 1e-7
 """Teams whose figures differ by at most this share a rank, as on the leaderboard."""
 
@@ -262,6 +264,15 @@ def _ranks(known: Mapping[int, float], higher: bool) -> dict[int, int]:
 # History
 
 
+def hold_grades(session: Session) -> None:
+    """Let no other transaction write down grades until this one ends: PostgreSQL would let both write the same change.
+
+    SQLite lets one session write at a time.
+    """
+    if session.connection().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(_SETTLING)))
+
+
 def settle(session: Session, data: Path, because: str) -> list[GradeRow]:
     """Write down all grades that have changed; returns the new rows.
 
@@ -270,6 +281,7 @@ def settle(session: Session, data: Path, because: str) -> list[GradeRow]:
     because
         What led to it, for the history.
     """
+    hold_grades(session)
     latest, now, added = current(session), time.time(), []
     for (team, assignment), grade in compute(session, data).items():
         before = latest.get((team, assignment))

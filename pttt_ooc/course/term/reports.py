@@ -17,7 +17,7 @@ from pttt_ooc.course.limits import Limits, check_limits, hold
 from pttt_ooc.course.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.course.term.assignments import check_open, find_assignment
-from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.term.gradebook import hold_grades, settle
 from pttt_ooc.course.term.rules import REPORT
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.uploads import Fields, Intake
@@ -41,9 +41,9 @@ def intake_of(grader: Grader, name: str) -> Intake[Report]:
     s = grader.settings
     limits = Limits("reports", s.submissions_per_hour, s.waiting_per_team, daily=s.submissions_per_day)
 
-    def check(team: Team, in_flight: int) -> None:
+    def check(team: Team, in_flight: int, at: float) -> None:
         with grader.database.reading() as session:
-            check_open(session, REPORT, team, time.time(), name)
+            check_open(session, REPORT, team, at, name)
             check_limits(session, Report, team, limits, in_flight)
 
     def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Report, bool]:
@@ -114,6 +114,7 @@ def _keep(
             comment=fields.get("comment", "").strip(),
         )
         with grader.database.writing() as session:
+            hold_grades(session)  # in the order of all that writes grades down: first the grades, then the team
             hold(session, team)
             check_open(session, REPORT, team, incoming.begun_at, name)
             check_limits(session, Report, team, limits)

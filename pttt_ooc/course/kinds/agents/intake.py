@@ -43,9 +43,9 @@ def intake_of(grader: Grader, name: str) -> Intake[Agent]:
     of_it = Agent.assignment_id == assignment.id
     limits = Limits("agents", grader.settings.submissions_per_hour, grader.settings.waiting_per_team, of_it)
 
-    def check(team: Team, in_flight: int) -> None:
+    def check(team: Team, in_flight: int, at: float) -> None:
         with grader.database.reading() as session:
-            check_open(session, AGENTS, team, time.time(), name)
+            check_open(session, AGENTS, team, at, name)
             check_limits(session, Agent, team, limits, in_flight)
 
     def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Agent, bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 
 from fastapi import HTTPException
@@ -46,9 +45,9 @@ class OpenLeague:
         """How bots are taken in."""
         return Intake(self.files.settings.largest_bytes, "the field file", self.check_limits, self.take)
 
-    def check_limits(self, team: Team, ahead: int) -> None:
-        """See :meth:`Bots.check_limits`; an assignment must take bots now."""
-        self._check_open(team, time.time())
+    def check_limits(self, team: Team, ahead: int, at: float) -> None:
+        """See :meth:`Bots.check_limits`; an assignment must take bots at `at`."""
+        self._check_open(team, at)
         self.bots.check_limits(team, ahead)
 
     def _check_open(self, team: Team, begun_at: float) -> None:
