@@ -29,7 +29,7 @@ EXTRAS = {
     "learners": ("scipy",),
     "openid": ("authlib", "joserfc", "requests"),
     "openspiel": ("open_spiel",),
-    "scoring": ("onnxruntime", "sb3_contrib", "scipy", "stable_baselines3", "torch"),
+    "scoring": ("jax", "onnxruntime", "sb3_contrib", "scipy", "stable_baselines3", "torch"),
     "smbc": ("scipy",),
 }
 """The import names of the libraries that each extra of pyproject.toml installs."""
