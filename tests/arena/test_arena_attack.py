@@ -6,11 +6,11 @@ import pytest
 
 from pttt_ooc.arena.games.base import RESULT, UNFINISHED, ArenaError
 from pttt_ooc.arena.solvers import attack
-from pttt_ooc.arena.solvers.endings import open_squares
+from pttt_ooc.arena.solvers.endings import EndingSolver, open_squares
 from pttt_ooc.cli import commands
 from tests.arena import naive_ultimate as naive
 from tests.arena.arena_kit import ULTIMATE
-from tests.arena.test_arena_endings import afters
+from tests.arena.test_arena_endings import RECORDS, afters
 
 
 def value(position):
@@ -110,3 +110,17 @@ def test_the_command_plays_and_solves(tmp_path, capsys):
     for one in attack.read(file)[1]:
         assert ULTIMATE.after(one.moves)[RESULT] != UNFINISHED
         assert one.earliest[1] > 15
+
+
+def test_the_committed_games_are_solved_as_the_solver_of_endings_solves_them():
+    """By another method: alpha-beta; and the games are whole."""
+    facts, there = attack.read(RECORDS / "attack.jsonl")
+    assert facts["games"] == len(there) >= 10 and facts["most_nodes"] == 6_000_000
+    solver = EndingSolver()
+    for one in there:
+        assert ULTIMATE.after(one.moves)[RESULT] != UNFINISHED
+        for ply, squares, worth, _ in one.steps:
+            state = ULTIMATE.after(one.moves[:ply])
+            assert squares == open_squares(state)
+            if squares <= 16:
+                assert worth == (1 - 2 * (ply % 2)) * max(solver.values(state).values())

@@ -15,7 +15,8 @@ from pttt_ooc.cli import commands
 from tests.arena import naive_ultimate as naive
 from tests.arena.arena_kit import ULTIMATE
 
-COMMITTED = arena_pages.ROOT / "docs" / "records" / "arena" / "endings.jsonl"
+RECORDS = arena_pages.RECORDS
+COMMITTED = RECORDS / "endings.jsonl"
 
 
 def brute_force(position):
