@@ -71,7 +71,7 @@ def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
             for browser, code in ((other, 404), (nobody, 401)):
                 assert [browser.get(place + more).status_code for more in ("", "/part", "/log")] == [code] * 3
             told, answer, _ = begun(other)
-            assert told == [] and answer.status_code == 404
+            assert told == [] and answer.status_code == 400
             assert "Sign in" in nobody.get("/extreme/play").text
 
 
