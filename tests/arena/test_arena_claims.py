@@ -1,8 +1,6 @@
 """proof/verify_ultimate.py: it proves the committed claims, and refuses wrong ones, each with line and reason."""
 
-import contextlib
 import gzip
-import io
 import random
 import re
 import runpy
@@ -15,7 +13,9 @@ from tests.arena import naive_ultimate as naive
 from tests.arena.test_arena_attack import value
 from tests.arena.test_arena_endings import COMMITTED as ENDINGS
 from tests.arena.test_arena_endings import late_positions
+from tests.kits import verify_program
 from tests.kits.verify_program import PROOF
+from tests.kits.verify_program import zipped as written
 
 PROGRAM = PROOF / "verify_ultimate.py"
 OPEN = PROOF / "ultimate-open.gz"
@@ -23,23 +23,8 @@ CLAIMS = PROOF / "ultimate-endings.gz"
 
 
 def verify(path):
-    """What the program prints, in this process; or, if it refuses, its one sentence."""
-    printed, arguments = io.StringIO(), sys.argv
-    try:
-        sys.argv = [str(PROGRAM), str(path)]
-        with contextlib.redirect_stdout(printed):
-            runpy.run_path(str(PROGRAM), run_name="__main__")
-    except SystemExit as end:
-        assert isinstance(end.code, str) and not printed.getvalue()
-        return end.code
-    finally:
-        sys.argv = arguments
-    return printed.getvalue().strip()
-
-
-def written(text, path):
-    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
-    return path
+    """What the program prints, or its sentence if it refuses."""
+    return "\n".join(verify_program.verify(path, program=PROGRAM))
 
 
 def lines(path):

@@ -1,4 +1,4 @@
-"""Runs proof/verify.py, which stands alone."""
+"""Runs the programs in proof/, which stand alone."""
 
 import contextlib
 import gzip
@@ -11,13 +11,13 @@ PROOF = Path(__file__).parents[2] / "proof"
 PROGRAM = PROOF / "verify.py"
 
 
-def verify(path, *switches):
-    """What the program prints, in this process: the lines; or, if it refuses, its one sentence."""
+def verify(path, *switches, program=PROGRAM):
+    """What a program prints, in this process: the lines; or, if it refuses, its one sentence."""
     printed, arguments = io.StringIO(), sys.argv
     try:
-        sys.argv = [str(PROGRAM), str(path), *switches]
+        sys.argv = [str(program), str(path), *switches]
         with contextlib.redirect_stdout(printed):
-            runpy.run_path(str(PROGRAM), run_name="__main__")
+            runpy.run_path(str(program), run_name="__main__")
     except SystemExit as end:
         assert isinstance(end.code, str) and not printed.getvalue()
         return [end.code]

@@ -10,7 +10,7 @@ import numpy as np
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.state_words import FIRST, KEY, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, MARKS, SIZE, WON
-from pttt_ooc.arena.kernels.ultimate_endings import can_win, words
+from pttt_ooc.arena.kernels.ultimate_endings import can_win, insert, words
 from pttt_ooc.jit import bare_kernel, piece
 
 VISITED, ALLOWED = 0, 1
@@ -18,7 +18,6 @@ VISITED, ALLOWED = 0, 1
 
 _ONE = np.int64(1)  # not a literal: a recursive kernel must have one signature
 _NEVER = 127  # more plies than a game has
-_OFFSET = 128  # makes the worth of a move positive
 
 
 @piece
@@ -45,11 +44,7 @@ def _order(state, moves, number, hint):
                 if free >> other & 1 and HAS_LINE[theirs | 1 << other] and not decided >> cell & 1:
                     worth -= 30
                     break
-        moves[index] = (worth + _OFFSET) << 8 | move
-        place = index
-        while place > 0 and moves[place - 1] >> 8 < moves[place] >> 8:
-            moves[place - 1], moves[place] = moves[place], moves[place - 1]
-            place -= 1
+        insert(moves, index, worth)
     for index in range(number):
         moves[index] &= 0xFF
 

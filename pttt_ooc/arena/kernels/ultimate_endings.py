@@ -38,6 +38,19 @@ def words(state):
 
 
 @piece
+def insert(moves, index, worth):
+    """Bring the move at an index to its place among those before it, by falling worth, from -128 on.
+
+    Until all are there, the upper bits of a move have its worth.
+    """
+    moves[index] |= (worth + 128) << 8
+    place = index
+    while place > 0 and moves[place - 1] >> 8 < moves[place] >> 8:
+        moves[place - 1], moves[place] = moves[place], moves[place - 1]
+        place -= 1
+
+
+@piece
 def _order(state, moves, number, first):
     """Bring moves in order: `first`, then those that win a small board, last those that let the other play anywhere."""
     for index in range(number):
@@ -46,12 +59,7 @@ def _order(state, moves, number, first):
         marks = state[MARKS + 9 * state[PLAYER] + board] | 1 << cell
         worth = 2 if HAS_LINE[marks] else 1
         closed = state[CLOSED] >> cell & 1 or (cell == board and HAS_LINE[marks])
-        worth = 8 if move == first else 2 * worth + (0 if closed else 1)
-        moves[index] = worth << 8 | move
-        place = index
-        while place > 0 and moves[place - 1] >> 8 < moves[place] >> 8:
-            moves[place - 1], moves[place] = moves[place], moves[place - 1]
-            place -= 1
+        insert(moves, index, 8 if move == first else 2 * worth + (0 if closed else 1))
     for index in range(number):
         moves[index] &= 0xFF
 
