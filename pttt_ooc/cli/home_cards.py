@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pttt_ooc.arena import wing as arena
+from pttt_ooc.arena.pages.choices import agent_name, label_of
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import wing as extreme
@@ -246,8 +247,8 @@ def _result(place: Path) -> tuple[str, tuple[int, int, int]] | None:
     """What a match was, and how many games its first agent won, drew and lost; None if it cannot be read."""
     try:
         settings = json.loads((place / "match.json").read_text(encoding="utf-8"))
-        one, other = (str(agent).partition(":")[0] for agent in settings["agents"])
-        name = f"{str(settings['game']).partition(':')[0]}: {one} – {other}"
+        one, other = (agent_name(str(agent).partition(":")[0]) for agent in settings["agents"])
+        name = f"{label_of(str(settings['game']))}: {one} – {other}"
         winners = [json.loads(line)["winner"] for line in (place / "games.jsonl").read_text("utf-8").splitlines()]
     except (OSError, ValueError, KeyError, TypeError):
         return None

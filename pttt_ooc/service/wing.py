@@ -82,6 +82,11 @@ class Card:
     targets: tuple[str, ...] = ()
     miniature: Miniature | None = None
 
+    @property
+    def worded(self) -> tuple[bool, ...]:
+        """Which columns of the table have words and not numbers."""
+        return tuple(any(text[:1].isalpha() for text in column) for column in zip(*self.rows, strict=True))
+
 
 @dataclass(frozen=True)
 class Wing:

@@ -139,7 +139,8 @@ def agent_name(text: str) -> str:
     for option in filter(None, options.split(",")):
         key, _, value = option.partition("=")
         if key == "path":
-            told.append("learnt" if name in ("tuned", "mcts") else value.rpartition("/")[2])
+            learnt = "neural network" if value == "network" else "learnt"
+            told.append(learnt if name in ("tuned", "mcts") else value.rpartition("/")[2])
         elif key == "nodes" and name == "mcts":
             told.append(f"{value} games a move")
         elif key != "clock":
