@@ -130,7 +130,8 @@ def test_the_home_shows_what_is_there_when_it_is_asked_and_changes_nothing(tmp_p
         before = files_of(tmp_path)
         text = client.get("/").text
         assert files_of(tmp_path) == before
-    assert '<a href="/arena/matches/one?name=cup/first">Ultimate tic-tac-toe: Monte Carlo tree search – Chance</a></th><td>2, 1 and 1</td>' in text
+    match = "Ultimate tic-tac-toe: Monte Carlo tree search – Chance"
+    assert f'<a href="/arena/matches/one?name=cup/first">{match}</a></th><td>2, 1 and 1</td>' in text
     assert "iteration 3, 3.0 s" in text and "1.25\xa0×\xa010⁻¹" in text
     assert "2 x 5 squares" in text and "value 0.50000" in text
     assert text.count('<svg class="mini"') == 2
