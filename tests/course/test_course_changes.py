@@ -63,7 +63,7 @@ def test_the_processes_follow_the_assignments(lab, tmp_path, caplog):
         assert not {"agents", f"worker of {OTHER}", "league evening"} & set(names(third))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_applied_is_served_without_a_new_start(tmp_path):
     """In processes: a strategy of a new game and an agent are judged, and a bot of a new league is checked."""
     data = tmp_path / "grader"

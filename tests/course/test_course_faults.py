@@ -58,7 +58,7 @@ def store_of(kind, request, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def test_kills_at_random_lose_nothing_in_small(store, request):
     figures = course_faults.run(
         teams=2,

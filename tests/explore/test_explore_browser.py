@@ -299,6 +299,7 @@ def test_layers_are_switched_by_letters_and_stay_while_somebody_walks_on(open_pa
     wait_until(lambda: asked(page).get("bare") == ["1"] and asked(page).get("layer") == ["value"])
     assert page.locator("#board1 .p").count() == 0 and page.locator("#board1 .shade, #board1 .hollow").count() == 5
     square(page, 5).click(position={"x": 30, "y": 30})
+    sync_api.expect(page.locator('[data-outcome="placed"]')).to_be_visible()
     press(page, "p")
     wait_until(lambda: at(page) == "|0*5*")
     assert asked(page)["layer"] == ["value"] and asked(page)["bare"] == ["1"]

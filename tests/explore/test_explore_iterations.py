@@ -154,7 +154,10 @@ def test_iterations_that_were_not_kept_are_refused_with_those_that_were(pages, s
     assert "No strategies were kept after iteration 3; there are 1, 2, 4" in answer.text
     assert pages.get("/explore?iteration=0").status_code == pages.get("/explore?iteration=x").status_code == 422
     without = ready(pages, "/explore?iteration=3&first=uniform&second=uniform").text
-    assert "slider" not in without and "iteration=3" not in without, "no run, no iterations"
+    assert "slider" not in without and "iteration=3&amp;at" not in without, "no run, no iterations"
+    assert "iteration=3" not in re.sub(r'<a [^>]*class="to-slide"', "", without), (
+        "only the link to this page alone has it"
+    )
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
     """Its processes, without starting them."""
 
     told = []
-    monkeypatch.setattr(serve, "serve", lambda data, game, host, port, pages: told.append(pages(data)))
+    monkeypatch.setattr(serve, "serve", lambda data, game, host, port, pages, as_json: told.append(pages(data)))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
