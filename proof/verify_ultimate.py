@@ -115,7 +115,7 @@ def verify(zipped):
             prove(position, int(parts[2]), longest, iter(pairs(parts[4])), boards == "open boards")
         except AssertionError as error:
             raise AssertionError(f"line {number}: {error}") from None
-    return boards, len(lines), line[: -len(parts[4])] if parts[4] else line
+    return boards, len(lines), line[: len(line) - len(parts[4])].rstrip()
 
 
 if __name__ == "__main__":
