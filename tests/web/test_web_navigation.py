@@ -61,6 +61,7 @@ def test_a_refusal_has_one_way_back(tmp_path, path):
     main = page.text.partition("<main")[2].partition("</main>")[0]
     way = {"/garden/bed/4": ("/garden", "Back to Garden (Outside)"), "/nowhere": ("/beds", "Back to Beds")}[path]
     assert page.status_code == 404 and re.findall(r'<a href="([^"]+)">([^<]+)</a>', main) == [way]
+    assert "Alone, for slides" not in page.text
 
 
 @pytest.fixture
