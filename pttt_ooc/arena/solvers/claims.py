@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, State
 from pttt_ooc.arena.games.ultimate import Ultimate
+from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.ultimate_endings import can_win
 from pttt_ooc.arena.solvers.endings import Ending, EndingSolver
 
@@ -100,11 +101,7 @@ def of_ending(ending: Ending, solver: EndingSolver) -> Iterator[Claim]:
                 return _short(game, state, player, least, solver)
 
             moves = strategy(game, state, player, choose, draws=least == 0)
-            yield Claim((*ending.moves, move), player, None if least == 0 else LONGEST, moves)
-
-
-LONGEST = 81
-"""Plies of the longest game."""
+            yield Claim((*ending.moves, move), player, None if least == 0 else rules.LENGTH, moves)
 
 
 def _short(game: Ultimate, state: State, player: int, least: int, solver: EndingSolver) -> int:

@@ -92,21 +92,32 @@ class EndingSolver:
         """
         if state[rules.RULES] != 0:
             raise ArenaError("Endings are solved for the game ultimate only, without options.")
-        self._states[0] = state
-        self._budget[kernels.VISITED] = 0
+        self._begin(state)
         number = kernels.values_after(self._states, self._moves, self._found, *self._table, self._budget)
-        self.visited += int(self._budget[kernels.VISITED])
-        if self._budget[kernels.VISITED] > self._budget[kernels.ALLOWED]:
-            raise ArenaError(f"An ending with {open_squares(state)} open squares is too large to be solved.")
+        self._end(state)
         return dict(zip(Ultimate().legal(state), self._found[:number].tolist(), strict=True))
 
     def at_most(self, state: State, bound: int) -> bool:
-        """Whether the value of a position for the player to move is at most a bound."""
+        """Whether the value of a position for the player to move is at most a bound.
+
+        Raises
+        ------
+        ArenaError
+            The ending is too large.
+        """
+        self._begin(state)
+        found = kernels.value(self._states, self._moves, 0, bound, bound + 1, *self._table, self._budget)
+        self._end(state)
+        return bool(found <= bound)
+
+    def _begin(self, state: State) -> None:
         self._states[0] = state
         self._budget[kernels.VISITED] = 0
-        found = kernels.value(self._states, self._moves, 0, bound, bound + 1, *self._table, self._budget)
+
+    def _end(self, state: State) -> None:
         self.visited += int(self._budget[kernels.VISITED])
-        return bool(found <= bound)
+        if self._budget[kernels.VISITED] > self._budget[kernels.ALLOWED]:
+            raise ArenaError(f"An ending with {open_squares(state)} open squares is too large to be solved.")
 
 
 def position(moves: Sequence[int]) -> State:
