@@ -410,8 +410,14 @@ def test_a_game_on_the_pages():
         assert json.loads(moves) == [[0, 4, 4], [0, 3, 3]]
         again = person.begin(first="x", moves=moves)
         page = person.turn(again)
-        assert again != address and page.count("<li>") == 2 and person.get(address).status_code == 404
-        assert "begun after 2 moves" in page
+        assert again != address and person.get(address).status_code == 404
+        assert re.findall(rf'<li><a href="{again}\?ply=(\d)"', page) == ["1", "2"]  # a link at every move
+        assert "begun after 2 moves" in page and "hints" not in page
+        earlier = person.get(again + "?ply=1").text
+        assert "Move 1 of 2: × at (0, 4, 4)." in earlier and 'name="cell"' not in earlier
+        assert earlier.count('class="cell mine') == 1 and 'class="cell theirs' not in earlier
+        assert person.get(again + "?ply=3").status_code == 404
+        assert person.get(again + "/review").status_code == 409
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
 
@@ -430,6 +436,71 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
         assert person.post(address + "/resignation").status_code == 303  # nothing happens any more
         assert person.get(address + "/log").json() == told
+
+
+def after(cells):
+    game = Game()
+    for cell in cells:
+        game.play(cell)
+    return game
+
+
+LOSS = r'ply=(\d+)"[^>]*>[^<]*</a> <span class="note">lost ([\d.]+)<'
+
+
+def near_its_end():
+    """The cells of a game of random moves whose last one wins, a move in its place after which the other could win, and
+    the player who makes it."""
+    for seed in range(200):
+        naive, rng, cells = Game(), random.Random(seed), []
+        while not naive.winner:
+            player = naive.player
+            cells.append(rng.choice(naive.legal()))
+            naive.play(cells[-1])
+        if naive.winner != player:
+            continue
+        for other in after(cells[:-1]).legal():
+            there = after([*cells[:-1], other])
+            replies = [] if there.winner or there.player == player else there.legal()
+            if any(after([*cells[:-1], other, reply]).winner == there.player for reply in replies):
+                return cells, other, "xo".index(player)
+    raise AssertionError
+
+
+@pytest.mark.slow
+def test_hints_mark_a_game_to_its_end_and_the_review_rates_its_moves():
+    """In the last position of a game the person can win: the hint says so, and who plays something else has lost it."""
+    cells, blunder, winner = near_its_end()
+    with pages(Texts(own=FIRST)) as person:
+        game = person.begin(first="xo"[winner], moves=json.dumps(cells[:-1]))
+        page = person.turn(game)
+        assert 'class="p"' not in page and "The hint" not in page
+        assert person.post(game + "/hint", ply=len(cells) - 1).status_code == 303
+        page = person.get(game).text
+        assert re.findall(r'<button class="cell legal best"[^>]*><span class="p">([^<]*)<', page) == ["1.00"]
+        assert "The hint is an estimate (the strong bot, 5,000 positions)." in page
+        assert '<span class="badge">hints</span>' in page
+        back = re.search(r'name="moves" value="([^"]*)"', page)[1]
+        game = person.begin(first="xo"[winner], moves=back)  # what was taken back stays marked
+        assert '<span class="badge">hints</span>' in person.turn(game)
+        game = person.begin(first="xo"[winner], moves=json.dumps(cells[:-1]))
+        page = person.turn(game)
+        assert person.move(game, page, typed=str(blunder)).status_code == 303
+        if "Your move" in person.turn(game):  # the bot has not seen it
+            assert person.post(game + "/resignation").status_code == 303
+        page = person.get(game).text
+        assert f'href="{game}/review">Review' in page and person.get(game + "/log").json()["hints"]
+        end = person.get(game + "/review").text
+        before = person.get(f"{game}/review?ply={len(cells) - 1}").text
+        lost = float(re.search(r"you play [^<]*, which lost ([\d.]+) by an estimate\.", before)[1])
+        assert 0.5 < lost <= 1
+        worst, told = int(re.search(r">The worst: move (\d+)<", end)[1]) - 1, dict(re.findall(LOSS, end))
+        mine = {int(ply): float(loss) for ply, loss in told.items() if after(cells[: int(ply)]).player == "xo"[winner]}
+        assert mine[worst] == max(mine.values())
+        assert f'<span class="note">lost {lost:.2f}</span>' in end and 'class="chance"' in end
+        assert sorted(re.findall(r'"cell ([^"]*)"><span class="p">', before)) == ["legal best", "legal chosen"]
+        assert "All values are estimates (the strong bot, 5,000 positions)." in end and "× wins with" in before
+        assert person.get(f"{game}/review?ply=999").status_code == 404
 
 
 def test_a_shared_game_is_seen_by_everybody_but_not_what_the_bot_printed():

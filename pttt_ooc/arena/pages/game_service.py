@@ -14,7 +14,6 @@ from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, A
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.agent_processes import answer
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, Offer, agents_of
-from pttt_ooc.arena.solvers.move_ratings import MoveRater
 
 SHIPPED = "path=shipped"
 """In the text of an agent with the package's weights, which are for one game."""
@@ -22,9 +21,8 @@ SHIPPED = "path=shipped"
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
 
-
-RATED = 5000
-"""Most moves whose ratings, and agents' moves whose searches, are remembered."""
+REMEMBERED = 5000
+"""Most agents' moves whose searches are remembered."""
 
 
 class GameService:
@@ -40,8 +38,6 @@ class GameService:
         self._directory = directory
         self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
         self._thoughts: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
-        self._raters: dict[str, MoveRater] = {}
-        self._ratings: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
 
     def position(self, game_text: str, moves: list[int]) -> dict[str, Any]:
         """A position for a page.
@@ -106,47 +102,12 @@ class GameService:
                 break
         return {"moves": played}
 
-    def ratings(self, game_text: str, moves: list[int]) -> list[dict[str, Any] | None]:
-        """The :meth:`rating` of each of these moves, where it is remembered."""
-        return [self._ratings.get((game_text, 0, *moves[:number])) for number in range(1, len(moves) + 1)]
-
-    def rating(self, game_text: str, moves: list[int], hint: bool = False) -> dict[str, Any]:
-        """The :class:`~pttt_ooc.arena.solvers.move_ratings.Rating` of the last of these moves, and ``by``: whose it is.
-
-        Parameters
-        ----------
-        hint
-            Rate the best next move instead.
-
-        Raises
-        ------
-        ArenaError
-            See :meth:`position`; or moves of this game are not rated.
-        """
-        key: tuple[str | int, ...] = (game_text, int(hint), *moves)
-        if key not in self._ratings:
-            if game_text not in self._raters:
-                self._raters.clear()  # one at a time: each has tables
-                self._raters[game_text] = MoveRater(game(game_text))
-            rules = game(game_text)
-            state = rules.after(moves if hint else moves[:-1])
-            if hint and state[RESULT] != UNFINISHED:
-                raise ArenaError("This game is over; there is no next move.")
-            if not hint:
-                rules.play(state, moves[-1])  # it has to be legal
-            while len(self._ratings) >= RATED:
-                self._ratings.popitem(last=False)
-            rater = self._raters[game_text]
-            found = asdict(rater.rate(state, None if hint else moves[-1]))
-            self._ratings[key] = {**found, "values": list(found["values"].items()), "by": rater.by}
-        return self._ratings[key]
-
     def _choose(self, rules: Game, key: str, seconds: str, state: State, position: tuple[str | int, ...]) -> int:
         """A move of an agent; what it tells about its search is remembered."""
         player = self._seat(rules, key, seconds)
         player.begin(secrets.randbits(32))
         found = answer(player, state)
-        while len(self._thoughts) >= RATED:
+        while len(self._thoughts) >= REMEMBERED:
             self._thoughts.popitem(last=False)
         thought = {"depth": found.depth, "nodes": found.nodes, "seconds": found.wall}
         line = [rules.tell_move(move) for move in player.line(state)]

@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
-from pttt_ooc.arena.pages.figures import put_figures
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.play.answers import form_again
+from pttt_ooc.play.review import put_figures, source_of
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -248,8 +248,8 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
     if table.hint == len(table.moves) and not seen["over"]:
         state.spend(request)
         try:
-            put_figures(seen, rating := state.arena.rating(table.game, table.moves, hint=True), None)
-            hint = "exact" if rating["exact"] else rating["by"]
+            put_figures(seen["boards"], rating := state.arena.rating(table.game, table.moves, hint=True))
+            hint = source_of(rating)
         except NoAnswerError as error:
             hint = str(error)
     facts = {"table": table, "seen": seen, "back": table.taken_back(seen["movers"]), "addresses": addresses}

@@ -7,12 +7,19 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.opponents import FileOpponents, Opponents
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
+
+if TYPE_CHECKING:
+    from pttt_ooc.arena.solvers.rating_cache import RatingCache
+
+GAME = "extreme"
+"""The name of the game in the arena, whose agent rates moves; a move is ``81 * big board + 9 * row + column`` there."""
 
 NICE = 10
 """Priority of the bots, as of people who wait, among the processes of the machine: matches that count come first."""
@@ -23,6 +30,7 @@ class BotGameAnswers(AnswersByKind):
     """Answers questions about people's games."""
 
     def __init__(self, games: BotGames) -> None:
+        self._cache: RatingCache | None = None
         known: dict[str, Callable[[Message], Message]] = {
             "choices": lambda question: {
                 "choices": games.choices(question["owner"]),
@@ -38,9 +46,25 @@ class BotGameAnswers(AnswersByKind):
             "shared": lambda question: games.shared(question["number"]),
             "move": lambda question: self._moved(games, question),
             "leave": lambda question: self._ended(games, games.leave, question),
+            "hint": lambda question: self._hinted(games, question),
+            "rating": lambda question: self._ratings.rating(GAME, question["moves"], question["hint"]),
+            "ratings": lambda question: {"ratings": self._ratings.ratings(GAME, question["moves"])},
             "resign": lambda question: self._ended(games, games.resign, question),
         }
         super().__init__(known)
+
+    @property
+    def _ratings(self) -> RatingCache:
+        if self._cache is None:
+            from pttt_ooc.arena.solvers.rating_cache import RatingCache  # only now: it loads the compiler
+
+            self._cache = RatingCache()
+        return self._cache
+
+    @staticmethod
+    def _hinted(games: BotGames, question: Message) -> Message:
+        games.hint(question["owner"], question["number"], question["ply"])
+        return games.state(question["owner"], question["number"])
 
     @staticmethod
     def _moved(games: BotGames, question: Message) -> Message:

@@ -57,12 +57,13 @@ class BotGames:
         if label is None:
             raise ExtremeError("There is no such opponent here; choose one of the list.")
         self._end(owner)
+        hints = bool(opening) and owner in self._games and self._games[owner].game.hints
         conditions = self._opponents.conditions
         if sum(not one.game.over for one in self._games.values()) >= self._most:
             raise ExtremeError(f"{self._most} games are being played on this server; try again in a few minutes.")
         if available_bytes() < conditions.memory_mb << 20:
             raise ExtremeError("The server has no memory for another game now; try again in a few minutes.")
-        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, opening)
+        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, opening, hints)
         self._games[owner] = _Game(secrets.token_hex(8), opponent, label, game)
         for former in [one for one, found in self._games.items() if found.game.over][:-_KEPT]:
             del self._games[former]
@@ -109,6 +110,10 @@ class BotGames:
     def move(self, owner: str, number: str, ply: int, cell: Cell) -> None:
         """Make a person's move; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`."""
         self._game(owner, number).game.move(ply, cell)
+
+    def hint(self, owner: str, number: str, ply: int) -> None:
+        """Mark a game as one with hints; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.hint`."""
+        self._game(owner, number).game.hint(ply)
 
     def resign(self, owner: str, number: str) -> None:
         """Resign; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.resign`."""
