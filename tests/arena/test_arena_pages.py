@@ -339,6 +339,16 @@ def test_the_review_of_a_game_rates_its_moves_and_leads_to_the_worst(person):
     assert part.lstrip().startswith('<div id="table"')
 
 
+def test_a_link_outlives_its_agent(person):
+    """A game's address holds its moves: what is finished can be seen and reviewed, and nobody plays on."""
+    asked = {**LOST, "agent": "former", "seconds": "7"}
+    game = person.client.get("/arena/play/game", params=asked).text
+    review = person.client.get("/arena/play/review", params={**asked, "ply": 4}).text
+    assert "The agent has won." in game and "former (not offered any more)" in game and "Play again" not in game
+    assert "you play a2, which lost ½." in review and "Play on from here" not in review
+    assert person.post("/arena/play/game", **asked, move="8").status_code == 400
+
+
 def test_moves_that_are_rated_count_once_against_the_limit_of_an_address(person, monkeypatch):
     spent = []
     monkeypatch.setattr(ArenaState, "spend", lambda state, request: spent.append(request))

@@ -37,9 +37,9 @@ class AskedBotGames:
         """Make a move; returns the state after it."""
         return self._ask("move", owner=owner, number=number, ply=ply, cell=list(cell))
 
-    def share(self, owner: str, number: str, shared: bool) -> Message:
-        """See :meth:`pttt_ooc.extreme.play.games.BotGames.share`; returns the state after it."""
-        return self._ask("share", owner=owner, number=number, shared=shared)
+    def share(self, owner: str, number: str, shared: bool) -> None:
+        """See :meth:`pttt_ooc.extreme.play.games.BotGames.share`."""
+        self._ask("share", owner=owner, number=number, shared=shared)
 
     def shared(self, number: str) -> Message:
         """See :meth:`pttt_ooc.extreme.play.games.BotGames.shared`."""

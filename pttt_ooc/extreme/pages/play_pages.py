@@ -220,14 +220,18 @@ async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: S
 async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
     """Make a finished game's link for everybody, or take it back."""
     fields = await own_form(request, shell)
-    await run_in_threadpool(pages.games.share, pages.player(account), game, "stop" not in fields)
-    return RedirectResponse(f"{LOBBY}/{game}", 303)
+    owner = pages.player(account)
+    await run_in_threadpool(pages.games.share, owner, game, "stop" not in fields)
+    latest = (await run_in_threadpool(pages.games.choices, owner))["latest"]
+    return RedirectResponse(f"{LOBBY}/{game}" if game == latest else LOBBY, 303)
 
 
 @router.get("/{game}/shared")
 def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
     """A game that its person has shared, for everybody, at its end or after `ply` moves."""
-    return _render(request, pages, account, pages.games.shared(game), own=False, ply=ply)
+    state = pages.games.shared(game)
+    mine = state["owner"] == pages.owner(account)
+    return _render(request, pages, account, state, own=False, ply=ply, may_stop=mine)
 
 
 @router.post("/{game}/leave")
@@ -315,6 +319,7 @@ def _render(
     notice: str = "",
     own: bool = True,
     ply: int | None = None,
+    may_stop: bool = False,
 ) -> Response:
     shown, hint = _shown(state, own, ply), ""
     if shown["mine"] and state["hinted"]:
@@ -323,7 +328,8 @@ def _render(
         put_figures(shown["boards"], rating)
         hint = source_of(rating)
     template = "play_game_part.html" if wants_part(request) else "play_game.html"
-    return render(request, f"extreme_play/{template}", account, notice=notice, hint=hint, **shown)
+    told = {"notice": notice, "hint": hint, "may_stop": may_stop}
+    return render(request, f"extreme_play/{template}", account, **told, **shown)
 
 
 def _review(

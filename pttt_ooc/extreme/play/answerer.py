@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.opponents import FileOpponents, Opponents
+from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 
@@ -42,7 +43,7 @@ class BotGameAnswers(AnswersByKind):
                 )
             },
             "state": lambda question: games.state(question["owner"], question["number"]),
-            "share": lambda question: self._shared(games, question),
+            "share": lambda question: self._share(games, question),
             "shared": lambda question: games.shared(question["number"]),
             "move": lambda question: self._moved(games, question),
             "leave": lambda question: self._ended(games, games.leave, question),
@@ -73,9 +74,9 @@ class BotGameAnswers(AnswersByKind):
         return games.state(question["owner"], question["number"])
 
     @staticmethod
-    def _shared(games: BotGames, question: Message) -> Message:
+    def _share(games: BotGames, question: Message) -> Message:
         games.share(question["owner"], question["number"], question["shared"])
-        return games.state(question["owner"], question["number"])
+        return {}
 
     @staticmethod
     def _ended(games: BotGames, end: Callable[[str, str], None], question: Message) -> Message:
@@ -88,21 +89,24 @@ def _cells(found: list[list[int]]) -> list[tuple[int, int, int]]:
 
 
 @contextmanager
-def answers_about(opponents: Opponents, most: int) -> Iterator[BotGameAnswers]:
-    """The answers about games against some opponents; at the end, all games end."""
+def answers_about(opponents: Opponents, most: int, directory: Path) -> Iterator[BotGameAnswers]:
+    """The answers about games against some opponents; shared games are kept in `directory`.  At the end, games end."""
     os.nice(max(0, NICE - os.nice(0)))
-    with closing(BotGames(opponents, most)) as games:
+    with closing(BotGames(opponents, most, SharedGames(directory))) as games:
         yield BotGameAnswers(games)
 
 
 @contextmanager
-def answerer(file: str, conditions: str) -> Iterator[BotGameAnswers]:
+def answerer(file: str, conditions: str, directory: str) -> Iterator[BotGameAnswers]:
     """The answers about games against the bot in a file.
 
     Parameters
     ----------
     conditions
         A :class:`~pttt_ooc.extreme.bot_process.Conditions`, as JSON.
+    directory
+        See :func:`answers_about`.
     """
-    with answers_about(FileOpponents(Path(file), Conditions(**json.loads(conditions))), _MOST_HERE) as answers:
+    opponents = FileOpponents(Path(file), Conditions(**json.loads(conditions)))
+    with answers_about(opponents, _MOST_HERE, Path(directory)) as answers:
         yield answers
