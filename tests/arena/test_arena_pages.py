@@ -19,7 +19,7 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.pages import game_service
-from pttt_ooc.arena.pages.choices import AGENTS
+from pttt_ooc.arena.pages.choices import AGENTS, game_text
 from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
@@ -519,15 +519,15 @@ def test_a_game_is_offered_with_the_agents_that_play_it(person, shelf):
     assert (
         {"mcts", "tuned", "qtable"} <= set(agents) and not {"learnt", "strong", "patterns"} & set(agents) and not sizes
     )
-    assert "strongest" in agents and "strongest" not in offered("ultimate-most")[0]
-    assert offered("extreme") == (["mcts", "random", "strong", "extreme-alphabeta"], set())
+    assert agents[0] == "strongest" and "strongest" not in offered("ultimate-most")[0]
+    assert offered("extreme") == (["strong", "extreme-alphabeta", "mcts", "random"], set())
     assert offered("mnk") == (["mcts", "random"], {"rows", "columns", "need"})
     assert offered("growing") == (["mcts", "random"], {"need"})
     (shelf / "policies").mkdir()
     (shelf / "policies" / "mnk-4x4+need4").write_text("")
     (shelf / "ultimate.weights").write_text("")
     try:
-        assert "learnt" in offered("ultimate")[0] and offered("mnk")[0] == ["mcts", "random", "table"]
+        assert "learnt" in offered("ultimate")[0] and offered("mnk")[0] == ["mcts", "table", "random"]
         assert offered("near")[0] == ["mcts", "random"]
     finally:
         (shelf / "ultimate.weights").unlink()
@@ -636,6 +636,21 @@ def test_damaged_standings_are_a_sentence(tmp_path):
     assert "standings.json is damaged" in text and str(tmp_path) not in text
 
 
+@pytest.mark.slow
+def test_each_agent_that_is_offered_plays_the_game_and_the_first_is_ready_before_a_game_begins(tmp_path):
+    """The first one's tables are made while somebody looks at the choices, and serve for all times to think."""
+    seats = game_service.GameService(tmp_path)
+    for chosen in ("ultimate", "ultimate-most", "mnk", "extreme"):
+        seats.prepare(chosen).join()
+        text, (first, *others) = game_text(chosen, 5, 5, 4), seats.ready(chosen)
+        made = seats._seated[text, first]
+        for key, seconds in ((first, "0.1"), (first, "0.5"), *((key, "0.1") for key in others)):
+            if not key.startswith("q"):  # their tables take two seconds
+                assert len(seats.answered(text, [], [key, None], seconds, True)["moves"]) == 1, key
+            if (key, seconds) == (first, "0.5"):
+                assert seats._seat(game(text), key, seconds) is made and made.time == 0.5
+
+
 def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     """With the time that was chosen, and what was learnt for this game; kernels are compiled when one chooses."""
     made = []
@@ -643,7 +658,7 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     seats = game_service.GameService(tmp_path)
     with pytest.raises(ArenaError, match="^Tuned alpha-beta, weights of your own has not been trained here"):  # no path
         seats.answered("ultimate", [], ["learnt", None], "0.5", True)
-    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt does not play this game"):
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, neural network does not play this game"):
         seats.answered("ultimate:open", [], ["strongest", None], "0.5", True)
     for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
         (tmp_path / learnt).parent.mkdir(exist_ok=True)

@@ -28,7 +28,7 @@ class ArenaAnswers(AnswersByKind):
             "matches": lambda question: {"matches": self._shelf.matches()},
             "match": lambda question: self._shelf.match(question["name"], question["start"], question["rows"]),
             "standings": lambda question: {"standings": self._shelf.standings()},
-            "ready": lambda question: {"agents": self._seating.ready(question["game"])},
+            "ready": lambda question: {"agents": self._ready(question["game"])},
             "position": lambda question: self._seating.position(question["game"], question["moves"]),
             "answered": lambda question: self._seating.answered(
                 question["game"], question["moves"], question["agents"], question["seconds"], question["once"]
@@ -38,6 +38,13 @@ class ArenaAnswers(AnswersByKind):
             "replay": lambda question: self._shelf.replay(question["name"], question["number"], question["ply"]),
         }
         super().__init__(known)
+        self._prepared: set[str] = set()
+
+    def _ready(self, game: str) -> list[str]:
+        if game not in self._prepared:  # once: it takes a second, or the time of a compiler
+            self._prepared.add(game)
+            self._seating.prepare(game)
+        return self._seating.ready(game)
 
 
 @contextmanager
