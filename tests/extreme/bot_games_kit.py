@@ -8,15 +8,35 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
+from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.play.answerer import BotGameAnswers
 from pttt_ooc.extreme.play.games import BotGames
+from pttt_ooc.extreme.play.opponents import Choice
 from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import listening
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
+from tests.extreme.bot_kit import bot
 from tests.kits.patience import wait_until
+
+OPEN = Conditions(time_limit=30, load_limit=60, memory_mb=1024, walls=False)
+
+
+class Texts:
+    """Opponents from the bodies of their function `move`."""
+
+    conditions = OPEN
+
+    def __init__(self, **bodies):
+        self.bodies = bodies
+
+    def choices(self, owner):
+        return [Choice(key, f"bot {key}") for key in self.bodies]
+
+    def program(self, owner, key):
+        return bot(self.bodies[key])
 
 
 @contextmanager

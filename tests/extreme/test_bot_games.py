@@ -15,7 +15,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.pages import play_pages
@@ -24,19 +23,18 @@ from pttt_ooc.extreme.play import bot_game, games, shared_games
 from pttt_ooc.extreme.play.bot_game import BotGame
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.moves import boards_text, places, read_move, why_not
-from pttt_ooc.extreme.play.opponents import Choice, FileOpponents
+from pttt_ooc.extreme.play.opponents import FileOpponents
 from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
-from tests.extreme.bot_games_kit import Player, answering, pages
+from tests.extreme.bot_games_kit import OPEN, Player, Texts, answering, pages
 from tests.extreme.bot_kit import FIRST, bot, bot_text
 from tests.extreme.naive_extreme import Game
 from tests.kits.patience import wait_until
 
-OPEN = Conditions(time_limit=30, load_limit=60, memory_mb=1024, walls=False)
 SLOW = "import time\ntime.sleep(600)"
 
 
@@ -44,21 +42,6 @@ def run(capsys, *arguments):
     with pytest.raises(SystemExit) as end:
         main([*map(str, arguments)])
     return end.value.code or 0, *capsys.readouterr()
-
-
-class Texts:
-    """Opponents from bots in this file."""
-
-    conditions = OPEN
-
-    def __init__(self, **bodies):
-        self.bodies = bodies
-
-    def choices(self, owner):
-        return [Choice(key, f"bot {key}") for key in self.bodies]
-
-    def program(self, owner, key):
-        return bot(self.bodies[key])
 
 
 def children():
