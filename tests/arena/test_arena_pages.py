@@ -278,6 +278,16 @@ def test_a_game_that_is_over_offers_another_with_the_sides_changed(person):
     assert 'hx-trigger="load, submit"' in person.client.get(again).text  # the agent begins by itself
 
 
+def uncached(seat):
+    """Agents are seated anew."""
+
+    def anew(self, *arguments):
+        self._seated.clear()
+        return seat(self, *arguments)
+
+    return anew
+
+
 ASKED = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
 
 
@@ -386,22 +396,31 @@ def test_a_hint_is_on_the_board_and_the_game_says_so(person):
     assert person.post("/arena/play/game", **asked, hint="x", move="6").status_code == 400
 
 
-def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch):
-    monkeypatch.setattr(
-        game_service, "agent", lambda text: agent("tuned:nodes=20000")
-    )  # whatever else the machine does
-    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "seconds": "2", "moves": ""}
+@pytest.mark.parametrize(
+    ("key", "text", "what"),
+    [
+        ("tuned", "tuned:nodes=20000", "positions"),
+        ("alphabeta", "alphabeta:nodes=20000", "positions"),
+        ("mcts", "mcts:nodes=3000,room=100000", "games"),
+    ],
+)
+def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch, key, text, what):
+    monkeypatch.setattr(game_service, "agent", lambda known: agent(text))  # whatever else the machine does
+    monkeypatch.setattr(game_service, "takes_time", lambda known: False)
+    monkeypatch.setattr(game_service.GameService, "_seat", uncached(game_service.GameService._seat))
+    asked = {**ASKED, "game": "ultimate", "agent": key, "seconds": "2", "moves": ""}
     answer = person.post("/arena/play/game", **asked, move="40")
     page = person.client.get(answer.headers["location"]).text
-    told = re.search(
-        r"Depth (\d+), ([\d,\u202f\u2009]+) positions, ([\d,\u202f\u2009]+) a second\. It expects ([\d., ]+)\.<", page
-    )
-    assert int(told[1]) >= 2 and len(told[4].split(", ")) >= 1
-    made = re.search(r"moves=40%2C(\d+)", answer.headers["location"])[1]
-    reply = told[4].split(", ")[0].split(".")
-    assert int(reply[0]) == int(made) % 9  # where its move sends the person
-    other = answer.headers["location"].replace("agent=tuned", "agent=random")
-    assert "It expects" not in person.client.get(other).text
+    told = re.search(rf"Depth (\d+), ([\d,\u202f\u2009]+) {what}, ([\d,\u202f\u2009]+) a second\.([^<]*)<", page)
+    assert int(told[1]) >= 2 and int(re.sub(r"\D", "", told[2])) >= 3000
+    if key == "alphabeta":
+        assert told[4] == ""  # it knows no line
+    else:
+        reply = re.match(r" It expects ([\d., ]+)\.$", told[4])[1].split(", ")[0].split(".")
+        made = re.search(r"moves=40%2C(\d+)", answer.headers["location"])[1]
+        assert int(reply[0]) == int(made) % 9  # where its move sends the person
+    other = answer.headers["location"].replace(f"agent={key}", "agent=random")
+    assert "It expects" not in person.client.get(other).text and "Depth" not in person.client.get(other).text
 
 
 def test_the_script_gets_the_board_and_its_address(person):

@@ -71,13 +71,21 @@ def test_estimates_are_exact_where_the_search_reaches_the_end():
     assert {(one.value, len(one.moves) % 2) for one in endings} >= {(1, 0), (1, 1), (0, 0), (0, 1)}
 
 
-def test_an_agent_tells_a_line_that_can_be_played():
-    rules, player = game("ultimate"), agent("tuned:nodes=5000")
+@pytest.mark.parametrize(("text", "least"), [("tuned:nodes=5000", 3), ("mcts:nodes=2000,room=10000", 2)])
+def test_an_agent_tells_a_line_that_can_be_played(text, least):
+    rules, player = game("ultimate"), agent(text)
     player.seat(rules)
     state = rules.after([40, 36])
     move, line = player.choose(state), player.line(state)
-    assert line[0] == move and len(line) > 2 and rules.after([40, 36, *line]) is not None
+    assert line[0] == move and len(line) >= least and rules.after([40, 36, *line]) is not None
     assert agent("random").line(state) == []
+
+
+def test_tree_search_expects_the_move_that_stops_a_win():
+    rules, player = game("mnk:3x3+need3"), agent("mcts:nodes=2000,room=10000,solver=no")
+    player.seat(rules)
+    state = rules.after([0, 1, 3, 6])  # with the centre, × threatens two rows; ○ can stop one of them
+    assert player.choose(state) == 4 and player.line(state)[1] in (5, 8)
 
 
 def played(text, player, seed, opening=6):
