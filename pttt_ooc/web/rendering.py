@@ -132,8 +132,11 @@ def render(request: Request, template: str, account: Account | None, **context: 
     account
         Who is signed in.
     context
-        The template's variables.
+        The template's variables.  If ``stamp`` is the text that the address has as ``seen``, nothing has changed on a
+        page that renews itself, and the answer is empty, with the status 204.
     """
+    if "stamp" in context and context["stamp"] == request.query_params.get("seen"):
+        return HTMLResponse(status_code=204)
     shell, visitor = shell_of(request), new_visitor(request)
     head = {
         "title": shell.title,

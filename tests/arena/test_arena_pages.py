@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -118,6 +119,29 @@ def test_the_list_of_matches_has_their_results(pages, shelf):
         row = next(row for row in re.findall("<tr>.*?</tr>", page, re.S) if f'?name={name.replace("/", "%2F")}"' in row)
         counts = [int(text) for text in re.findall(r"<td>(\d+)</td>", row)]
         assert counts[1:] == [winners[0], winners[2], winners[1]], name
+
+
+def test_the_tables_of_matches_move_while_games_are_played(tmp_path, monkeypatch):
+    """A match that has stood still for long is not asked for any more."""
+    run(Match("mnk:3x3+need3", ("random", "random"), 4), tmp_path / "a")
+    games = tmp_path / "a" / "games.jsonl"
+    lines = games.read_text().splitlines(keepends=True)
+    with application(tmp_path) as app, TestClient(app) as client:
+        renewals = {"/arena/matches": "", "/arena/matches/one?name=a": ""}
+        for played in (2, 3, 4):
+            games.write_text("".join(lines[:played]))
+            for address, renewal in renewals.items():
+                assert renewal == "" or client.get(renewal).status_code == 200
+                page = client.get(address).text
+                assert ("being played" in page) == ("every 3s" in page) == (played < 4)
+                assert (f"{played} of 4" in page) == (played < 4 or "one" in address)
+                if played < 4:
+                    renewals[address] = unescape(re.search(r'hx-get="([^"]+seen=[\d-]+)"', page)[1])
+                    assert client.get(renewals[address]).status_code == 204
+        games.write_text("".join(lines[:3]))
+        os.utime(games, (0, 0))
+        page = client.get("/arena/matches").text
+        assert "3 of 4" in page and "being played" not in page and "every 3s" not in page
 
 
 def test_matches_are_listed(pages):
@@ -521,6 +545,12 @@ def test_a_watched_game_says_who_has_won_and_can_be_walked_through(pages):
     assert four[0].startswith("Move 4 of 5: Chance (○) plays")
     address = re.search(r'href="([^"]+)" rel="prev"', text)[1].replace("&amp;", "&")
     assert "Move 4 of 5" in pages.get(address).text
+    listed = [unescape(link) for link in re.findall(r'<li><a href="(/arena/watch/[^"]+)"', text)]
+    assert [one_each(parse_qs(urlsplit(link).query)) for link in listed] == [
+        {**asked, "ply": str(ply)} for ply in range(1, 6)
+    ]
+    here = pages.get("/arena/watch/game", params=asked | {"moves": "0,3,1", "ply": 3}).text
+    assert "Watch on" in here and "data-events" not in here and 'rel="prev"' in here  # it stays as it is
     answer = pages.get("/arena/watch/game", params=asked | {"ply": 6})
     assert answer.status_code == 404 and "has 5 moves so far; move 6 is not one of them" in answer.text
 

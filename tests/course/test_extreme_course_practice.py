@@ -378,15 +378,15 @@ def test_the_page_renews_itself_when_there_is_something_new(shown):
 
     def stamp():
         page = browser.get("/extreme/practice").text
-        return page.split('hx-get="/extreme/parts/practice?seen=')[1].split('"')[0]
+        return page.split('hx-get="/extreme/practice?seen=')[1].split('"')[0]
 
     first = stamp()
-    assert browser.get(f"/extreme/parts/practice?seen={first}").status_code == 204
+    assert browser.get(f"/extreme/practice?seen={first}").status_code == 204
     write_match(shown.league.practice, 7, "t2", "t3")
-    assert browser.get(f"/extreme/parts/practice?seen={first}").status_code == 200 and stamp() != first
+    assert browser.get(f"/extreme/practice?seen={first}").status_code == 200 and stamp() != first
     second = stamp()
     league(shown.league.practice, [bot("t2", paused="TIME OUT"), bot("t3"), bot("random", ours=True)])
-    assert browser.get(f"/extreme/parts/practice?seen={second}").status_code == 200
+    assert browser.get(f"/extreme/practice?seen={second}").status_code == 200
 
 
 def test_a_paused_bot_is_told_why(shown):

@@ -50,16 +50,15 @@ class GameService:
             There is no such game, or a move is impossible.
         """
         rules = game(game_text)
-        state, movers = rules.start(), []
+        state, made = rules.start(), []
         for move in moves:
-            movers.append(int(state[PLAYER]))
+            made.append({"player": int(state[PLAYER]), "text": rules.tell_move(move)})
             state = rules.play(state, move)
         result = int(state[RESULT])
         return {
             "game": rules.text,
             "moves": moves,
-            "movers": movers,
-            "texts": [rules.tell_move(move) for move in moves],
+            "made": made,
             "mover": int(state[PLAYER]),
             "over": result != UNFINISHED,
             "winner": None if result in (UNFINISHED, DRAW) else result - FIRST,

@@ -62,13 +62,16 @@ def explain(error: Exception) -> Refusal | None:
 @router.get("/matches")
 def matches(request: Request, state: UsedState, account: Signed) -> Response:
     """All matches on disk."""
-    return render(request, "arena/matches.html", account, matches=state.arena.matches())
+    found = state.arena.matches()
+    stamp = f"{len(found)}-{sum(sum(one['result']) for one in found)}"
+    return render(request, "arena/matches.html", account, matches=found, stamp=stamp)
 
 
 @router.get("/matches/one")
 def match(request: Request, state: UsedState, account: Signed, name: MatchName, start: Number = 0) -> Response:
     """A match: its score and its games."""
-    return render(request, "arena/match.html", account, match=state.arena.match(name, start, ROWS))
+    found = state.arena.match(name, start, ROWS)
+    return render(request, "arena/match.html", account, match=found, stamp=str(found["played"]))
 
 
 @router.get("/matches/replay")

@@ -120,9 +120,9 @@ class AgentGame:
         """The address of the game after `ply` of its moves, to go on from there."""
         return replace(self, back=True, resigned=False).address(self.moves[:ply])
 
-    def taken_back(self, movers: list[int]) -> str | None:
+    def taken_back(self, made: list[Message]) -> str | None:
         """The address of the game before the person's last move; None if there was none."""
-        own = [ply for ply, mover in enumerate(movers) if mover == self.me]
+        own = [ply for ply, move in enumerate(made) if move["player"] == self.me]
         return self.from_move(own[-1]) if own else None
 
 
@@ -213,7 +213,8 @@ def file(state: UsedState, table: AskedGame) -> Response:
     winner = 1 - table.me if table.resigned else seen["winner"]
     marks = {"over": seen["over"] or table.resigned, "resigned": table.resigned, "taken_back": table.back}
     marks["hints"] = table.hint is not None
-    facts = {**table.settings, "moves": table.moves, "texts": seen["texts"], "winner": winner, **marks}
+    facts = {**table.settings, "moves": table.moves, "texts": [move["text"] for move in seen["made"]]}
+    facts |= {"winner": winner, **marks}
     headers = {"Content-Disposition": 'attachment; filename="game.json"'}
     return Response(json.dumps(facts) + "\n", media_type="application/json", headers=headers)
 
@@ -257,7 +258,7 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
             hint = source_of(rating)
         except NoAnswerError as error:
             hint = str(error)
-    facts = {"table": table, "seen": seen, "back": table.taken_back(seen["movers"]), "addresses": addresses}
+    facts = {"table": table, "seen": seen, "back": table.taken_back(seen["made"]), "addresses": addresses}
     return render(request, template, account, hint=hint, moves=joined(table.moves), **facts)
 
 

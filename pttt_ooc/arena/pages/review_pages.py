@@ -47,7 +47,7 @@ def review(
     if ratings and ply < last:
         put_figures(seen["boards"], ratings[ply], table.moves[ply])
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None
-    shown = reviewed([*zip(whole["movers"], whole["texts"], strict=True)], ratings, table.me, ply, end)
+    shown = reviewed(whole["made"], ratings, table.me, ply, end)
     template = "arena/review_part.html" if wants_part(request) else "arena/review.html"
     fields = {**table.settings, "moves": joined(table.moves)}
     facts = {"table": table, "seen": seen, "whole": whole, "review": shown, "fields": fields, "why": why}

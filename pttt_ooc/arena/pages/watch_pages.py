@@ -16,6 +16,7 @@ from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, takes_time
 from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, UsedState, joined, numbers
 from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game, lobby_again
+from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import own_form
@@ -57,22 +58,27 @@ def watch(
     moves: Moves = "",
     ply: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """A position of a game: the last one, which a script continues, or an earlier one, after `ply` moves."""
+    """A position of a game: the last one, which a script continues, or the one after `ply` moves, which stays."""
     chosen = {"game": game, **_checked(one, other, seconds)}
     played = numbers(moves)
     if ply is not None and ply > len(played):
         raise HTTPException(404, f"The game has {len(played)} moves so far; move {ply} is not one of them.")
-    seen = state.arena.position(game, played[:ply])
-    facts = _facts(chosen, seen, played)
+    whole = state.arena.position(game, played)
+    facts = _facts(chosen, state.arena.position(game, played[:ply]), whole, paused=ply is not None)
     return render(request, "arena/watch.html", account, asked=chosen, moves=joined(played), **facts)
 
 
-def _facts(chosen: dict[str, str], seen: dict[str, Any], played: list[int]) -> dict[str, Any]:
-    """What the part of the page shows that changes with each move."""
-    fields = {**chosen, **({"moves": joined(played)} if played else {})}
+def _facts(chosen: dict[str, str], seen: Message, whole: Message, paused: bool, live: bool = False) -> dict[str, Any]:
+    """What the part of the page shows that changes with each move: a position, and where the game is by now.
+
+    While the game goes on by itself, its moves are no links: each event would have the whole game for each move.
+    """
+    fields = {**chosen, **({"moves": joined(whole["moves"])} if whole["moves"] else {})}
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
     times = [f"{chosen['seconds']} s a move" if takes_time(chosen[key]) else "" for key in ("one", "other")]
-    return {"seen": seen, "agents": agents, "times": times, "whole": len(played), "fields": fields}
+    addresses = ["/arena/watch/game" + query(**fields, ply=ply) for ply, _ in enumerate(whole["made"], start=1)]
+    facts = {"seen": seen, "agents": agents, "times": times, "whole": len(addresses), "fields": fields}
+    return {**facts, "made": whole["made"], "addresses": [] if live else addresses, "paused": paused}
 
 
 @router.post("/game")
@@ -127,7 +133,7 @@ async def _played(request: Request, state: ArenaState, chosen: dict[str, str], m
             return
         moves, over = seen["moves"], seen["over"]
         if len(moves) > before:
-            part = render_part(request, "arena/watch_part.html", **_facts(chosen, seen, moves))
+            part = render_part(request, "arena/watch_part.html", **_facts(chosen, seen, seen, False, live=not over))
             yield _event("move", joined(moves), part)
         await asyncio.sleep(0 if over else MOVE_SECONDS)
     yield _event("over", joined(moves), "")

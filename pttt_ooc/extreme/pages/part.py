@@ -146,7 +146,6 @@ UsedPages = Annotated[TournamentPages, state_of("extreme")]
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
-Stamp = Annotated[str, Query(max_length=200)]
 Order = Annotated[str, Query(max_length=20)]
 Find = Annotated[str, Query(max_length=60)]
 SORTED = {"place": "Place", "team": "Team", "marks": "Marks", "won": "Won"}
@@ -195,18 +194,8 @@ def begin() -> Response:
 @router.get("/standings")
 def standings(request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "") -> Response:
     """The overall order, pools, standings and marks; `find`: of the teams in whose names this text is."""
-    return render(request, "extreme/standings.html", account, **_standings(pages, sort, find))
-
-
-@router.get("/parts/standings")
-def standings_part(
-    request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "", seen: Stamp = ""
-) -> Response:
-    """The tables, if they have changed."""
-    shown = _standings(pages, sort, find)
-    if shown["stamp"] == seen:
-        return Response(status_code=204)
-    return render(request, "extreme/parts/standings.html", account, **shown)
+    template = "parts/standings.html" if wants_part(request) else "standings.html"
+    return render(request, f"extreme/{template}", account, **_standings(pages, sort, find))
 
 
 def _standings(pages: TournamentPages, sort: str, find: str) -> dict[str, Any]:
@@ -260,8 +249,9 @@ def matches(
     if team and seen is not None and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     played = [] if seen is None else seen.of_team(team) if team else seen.state.played
-    shown = {"seen": seen, "found": played[::-1], "team": team}
-    return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
+    shown = {"seen": seen, "found": played[::-1], "team": team, "stamp": seen.stamp if seen else "none"}
+    template = "parts/matches.html" if wants_part(request) else "matches.html"
+    return render(request, f"extreme/{template}", account, practised=bool(pages.before), **shown)
 
 
 @router.get("/matches/{name}")

@@ -152,19 +152,6 @@ def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumb
     return _render(request, pages, account, pages.games.state(pages.player(account), game), ply=ply)
 
 
-@router.get("/{game}/part")
-def game_part(
-    request: Request,
-    pages: UsedPlay,
-    account: Signed,
-    game: GameNumber,
-    seen: Annotated[str, Query(max_length=40)] = "",
-) -> Response:
-    """The game, if it has changed."""
-    state = pages.games.state(pages.player(account), game)
-    return Response(status_code=204) if _stamp(state) == seen else _render(request, pages, account, state)
-
-
 @router.get("/{game}/review")
 def review(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
     """A game that is over after `ply` moves, with what each move lost; default: at its end."""
@@ -260,11 +247,6 @@ def log(pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
 # What the templates show
 
 
-def _stamp(state: State) -> str:
-    """A text that changes with the game."""
-    return f"{len(state['moves'])}-{state['turn']}"
-
-
 def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
     """A game as it is now, or after some of its moves; 404 if it has fewer."""
     last = len(state["moves"])
@@ -293,7 +275,7 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
             for player, cell, bonus, seconds, *_ in state["moves"]
         ],
         "before": cells[: mine[-1]] if mine else None,
-        "stamp": _stamp(state),
+        "stamp": f"{last}-{state['turn']}",
         "address": f"{LOBBY}/{state['number']}" + ("" if own else "/shared"),
     }
 
@@ -352,7 +334,6 @@ def _review(
     if match is not None and match["message"] in ("WON", "DRAW"):
         first, second = match["points"]
         end = 0.5 if first == second else float(first > second)
-    told = [(move["player"], move["text"]) for move in shown["moves"]]
-    found = reviewed(told, ratings, state["side"], shown["ply"], end)
+    found = reviewed(shown["moves"], ratings, state["side"], shown["ply"], end)
     template = "play_review_part.html" if wants_part(request) else "play_review.html"
     return render(request, f"extreme_play/{template}", account, review=found, **shown)

@@ -9,11 +9,11 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.extreme.pages.exports import CSVResponse, Rows, played_row, table_of
-from pttt_ooc.extreme.pages.part import BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
+from pttt_ooc.extreme.pages.part import BeforeTournament, TournamentPages, UsedPages, key_of
 from pttt_ooc.extreme.pages.tournament_reader import PracticeSnapshot
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 router = APIRouter()
@@ -25,16 +25,8 @@ BotKey = Annotated[str, Query(pattern=r"^([A-Za-z][A-Za-z0-9_]{0,80})?$")]
 @router.get("/extreme/practice", include_in_schema=False, response_class=HTMLResponse)
 def practice(request: Request, pages: UsedPages, account: Signed, bot: BotKey = "") -> Response:
     """Ratings and the latest matches: of all bots, or of one."""
-    return render(request, "extreme/practice.html", account, **_shown(pages, account, bot))
-
-
-@router.get("/extreme/parts/practice", include_in_schema=False, response_class=HTMLResponse)
-def practice_part(request: Request, pages: UsedPages, account: Signed, bot: BotKey = "", seen: Stamp = "") -> Response:
-    """The same, if it has changed."""
-    shown = _shown(pages, account, bot)
-    if shown["stamp"] == seen:
-        return Response(status_code=204)
-    return render(request, "extreme/parts/practice.html", account, **shown)
+    template = "parts/practice.html" if wants_part(request) else "practice.html"
+    return render(request, f"extreme/{template}", account, **_shown(pages, account, bot))
 
 
 def _before(pages: TournamentPages) -> BeforeTournament:
