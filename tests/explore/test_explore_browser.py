@@ -142,6 +142,10 @@ def test_by_mouse_through_a_game_and_back(open_page):
         expect_at(page, infoset)
     page.go_forward()
     expect_at(page, "|5*")
+    page.get_by_role("link", name="Undo").click()
+    for outcome, infoset in (("0 placed", "|0*"), ("4 failed", "|0*4.")):  # one click an attempt
+        page.locator(f'.action a[aria-label^="{outcome}"]').click()
+        expect_at(page, infoset)
     assert_same_document(page)
     assert page.errors == []
 
