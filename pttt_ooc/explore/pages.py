@@ -12,8 +12,7 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import LAYERS, PATH, Address
 from pttt_ooc.explore.curves import run_of
-from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.inspection import AskedPage, Look, look
+from pttt_ooc.explore.explorer import AskedPage, Look, UsedExplorer, look
 from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import DIGITS, attempts_of

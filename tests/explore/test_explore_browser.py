@@ -10,10 +10,10 @@ from PIL import Image
 from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
+from pttt_ooc.explore.boards import PROBABILITY
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.scales import PROBABILITY
 from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
