@@ -42,7 +42,7 @@ def _square(number: int, marks: str, legal: str = "", latest: int = -1, winning:
         "best": False,
         "chosen": False,
     }
-    return {"move": number, "mark": mark, "words": f"{number}, {told}", **facts}
+    return {"move": number, "mark": mark, "words": f"{number}, {told}", "name": name, **facts}
 
 
 def _rated() -> dict[str, object]:

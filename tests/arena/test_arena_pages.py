@@ -58,7 +58,8 @@ def test_a_board_shows_marks_and_legal_moves(text, moves, boards, columns):
     assert [cell.move for cell in cells if cell.latest] == moves[-1:]
     assert len({cell.move for cell in cells}) == len(cells)
     for cell in cells:
-        assert cell.words.startswith(f"{rules.tell_move(cell.move)}, ")
+        assert cell.name == rules.tell_move(cell.move) and cell.words.startswith(f"{cell.name}, ")
+        assert "-" not in cell.name
 
 
 def test_cells_of_nested_boards_lie_where_they_belong():
@@ -229,6 +230,8 @@ def test_a_whole_game_is_played_by_forms_alone(person):
     asked = one_each(person.begin())
     assert asked == {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
     rules, made = game("mnk:3x3+need3"), []
+    begun = person.client.get("/arena/play/game", params=asked).text
+    assert re.findall(r'data-at="(..)"', begun) == [column + row for row in "123" for column in "abc"]
     while not rules.after(made)[1]:
         move = rules.legal(rules.after(made))[-1]
         answer = person.post("/arena/play/game", **{**asked, "moves": ",".join(map(str, made)), "move": move})
@@ -530,6 +533,7 @@ def test_a_game_of_two_agents_goes_on_without_scripts(person):
     answer = person.post("/arena/watch/game", moves="4", **asked)
     made = parse_qs(urlsplit(answer.headers["location"]).query)["moves"][0].split(",")
     assert made[0] == "4" and len(made) == 2
+    assert person.client.get("/arena/watch", follow_redirects=False).headers["location"] == "/arena/matches"
 
 
 def test_the_number_of_watched_games_is_limited(pages, monkeypatch):
