@@ -159,9 +159,10 @@ OWN = {
     "curve": 'class="chance"',
     "toast": 'id="told"',
     "empty state": 'class="empty"',
+    "card of an action": 'class="action',
 }
 PARTS = ("parts.html", "macros.html", "told.html")
-ROOMS = ("web", "extreme", "arena")
+ROOMS = ("web", "extreme", "arena", "explore", "play")
 
 
 def templates():
