@@ -19,7 +19,7 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.pages import game_service
-from pttt_ooc.arena.pages.choices import AGENTS
+from pttt_ooc.arena.pages.choices import AGENTS, agent_name
 from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
@@ -619,6 +619,15 @@ def test_standings_lead_to_the_matches(robin, pages):
     text = pages.get("/arena/standings").text
     assert re.findall(r'<bdi title="([^"]*)">[^<]*</bdi></th>', text) == [row["agent"] for row in robin["standings"]]
     assert '<bdi title="random">Chance</bdi>' in text
+    rows, order = robin["standings"], r'<bdi title="([^"]*)">[^<]*</bdi></th>'
+    by_name = re.findall(order, pages.get("/arena/standings?sort=agent").text)
+    assert by_name == sorted((row["agent"] for row in rows), key=lambda agent: agent_name(agent).casefold())
+    found = pages.get("/arena/standings?sort=agent&find=CHANCE").text
+    assert re.findall(order, found) == ["random"] and "/arena/standings?sort=score&amp;find=CHANCE" in found
+    scores = {one["agent"]: one["score"] for one in rows[-1]["against"]}
+    shades = [round(10 * scores[row["agent"]] - 5) for row in rows[:-1]]
+    assert [int(one) for one in re.findall(r'<td class="v(-?\d)">', found)] == shades  # one row of the heat map
+    assert "No agent has “nobody”" in pages.get("/arena/standings?find=nobody").text
     for address in set(re.findall(r'href="(/arena/matches/one[^"]+)"', text)):
         assert "10 of 10" in pages.get(address).text
 
