@@ -20,7 +20,7 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.pages import game_service
-from pttt_ooc.arena.pages.choices import AGENTS, game_text
+from pttt_ooc.arena.pages.choices import AGENTS, agent_name, game_text
 from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
@@ -59,7 +59,8 @@ def test_a_board_shows_marks_and_legal_moves(text, moves, boards, columns):
     assert [cell.move for cell in cells if cell.latest] == moves[-1:]
     assert len({cell.move for cell in cells}) == len(cells)
     for cell in cells:
-        assert cell.words.startswith(f"{rules.tell_move(cell.move)}, ")
+        assert cell.name == rules.tell_move(cell.move) and cell.words.startswith(f"{cell.name}, ")
+        assert "-" not in cell.name
 
 
 def test_cells_of_nested_boards_lie_where_they_belong():
@@ -253,6 +254,8 @@ def test_a_whole_game_is_played_by_forms_alone(person):
     asked = one_each(person.begin())
     assert asked == {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
     rules, made = game("mnk:3x3+need3"), []
+    begun = person.client.get("/arena/play/game", params=asked).text
+    assert re.findall(r'data-at="(..)"', begun) == [column + row for row in "123" for column in "abc"]
     while not rules.after(made)[1]:
         move = rules.legal(rules.after(made))[-1]
         answer = person.post("/arena/play/game", **{**asked, "moves": ",".join(map(str, made)), "move": move})
@@ -589,6 +592,7 @@ def test_a_game_of_two_agents_goes_on_without_scripts(person):
     answer = person.post("/arena/watch/game", moves="4", **asked)
     made = parse_qs(urlsplit(answer.headers["location"]).query)["moves"][0].split(",")
     assert made[0] == "4" and len(made) == 2
+    assert person.client.get("/arena/watch", follow_redirects=False).headers["location"] == "/arena/matches"
 
 
 def test_the_number_of_watched_games_is_limited(pages, monkeypatch):
@@ -674,6 +678,15 @@ def test_standings_lead_to_the_matches(robin, pages):
     text = pages.get("/arena/standings").text
     assert re.findall(r'<bdi title="([^"]*)">[^<]*</bdi></th>', text) == [row["agent"] for row in robin["standings"]]
     assert '<bdi title="random">Chance</bdi>' in text
+    rows, order = robin["standings"], r'<bdi title="([^"]*)">[^<]*</bdi></th>'
+    by_name = re.findall(order, pages.get("/arena/standings?sort=agent").text)
+    assert by_name == sorted((row["agent"] for row in rows), key=lambda agent: agent_name(agent).casefold())
+    found = pages.get("/arena/standings?sort=agent&find=CHANCE").text
+    assert re.findall(order, found) == ["random"] and "/arena/standings?sort=score&amp;find=CHANCE" in found
+    scores = {one["agent"]: one["score"] for one in rows[-1]["against"]}
+    shades = [round(10 * scores[row["agent"]] - 5) for row in rows[:-1]]
+    assert [int(one) for one in re.findall(r'<td class="v(-?\d)">', found)] == shades  # one row of the heat map
+    assert "No agent has “nobody”" in pages.get("/arena/standings?find=nobody").text
     for address in set(re.findall(r'href="(/arena/matches/one[^"]+)"', text)):
         assert "10 of 10" in pages.get(address).text
 

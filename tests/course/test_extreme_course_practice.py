@@ -4,11 +4,13 @@ import csv
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import psutil
@@ -27,6 +29,7 @@ from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.service.pulse import Pulse
 from tests.course.coursekit import GOOD, Course, now
 from tests.course.grader_kit import ROOT, bearer
+from tests.course.term_kit import HOUR
 from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
 
@@ -320,6 +323,27 @@ def test_a_team_sees_its_own_bot_first(shown):
     assert order == [*shown.record.teams] and "Your bot" not in page and 'class="mine"' not in page
 
 
+def test_ratings_are_sorted_and_searched_and_tell_what_has_changed_in_a_day(shown):
+    order, now = [*shown.record.teams.values()], time.time()
+    past = [[[now - 25 * HOUR, 100.0 * place], [now - 60, one.points]] for place, one in enumerate(order)]
+    league(shown.league.practice, [replace(one, history=was) for one, was in zip(order, past, strict=True)])
+
+    def bots(query=""):
+        page = shown.browser().get(f"/extreme/practice{query}").text
+        table = page.partition("Table of ratings")[2].partition("</table>")[0]
+        return {key: row for row in table.split("<tr") for key in re.findall(r"\?bot=(\w+)", row)}
+
+    rows = bots()
+    assert [*rows] == [one.key for one in order]
+    for row, change in zip(rows.values(), (", up 2 in 24 hours", "", ", down 2 in 24 hours"), strict=True):
+        assert "Ratings over 2 changes" in row and re.findall('"unseen">(.*?)<', row) == [change] * bool(change)
+    assert [*bots("?sort=bot")] == sorted(rows, key=lambda key: shown.record.teams[key].name.casefold())
+    assert [*bots("?sort=lost")] == sorted(rows, key=lambda key: -shown.record.teams[key].lost)
+    assert {*bots("?find=TEAM")} == {"t2", "t3"} and [*bots("?sort=nothing")] == [*rows]
+    page = shown.browser().get("/extreme/practice?sort=bot&find=nobody").text
+    assert "No bot has “nobody” in its name" in page and "sort=bot&amp;find=nobody&amp;seen" in page
+
+
 def test_one_bots_matches(shown):
     page = shown.browser().get("/extreme/practice?bot=random").text
     for match in shown.record.practised():
@@ -378,15 +402,15 @@ def test_the_page_renews_itself_when_there_is_something_new(shown):
 
     def stamp():
         page = browser.get("/extreme/practice").text
-        return page.split('hx-get="/extreme/practice?seen=')[1].split('"')[0]
+        return page.split('hx-get="/extreme/parts/practice?seen=')[1].split('"')[0]
 
     first = stamp()
-    assert browser.get(f"/extreme/practice?seen={first}").status_code == 204
+    assert browser.get(f"/extreme/parts/practice?seen={first}").status_code == 204
     write_match(shown.league.practice, 7, "t2", "t3")
-    assert browser.get(f"/extreme/practice?seen={first}").status_code == 200 and stamp() != first
+    assert browser.get(f"/extreme/parts/practice?seen={first}").status_code == 200 and stamp() != first
     second = stamp()
     league(shown.league.practice, [bot("t2", paused="TIME OUT"), bot("t3"), bot("random", ours=True)])
-    assert browser.get(f"/extreme/practice?seen={second}").status_code == 200
+    assert browser.get(f"/extreme/parts/practice?seen={second}").status_code == 200
 
 
 def test_a_paused_bot_is_told_why(shown):
