@@ -19,7 +19,7 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.pages import game_service
+from pttt_ooc.arena.pages import game_service, watch_pages
 from pttt_ooc.arena.pages.choices import AGENTS, agent_name, game_text
 from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
@@ -513,7 +513,7 @@ def test_forms_of_other_sites_do_nothing(pages, person):
 
 
 def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
-    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.MOVE_SECONDS", 0)
+    monkeypatch.setattr(watch_pages, "MOVE_SECONDS", 0)
     answer = person.post("/arena/watch", one="random", other="random", game="mnk", **SMALL)
     page = person.client.get(answer.headers["location"]).text
     address = re.search(r'data-events="([^"]+)"', page)[1].replace("&amp;", "&")
@@ -602,7 +602,7 @@ def test_the_number_of_watched_games_is_limited(pages, monkeypatch):
     async def never(*asked):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(state.arena, "next_position", never)
+    monkeypatch.setattr(watch_pages, "next_position", never)
     told, statuses = [], Counter()
 
     async def watch(gone):
@@ -703,12 +703,12 @@ def test_each_agent_that_is_offered_plays_the_game_and_the_first_is_ready_before
     """The first one's tables are made while somebody looks at the choices, and serve for all times to think."""
     seats = game_service.GameService(tmp_path)
     for chosen in ("ultimate", "ultimate-most", "mnk", "extreme"):
-        seats.prepare(chosen).join()
         text, (first, *others) = game_text(chosen, 5, 5, 4), seats.ready(chosen)
+        seats._prepared[chosen].join()
         made = seats._seated[text, first]
         for key, seconds in ((first, "0.1"), (first, "0.5"), *((key, "0.1") for key in others)):
             if not key.startswith("q"):  # their tables take two seconds
-                assert len(seats.answered(text, [], [key, None], seconds, True)["moves"]) == 1, key
+                assert len(seats.answered(text, [], [key, None], seconds, True)) == 1, key
             if (key, seconds) == (first, "0.5"):
                 assert seats._seat(game(text), key, seconds) is made and made.time == 0.5
 
@@ -727,7 +727,7 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
         (tmp_path / learnt).touch()
     for offer in AGENTS:
         text = {"mnk": "mnk:3x3+need3", "extreme": "extreme"}.get("".join(offer.games[:1]), "ultimate")
-        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1
+        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)) == 1
     assert sum("time=0.5,clock=wall" in text for text in made) == sum("time=" in offer.text for offer in AGENTS) > 2
     assert any(f"path={tmp_path}/ultimate.weights" in text for text in made)
     assert f"table:path={tmp_path}/policies/mnk-3x3+need3" in made

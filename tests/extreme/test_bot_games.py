@@ -493,7 +493,7 @@ def test_hints_mark_a_game_to_its_end_and_the_review_rates_its_moves():
 def visited(directory, owner, **bodies):
     """A browser on a server that keeps shared games in a directory; ``owner["name"]`` uses it, None is a stranger."""
     with answering(Texts(**bodies), directory=directory) as (address, _):
-        part = play_pages.part_of(play_pages.client_at(address), lambda account: owner["name"])
+        part = play_pages.part_of(address, lambda account: owner["name"])
         app = make_application(Shell("Extreme TicTacToe", "", [part]))
         with TestClient(app, base_url="http://here", follow_redirects=False) as client:
             yield Player(client)

@@ -12,9 +12,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
-from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
+from pttt_ooc.arena.pages.page_state import ArenaState, NoAnswerError, UsedState, joined, numbers
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.play.review import put_figures, source_of
 from pttt_ooc.service.wire import Message
@@ -142,7 +141,7 @@ def _lobby(
     typed: dict[str, str] | None = None,
     wrong: str = "",
 ) -> Response:
-    ready = state.arena.ready(game)
+    ready = state.service.ready(game)
     agents = [offer for offer in agents_of(game) if offer.key in ready]
     facts = {"game": game, "agents": agents, "sizes": sizes_of(game), "typed": typed or {}, "wrong": wrong}
     return render(request, "arena/lobby.html", account, **facts)
@@ -164,10 +163,10 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     state.spend(request)
     try:
         table = _begun(fields)
-        if table.agent not in await run_in_threadpool(state.arena.ready, fields["game"]):
+        if table.agent not in await run_in_threadpool(state.service.ready, fields["game"]):
             raise HTTPException(400, f"{table.label} has not been trained here; choose another opponent.")
-        moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
-        await run_in_threadpool(state.arena.position, table.game, moves)
+        moves = await run_in_threadpool(state.service.answered, table.game, [], table.agents, table.seconds)
+        await run_in_threadpool(state.service.position, table.game, moves)
     except (HTTPException, NoAnswerError) as error:
         return await lobby_again(request, state, account, fields, error)
     return RedirectResponse(table.address(moves), 303)
@@ -236,7 +235,8 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     chosen = numbers(fields.get("move", ""))
     if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
-    moves = await run_in_threadpool(state.arena.answered, table.game, table.moves + chosen, table.agents, table.seconds)
+    before = table.moves + chosen
+    moves = await run_in_threadpool(state.service.answered, table.game, before, table.agents, table.seconds)
     address = table.address(moves)
     if not wants_part(request):
         return RedirectResponse(address, 303)
@@ -254,7 +254,7 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
     if table.hint == len(table.moves) and not seen["over"]:
         state.spend(request)
         try:
-            put_figures(seen["boards"], rating := state.arena.rating(table.game, table.moves, hint=True))
+            put_figures(seen["boards"], rating := state.cache.rating(table.game, table.moves, hint=True))
             hint = source_of(rating)
         except NoAnswerError as error:
             hint = str(error)
@@ -264,7 +264,7 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
 
 def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
     """The position of a game; who has lost, won or drawn it cannot resign any more."""
-    seen = state.arena.position(table.game, table.moves)
+    seen = state.service.position(table.game, table.moves)
     return seen, replace(table, resigned=table.resigned and not seen["over"])
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.arena.pages.answerer_client import NoAnswerError
-from pttt_ooc.arena.pages.page_state import UsedState, joined
+from pttt_ooc.arena.pages.page_state import NoAnswerError, UsedState, joined
 from pttt_ooc.arena.pages.play_pages import AskedGame, seen_at
 from pttt_ooc.play.review import all_ratings, put_figures, reviewed
 from pttt_ooc.service.wire import Message
@@ -37,13 +36,13 @@ def review(
 
     def rate(number: int) -> Message:
         state.spend(request)  # each that is not remembered counts as a move, and is a question of its own
-        return state.arena.rating(table.game, table.moves[:number])
+        return state.cache.rating(table.game, table.moves[:number])
 
     try:
-        ratings, why = all_ratings(state.arena.ratings(table.game, table.moves), rate), ""
+        ratings, why = all_ratings(state.cache.ratings(table.game, table.moves), rate), ""
     except NoAnswerError as error:
         ratings, why = [], str(error)
-    seen = whole if ply == last else state.arena.position(table.game, table.moves[:ply])
+    seen = whole if ply == last else state.service.position(table.game, table.moves[:ply])
     if ratings and ply < last:
         put_figures(seen["boards"], ratings[ply], table.moves[ply])
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None

@@ -8,19 +8,20 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme.pages.board_values import boards_of, cell_of, number
-from pttt_ooc.extreme.pages.bot_games_client import AskedBotGames, NoGameError
 from pttt_ooc.extreme.play.moves import move_text, read_move
 from pttt_ooc.extreme.referee import PLAYERS, Cell, Referee
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.play.review import all_ratings, put_figures, reviewed, source_of
+from pttt_ooc.service.stand_in import StandIn
 from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number as form_number
@@ -30,10 +31,17 @@ from pttt_ooc.web.rendering import out_of_date, render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
+if TYPE_CHECKING:
+    from pttt_ooc.arena.solvers.rating_cache import RatingCache
+    from pttt_ooc.extreme.play.games import BotGames
+
 LOBBY = "/extreme/play"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix=LOBBY)
 RATED_PER_HOUR = 20_000
 """Most moves per address and hour that are rated; a whole campus may share one address."""
+
+GAME = "extreme"
+"""The name of the game in the arena, whose agents rate moves."""
 
 SIDES = {"x": "you, as ×", "o": "the bot", "coin": "drawn by a coin"}
 _ANSWER_SECONDS = 60.0  # a kernel may have to be compiled
@@ -45,21 +53,26 @@ Owner = Callable[[Account | None], str | None]
 """The person of an account; None: they must sign in."""
 
 
+class NoGameError(PtttError):
+    """There is no such game, or the rules forbid a move."""
+
+
 @dataclass(frozen=True)
 class PlayPages:
     """The state of the handlers.
 
     Attributes
     ----------
-    games
-        Asks the process that runs the bots.
+    games, cache
+        In the process that runs the bots; a NoGameError says why there is no answer.
     owner
         Who plays.
     rated
         Counts the moves that are rated.
     """
 
-    games: AskedBotGames
+    games: BotGames
+    cache: RatingCache
     owner: Owner
     rated: Throttle = field(default_factory=lambda: Throttle(RATED_PER_HOUR))
 
@@ -74,27 +87,23 @@ class PlayPages:
 UsedPlay = Annotated[PlayPages, state_of("extreme_play")]
 
 
-def part_of(games: AskedBotGames, owner: Owner) -> Part:
-    """The part of the application on which people play."""
+def part_of(address: str, owner: Owner) -> Part:
+    """The part of the application on which people play; the answerer is at `address`."""
+    asked = StandIn(Client(Path(address), _ANSWER_SECONDS), NoGameError)
     return Part(
         name="extreme_play",
         directory=Path(__file__).parent,
         routers=(router,),
         links=(Link(LOBBY, "Play", "Extreme"),),
-        state=PlayPages(games, owner),
+        state=PlayPages(cast("BotGames", asked), cast("RatingCache", asked), owner),
         names={"SIDES": SIDES},
         explain=lambda error: Refusal(404, str(error)) if isinstance(error, NoGameError) else None,
     )
 
 
-def client_at(address: str) -> AskedBotGames:
-    """The client of the answerer at an address."""
-    return AskedBotGames(Client(Path(address), _ANSWER_SECONDS))
-
-
 def parts(address: str) -> list[Part]:
     """The part on one's own machine, whose answerer is at `address`."""
-    return [part_of(client_at(address), lambda account: "here")]
+    return [part_of(address, lambda account: "here")]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -109,9 +118,10 @@ def lobby(request: Request, pages: UsedPlay, account: Signed) -> Response:
 
 def _lobby(request: Request, pages: PlayPages, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     owner = pages.owner(account)
-    known = pages.games.choices(owner) if owner is not None else {"choices": [], "latest": None}
-    facts = {"signed": owner is not None, "typed": typed, "wrong": wrong}
-    return render(request, "extreme_play/play_lobby.html", account, **facts, **known)
+    signed = owner is not None
+    choices, latest = (pages.games.choices(owner), pages.games.latest(owner)) if owner is not None else ([], None)
+    facts = {"signed": signed, "typed": typed, "wrong": wrong, "choices": choices, "latest": latest}
+    return render(request, "extreme_play/play_lobby.html", account, **facts)
 
 
 @router.post("")
@@ -209,7 +219,7 @@ async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
     fields = await own_form(request, shell)
     owner = pages.player(account)
     await run_in_threadpool(pages.games.share, owner, game, "stop" not in fields)
-    latest = (await run_in_threadpool(pages.games.choices, owner))["latest"]
+    latest = await run_in_threadpool(pages.games.latest, owner)
     return RedirectResponse(f"{LOBBY}/{game}" if game == latest else LOBBY, 303)
 
 
@@ -306,7 +316,7 @@ def _render(
     shown, hint = _shown(state, own, ply), ""
     if shown["mine"] and state["hinted"]:
         pages.rated.check(request, "moves have been rated")
-        rating = pages.games.rating([number(*cell) for cell in shown["cells"]], hint=True)
+        rating = pages.cache.rating(GAME, [number(*cell) for cell in shown["cells"]], hint=True)
         put_figures(shown["boards"], rating)
         hint = source_of(rating)
     template = "play_game_part.html" if wants_part(request) else "play_game.html"
@@ -324,9 +334,9 @@ def _review(
 
     def rate(count: int) -> Message:
         pages.rated.check(request, "moves have been rated")
-        return pages.games.rating(moves[:count])
+        return pages.cache.rating(GAME, moves[:count])
 
-    ratings = all_ratings(pages.games.ratings(moves), rate)
+    ratings = all_ratings(pages.cache.ratings(GAME, moves), rate)
     if not shown["now"]:
         put_figures(shown["boards"], ratings[shown["ply"]], moves[shown["ply"]])
     match = state["match"]
