@@ -122,6 +122,20 @@ def render_part(request: Request, template: str, **context: Any) -> str:
     return known[template.partition("/")[0]].get_template(template).render({"path": request.url.path, **context})
 
 
+def render_game(
+    request: Request, piece: str, account: Account | None, name: str, heading: str, **context: Any
+) -> HTMLResponse:
+    """The piece of a page that changes with a game, for the page's script, or the whole page, with a title.
+
+    Parameters
+    ----------
+    piece
+        The template of the piece; its part has a template ``page.html`` that extends ``web/board_page.html``.
+    """
+    facts = {"piece": piece, "name": name, "heading": heading, **context}
+    return render(request, piece if wants_part(request) else f"{piece.partition('/')[0]}/page.html", account, **facts)
+
+
 def render(request: Request, template: str, account: Account | None, **context: Any) -> HTMLResponse:
     """A page, or a piece of a page, which may have forms.
 

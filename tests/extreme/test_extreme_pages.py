@@ -328,7 +328,7 @@ def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
             continue
         page = client.get(f"/extreme/matches/{played.pairing.name}?ply={ply}").text
         for big in (0, 1):
-            label = re.search(rf'aria-label="Big board {big} after move {ply}: ([^"]*)"', page)[1]
+            label = re.search(rf'aria-label="Big board {big}, after move {ply}: ([^"]*)"', page)[1]
             shown = dict(re.findall(r"(\([01], \d, \d\)), ([xo])", label))
             wanted = {str(cell): mark for cell, mark in game.cells.items() if cell[0] == big}
             assert shown == wanted

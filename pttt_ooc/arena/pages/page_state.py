@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import HTTPException, Request
 
+from pttt_ooc.arena.pages.choices import SIZES, game_text
 from pttt_ooc.errors import PtttError
 from pttt_ooc.service.stand_in import StandIn
 from pttt_ooc.service.wire import Client
@@ -72,3 +73,18 @@ def numbers(text: str) -> list[int]:
 def joined(moves: list[int]) -> str:
     """The moves as a text, for an address or a form."""
     return ",".join(map(str, moves))
+
+
+def chosen_game(fields: dict[str, str]) -> str:
+    """The game in a form; 400 if there is none."""
+    try:
+        return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
+    except KeyError:
+        raise HTTPException(400, "There is no such game here; choose one of the list.") from None
+
+
+def _number(fields: dict[str, str], name: str) -> int:
+    text = fields.get(name, str(SIZES[name]))
+    if not (text.isascii() and text.isdigit() and len(text) <= 2):
+        raise HTTPException(400, f"The number of {name} has to be a whole number.")
+    return int(text)

@@ -15,7 +15,7 @@ from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, shade
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render, render_game
 
 ANSWER_SECONDS = 60.0
 """Seconds to wait for an answer: a kernel may have to be compiled."""
@@ -80,8 +80,11 @@ def replay(
     request: Request, state: UsedState, account: Signed, name: MatchName, game: Number = 0, ply: Number = 0
 ) -> Response:
     """A game of a match, move by move."""
-    template = "arena/replay_part.html" if wants_part(request) else "arena/replay.html"
-    return render(request, template, account, seen=state.archive.replay(name, game, ply))
+    seen = state.archive.replay(name, game, ply)
+    one, other = map(agent_name, seen["agents"])
+    heading = f"{label_of(seen['game'])}: game {seen['number']}"
+    told = f"Game {seen['number']}: {one} against {other}"
+    return render_game(request, "arena/replay_part.html", account, told, heading, seen=seen)
 
 
 @router.get("/standings")

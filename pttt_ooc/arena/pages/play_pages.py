@@ -12,15 +12,23 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
-from pttt_ooc.arena.pages.page_state import ArenaState, NoAnswerError, UsedState, joined, numbers
+from pttt_ooc.arena.pages.choices import (
+    AGENTS,
+    GAMES,
+    SECONDS,
+    agents_of,
+    label_of,
+    sizes_of,
+    takes_time,
+)
+from pttt_ooc.arena.pages.page_state import ArenaState, NoAnswerError, UsedState, chosen_game, joined, numbers
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.play.review import put_figures, source_of
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import number, own_form
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render, render_game, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 LONGEST = 4000
@@ -72,6 +80,16 @@ class AgentGame:
     def offered(self) -> bool:
         """Whether the agent can be played against."""
         return self.agent in _LABELS and self.seconds in SECONDS
+
+    @property
+    def heading(self) -> str:
+        """The game's name for people."""
+        return label_of(self.game)
+
+    @property
+    def name(self) -> str:
+        """Which game it is, for the title of its page."""
+        return f"{self.heading}, against {self.label}"
 
     @property
     def names(self) -> list[tuple[str, str]]:
@@ -247,7 +265,6 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
 
 def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen, table = seen_at(state, table)
-    template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
     addresses = [table.from_move(ply) for ply in range(1, len(table.moves))]  # who goes on there takes moves back
     addresses += [table.address(table.moves)] if table.moves else []
     hint = ""
@@ -259,7 +276,8 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
         except NoAnswerError as error:
             hint = str(error)
     facts = {"table": table, "seen": seen, "back": table.taken_back(seen["made"]), "addresses": addresses}
-    return render(request, template, account, hint=hint, moves=joined(table.moves), **facts)
+    facts |= {"hint": hint, "moves": joined(table.moves)}
+    return render_game(request, "arena/game_part.html", account, table.name, table.heading, **facts)
 
 
 def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
@@ -273,18 +291,3 @@ def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGam
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
     return AgentGame(game[:60], agent, seconds, me, numbers(moves))
-
-
-def chosen_game(fields: dict[str, str]) -> str:
-    """The game in a form; 400 if there is none."""
-    try:
-        return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
-    except KeyError:
-        raise HTTPException(400, "There is no such game here; choose one of the list.") from None
-
-
-def _number(fields: dict[str, str], name: str) -> int:
-    text = fields.get(name, str(SIZES[name]))
-    if not (text.isascii() and text.isdigit() and len(text) <= 2):
-        raise HTTPException(400, f"The number of {name} has to be a whole number.")
-    return int(text)

@@ -12,7 +12,7 @@ from pttt_ooc.arena.pages.play_pages import AskedGame, seen_at
 from pttt_ooc.play.review import all_ratings, put_figures, reviewed
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render_game
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena/play")
 
@@ -47,7 +47,6 @@ def review(
         put_figures(seen["boards"], ratings[ply], table.moves[ply])
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None
     shown = reviewed(whole["made"], ratings, table.me, ply, end)
-    template = "arena/review_part.html" if wants_part(request) else "arena/review.html"
     fields = {**table.settings, "moves": joined(table.moves)}
     facts = {"table": table, "seen": seen, "whole": whole, "review": shown, "fields": fields, "why": why}
-    return render(request, template, account, **facts)
+    return render_game(request, "arena/review_part.html", account, f"Review: {table.name}", table.heading, **facts)

@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, takes_time
-from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, NoAnswerError, UsedState, joined, numbers
-from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game, lobby_again
+from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, NoAnswerError, UsedState, chosen_game, joined, numbers
+from pttt_ooc.arena.pages.play_pages import LONGEST, lobby_again
 from pttt_ooc.service.wire import BusyError, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query

@@ -27,7 +27,7 @@ from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number as form_number
 from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.parts import Link, Part, Refusal, state_of
-from pttt_ooc.web.rendering import out_of_date, render, wants_part
+from pttt_ooc.web.rendering import out_of_date, render, render_game, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pttt_ooc.extreme.play.games import BotGames
 
 LOBBY = "/extreme/play"
+HEADING = "Extreme tic-tac-toe"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix=LOBBY)
 RATED_PER_HOUR = 20_000
 """Most moves per address and hour that are rated; a whole campus may share one address."""
@@ -319,9 +320,9 @@ def _render(
         rating = pages.cache.rating(GAME, [number(*cell) for cell in shown["cells"]], hint=True)
         put_figures(shown["boards"], rating)
         hint = source_of(rating)
-    template = "play_game_part.html" if wants_part(request) else "play_game.html"
     told = {"notice": notice, "hint": hint, "may_stop": may_stop}
-    return render(request, f"extreme_play/{template}", account, **told, **shown)
+    name = f"Against {state['label']}"
+    return render_game(request, "extreme_play/play_game_part.html", account, name, HEADING, **told, **shown)
 
 
 def _review(
@@ -345,5 +346,5 @@ def _review(
         first, second = match["points"]
         end = 0.5 if first == second else float(first > second)
     found = reviewed(shown["moves"], ratings, state["side"], shown["ply"], end)
-    template = "play_review_part.html" if wants_part(request) else "play_review.html"
-    return render(request, f"extreme_play/{template}", account, review=found, **shown)
+    name = f"Review: against {state['label']}"
+    return render_game(request, "extreme_play/play_review_part.html", account, name, HEADING, review=found, **shown)
