@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
@@ -50,6 +50,7 @@ State = dict[str, Any]
 """A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 GameNumber = Annotated[str, PathParameter(pattern=r"^[0-9a-f]{16}$")]
+Act = Literal["hint", "leave", "resignation"]
 Owner = Callable[[Account | None], str | None]
 """The person of an account; None: they must sign in."""
 
@@ -197,23 +198,6 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 4
 
 
-@router.post("/{game}/hint")
-async def hint(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
-    """Show the value of the best move that is found; the game says from then on that it had a hint."""
-    fields = await own_form(request, shell)
-    ply = form_number(fields, "ply", 10**6, "The form does not say when the hint was asked.")
-    await run_in_threadpool(pages.games.hint, pages.player(account), game, ply)
-    return RedirectResponse(f"{LOBBY}/{game}", 303)
-
-
-@router.post("/{game}/resignation")
-async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
-    """Resign, which the log says."""
-    await own_form(request, shell)
-    await run_in_threadpool(pages.games.resign, pages.player(account), game)
-    return RedirectResponse(f"{LOBBY}/{game}", 303)
-
-
 @router.post("/{game}/share")
 async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
     """Make a finished game's link for everybody, or take it back."""
@@ -232,12 +216,19 @@ def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNu
     return _render(request, pages, account, state, own=False, ply=ply, may_stop=mine)
 
 
-@router.post("/{game}/leave")
-async def leave(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
-    """End a game without a result."""
-    await own_form(request, shell)
-    await run_in_threadpool(pages.games.leave, pages.player(account), game)
-    return RedirectResponse(LOBBY, 303)
+@router.post("/{game}/{act}")
+async def act(
+    request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber, act: Act
+) -> Response:
+    """Resign, which the log says; have the value of a best move shown, which marks the game; or end it for nothing."""
+    fields = await own_form(request, shell)
+    owner = pages.player(account)
+    if act == "hint":
+        ply = form_number(fields, "ply", 10**6, "The form does not say when the hint was asked.")
+        await run_in_threadpool(pages.games.hint, owner, game, ply)
+    else:
+        await run_in_threadpool(pages.games.resign if act == "resignation" else pages.games.leave, owner, game)
+    return RedirectResponse(LOBBY if act == "leave" else f"{LOBBY}/{game}", 303)
 
 
 @router.get("/{game}/log")
