@@ -14,6 +14,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme.pages.board_values import boards_of, cell_of, number
@@ -50,6 +51,8 @@ State = dict[str, Any]
 """A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 GameNumber = Annotated[str, PathParameter(pattern=r"^[0-9a-f]{16}$")]
+_Line = Annotated[int, Field(strict=True, ge=0, le=8)]
+_CELLS: TypeAdapter[list[Cell]] = TypeAdapter(list[tuple[Annotated[_Line, Field(le=1)], _Line, _Line]])
 Act = Literal["hint", "leave", "resignation"]
 Owner = Callable[[Account | None], str | None]
 """The person of an account; None: they must sign in."""
@@ -146,16 +149,9 @@ async def begin(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 def _opening(text: str) -> list[Cell]:
     """The cells of a text such as ``[[0, 4, 4], [1, 3, 3]]``; 400 if it is none."""
     try:
-        found = json.loads(text[:4000] or "[]")
-        cells = [(big, row, column) for big, row, column in found]
-        if not all(type(one) is int for cell in cells for one in cell):
-            raise ValueError
-        for big, row, column in cells:
-            if not (0 <= big < 2 and 0 <= row < 9 and 0 <= column < 9):
-                raise ValueError
-    except (TypeError, ValueError, RecursionError):
+        return _CELLS.validate_json(text[:4000] or "[]")
+    except ValidationError:
         raise HTTPException(400, "The form holds no moves to go on from; begin another game.") from None
-    return cells
 
 
 @router.get("/{game}")
