@@ -81,7 +81,7 @@ def _static_addresses(directories: Mapping[str, Path]) -> Callable[[str], str]:
 
 
 def _of_part(part: Part) -> jinja2.Environment:
-    made = _environment({part.name: part.directory / "templates"})
+    made = _environment({part.name: part.directory / "templates", **part.templates})
     made.filters.update(part.filters)
     made.globals.update(part.names)
     return made

@@ -150,7 +150,7 @@ def test_no_site_has_the_page(tmp_path):
 
 
 OWN = {
-    "table in a region": 'class="scroll" role="region"',
+    "table": r'<table(?! class="pairs")|class="scroll" role="region"',  # facts about one thing need no region
     "replay": 'class="scrub',
     "evaluation bar": 'class="evaluation',
     "chip": 'class="chip',
@@ -161,8 +161,13 @@ OWN = {
     "empty state": 'class="empty"',
     "card of an action": 'class="action',
 }
-PARTS = ("parts.html", "macros.html", "told.html")
-ROOMS = ("web", "extreme", "arena", "explore", "play")
+PARTS = (
+    "parts.html",
+    "macros.html",
+    "told.html",
+    "api.html",
+)  # a region for each of its tables would be 100 stops of Tab
+ROOMS = ("web", "extreme", "arena", "explore", "play", "smbc", "course")
 
 
 def templates():
@@ -173,7 +178,9 @@ def templates():
 @pytest.mark.parametrize("part", OWN)
 def test_pages_are_made_of_parts(part):
     """No page of these rooms draws a part by itself; and each part is used by a page besides *Parts*."""
-    own = [path.relative_to(PACKAGE).as_posix() for path in templates() if OWN[part] in path.read_text("utf-8")]
+    own = [
+        path.relative_to(PACKAGE).as_posix() for path in templates() if re.search(OWN[part], path.read_text("utf-8"))
+    ]
     assert own == []
 
 
