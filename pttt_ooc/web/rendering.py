@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,6 +40,22 @@ _FILTERS = {
     "iso": filters.iso,
     "size": size,
 }
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """The code of templates, which all applications of a process share."""
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], CodeType | None] = {}
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
 
 
 def environments(parts: Sequence[Part]) -> dict[str, jinja2.Environment]:
@@ -78,6 +95,7 @@ def _environment(directories: dict[str, Path]) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
+        bytecode_cache=_COMPILED,
     )
     made.filters.update(_FILTERS)
     made.globals["query"] = filters.query
