@@ -161,8 +161,8 @@ OWN = {
     "empty state": 'class="empty"',
     "card of an action": 'class="action',
 }
+# On the page of the API, a region for each table would be 100 stops of Tab.
 PARTS = ("parts.html", "macros.html", "told.html", "api.html")
-"""Where parts are drawn; and a page where a region for each of its tables would make a hundred stops of the Tab key."""
 ROOMS = ("web", "extreme", "arena", "explore", "play", "smbc", "course")
 
 
