@@ -49,6 +49,7 @@ AGENTS = (
     Offer("random", "Chance", "random"),
     Offer("tuned", "Tuned alpha-beta", f"tuned:{_CLOCK},slots=262144", _ULTIMATE),
     Offer("strongest", "Tuned alpha-beta, learnt", f"tuned:{_CLOCK},slots=262144,path=shipped", _ULTIMATE),
+    Offer("network", "Tuned alpha-beta, neural network", f"tuned:{_CLOCK},slots=262144,path=network", _ULTIMATE),
     Offer(
         "learnt",
         "Tuned alpha-beta, weights of your own",

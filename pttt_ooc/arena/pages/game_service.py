@@ -12,12 +12,13 @@ from pttt_ooc.arena.agents.base import Agent
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.learning.ultimate import SHIPPED_DIGESTS
 from pttt_ooc.arena.matches.agent_processes import answer
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, Offer, agents_of
 from pttt_ooc.arena.solvers.move_ratings import MoveRater
 
-SHIPPED = "path=shipped"
-"""In the text of an agent with the package's weights, which are for one game."""
+SHIPPED = {"path=shipped": tuple(SHIPPED_DIGESTS), "path=network": ("ultimate",)}
+"""In the text of an agent with the package's weights, and the games for which they were learnt."""
 
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
@@ -75,8 +76,8 @@ class GameService:
         return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
-        if SHIPPED in offer.text:
-            return game_text == "ultimate"  # the rules for which these weights were learnt
+        if (games := _shipped_for(offer)) is not None:
+            return game_text in [game.replace(":", "-") for game in games]
         _, needs, file = offer.text.partition("{directory}/")
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
@@ -158,7 +159,7 @@ class GameService:
         offer = next((offer for offer in AGENTS if offer.key == key), None)
         if offer is None or seconds not in SECONDS:
             raise ArenaError("There is no such opponent here; choose one of the list.")
-        other_rules = SHIPPED in offer.text and rules.text != "ultimate"
+        other_rules = rules.text not in (_shipped_for(offer) or (rules.text,))
         if other_rules or (offer.games and rules.name not in offer.games):
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
@@ -172,3 +173,8 @@ class GameService:
             self._seated[rules.text, text] = player
         self._seated.move_to_end((rules.text, text))
         return self._seated[rules.text, text]
+
+
+def _shipped_for(offer: Offer) -> tuple[str, ...] | None:
+    """The games for which an agent's weights in the package were learnt; None if it has none."""
+    return next((games for option, games in SHIPPED.items() if option in offer.text), None)
