@@ -3,7 +3,7 @@
 ``python -m benchmarks.ladder run GAME AGENT --seconds 10`` lets a learner learn, scores it and adds a line to
 ``docs/records/ladder.jsonl``.  ``plan`` does so for all rows of ``benchmarks/ladder.yaml`` that are not there yet; it
 may be killed and started again.  ``write`` makes ``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines
-again, with the recorded number of iterations, and compares them.
+again, with the recorded number of iterations, and compares them; ``check --sample 8 --seed 1`` draws eight of them.
 
 An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import random
 import shlex
 import shutil
 import sys
@@ -144,6 +145,12 @@ def again(row: Record, data: Path) -> list[str]:
         if abs(new[key] - row[key]) > SAME:
             wrong.append(f"{key} {new[key]!r}, not {row[key]!r}")
     return [f"{row['game']}, {row['agent']}, seed {row['seed']}: {text}" for text in wrong]
+
+
+def drawn(rows: Sequence[Record], number: int, seed: int) -> list[Record]:
+    """Some rows by lot, in their order; all, if there are no more."""
+    chosen = random.Random(seed).sample(range(len(rows)), min(number, len(rows)))
+    return [rows[k] for k in sorted(chosen)]
 
 
 def read(path: Path = RECORDS) -> list[Record]:
@@ -286,6 +293,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check = commands.add_parser("check", help="make agents again, and compare")
     check.add_argument("--game")
     check.add_argument("--agent")
+    check.add_argument("--sample", type=int, metavar="N", help="only N of these rows, by lot")
+    check.add_argument("--seed", type=int, default=0, help="of the lot")
     options = parser.parse_args(arguments)
     if options.command == "run":
         settings = {name: json.loads(value) for name, _, value in (text.partition("=") for text in options.set)}
@@ -305,6 +314,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for row in read(options.records)
             if options.game in (None, row["game"]) and options.agent in (None, row["agent"])
         ]
+        if options.sample is not None:
+            rows = drawn(rows, options.sample, options.seed)
+            print(*(f"{row['game']} {row['agent']} {row['seed']}" for row in rows), sep="\n")
         wrong = [text for row in rows for text in again(row, options.data)]
         print("\n".join(wrong) or f"{len(rows)} rows are as recorded.")
         sys.exit(bool(wrong))

@@ -52,8 +52,8 @@ def _attempt(one: Visitor) -> None:
 
 def _infoset(one: Visitor) -> None:
     one.click('.card a[href="/explore"]')
-    for piece in ('[data-square="0"]', '[data-outcome="placed"]', '[data-square="4"]', '[data-outcome="failed"]'):
-        one.click(piece)
+    for outcome in ("0 placed", "4 failed"):
+        one.click(f'.action a[aria-label^="{outcome}"]')
     one.page.wait_for_url("**/explore?*at=|0*4.*")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pttt_ooc.rules.game import Game
     from pttt_ooc.solving.regret import Coefficients, Rule
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Names are looked up when they are used: importing the package, as `pttt --help` does, loads nothing.
 _HOMES = {

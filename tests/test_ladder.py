@@ -73,6 +73,22 @@ def test_rows_of_functions_and_settings(tmp_path, capsys):
         run(tmp_path, "run", GAME, "nobody")
 
 
+def test_rows_are_drawn_by_lot(tmp_path, capsys):
+    lots = [tuple(ladder.drawn(range(9), 3, seed)) for seed in range(40)]
+    assert all(len({*lot}) == 3 and list(lot) == sorted(lot) for lot in lots) and len({*lots}) > 20
+    assert lots == [tuple(ladder.drawn(range(9), 3, seed)) for seed in range(40)] and {*sum(lots, ())} == {*range(9)}
+    run(tmp_path, "run", GAME, "uniform")
+    [row] = ladder.read(tmp_path / "rows.jsonl")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row | {"seed": k}) + "\n" for k in range(4)))
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        run(tmp_path, "check", "--sample", 2, "--seed", 5)
+    assert end.value.code == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert lines == [f"{GAME} uniform {r['seed']}" for r in ladder.drawn(ladder.read(tmp_path / "rows.jsonl"), 2, 5)]
+    assert last == "2 rows are as recorded."
+
+
 def row_of(agent, exploitability, seed=0, budget=3.0):
     facts = {"game": "pttt-abrupt", "agent": agent, "settings": {}, "seed": seed, "budget": budget, "iterations": 7}
     return {**facts, "exploitability": exploitability, "digest": f"{agent}{seed}"}

@@ -56,6 +56,13 @@ def test_the_release_reads_the_version_as_it_is(monkeypatch, capsys):
     assert capsys.readouterr().out.strip() == pttt_ooc.__version__
 
 
+def test_the_changelog_begins_with_this_version():
+    number, dev, _ = pttt_ooc.__version__.partition(".dev")
+    first = re.search(r"^## \[([\d.]+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert first[1] == number
+    assert (first[2] == "unreleased") if dev else re.fullmatch(r"\d{4}-\d\d-\d\d", first[2])
+
+
 def test_the_conda_recipe_has_the_dependencies_of_the_project():
     text = (ROOT / "deploy/conda/recipe.yaml").read_text()
     recipe = yaml.safe_load(re.sub(r"\$\{\{ (\w+) \}\}", r"\1", text))

@@ -32,6 +32,8 @@ class Square:
         Whether the last move marked it, or it belongs to the line that won.
     words
         Its name and its mark, for screen readers.
+    name
+        Its coordinates.
     figure
         The value of its move, for people; empty: none.
     best, chosen
@@ -44,6 +46,7 @@ class Square:
     latest: bool
     winning: bool
     words: str
+    name: str
     figure: str = ""
     best: bool = False
     chosen: bool = False
@@ -182,5 +185,5 @@ def _block(owner: str, winning: bool, words: str, rows: list[list[Square]]) -> B
 def _cell(
     move: int, mark: str, name_of: Callable[[int], str], legal: Collection[int], latest: int | None, winning: bool
 ) -> Square:
-    words = f"{name_of(move)}, {_WORDS[mark]}"
-    return Square(move, mark, move in legal, move == latest, winning, words)
+    name = name_of(move)
+    return Square(move, mark, move in legal, move == latest, winning, f"{name}, {_WORDS[mark]}", name)

@@ -196,7 +196,7 @@ def _secret_goals(data: Path, opened: Opened) -> Card:
         record = read_manifest(data / smbc.SOLVED / "solve.json", "solve")
         goal, rounds = int(record["settings"]["winning_score"]), record["rounds"]
         largest = max(float(one["exploitability"]) for one in rounds.values())
-        rows = ((f"to {goal}", decimals(float(rounds["0-0"]["value"])), scientific(largest)),)
+        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), scientific(largest)),)
         values = [[float(rounds[f"{a}-{b}"]["value"]) for b in range(goal)] for a in range(goal)]
         label = f"The value of the match at each score up to {goal - 1} : {goal - 1}, for the player who begins a round"
         picture = values_table(values, label)

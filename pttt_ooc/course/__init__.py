@@ -11,10 +11,11 @@ Modules: ``settings``, ``models``, ``database_rows``, ``database`` and ``storage
 ``uploads`` receives files, ``uploads_in_flight`` counts them, ``limits`` says how many a team may submit, ``queue``
 holds what has no verdict, ``worker_process`` is the loop of a worker. ``names``, ``teams`` and ``sessions`` are about
 teams. ``app`` plugs pages into the shell, with ``handlers``, ``context``, ``accounts``, ``health``, ``metrics``.
-For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, ``trends``, ``pages``, ``figures``,
-``caching``, ``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit; ``certificates`` and
-``certificate_pages``: what a team's best strategies are proven to guarantee; ``pairs``: two strategies together;
-``likenesses``: strategies that play alike; ``house``: strategies of the instructors' own. ``code_likeness``: bots and
+For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, ``trends``, ``rankings``, ``pages``,
+``figures``, ``caching``, ``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit;
+``certificates`` and ``certificate_pages``: what a team's best strategies are proven to guarantee; ``pairs``: two
+strategies together; ``likenesses``: strategies that play alike; ``house``: strategies of the instructors' own.
+``code_likeness``: bots and
 agents with the same code. ``aliases`` of teams.
 ``messenger`` sends announcements, by ``mail`` and by ``outgoing`` requests. ``serve`` starts ``webserver`` and
 the workers. ``backup``, ``commands``, ``copy_commands``.

@@ -113,7 +113,6 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
         names={
             "opacity": figures.opacity,
             "BASELINE": BASELINE,
-            "STEPS": figures.STEPS,
             "NOISE": NOISE,
             "TIE": TIE,
             "FIGURES": FIGURE_NAMES,

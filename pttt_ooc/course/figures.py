@@ -14,16 +14,6 @@ from pttt_ooc.course.models import Submission
 from pttt_ooc.show import numbers
 from pttt_ooc.show.numbers import NOISE, decimals, gap, interval
 
-STEPS = 5
-"""Shades on either side of the middle of the matrix's scale."""
-
-
-def shade(value: float, middle: float, extent: float) -> int:
-    """Step of the colour scale, from -STEPS to STEPS, of a value that is at most `extent` from the middle."""
-    if extent <= 0:
-        return 0
-    return max(-STEPS, min(STEPS, round((value - middle) / extent * STEPS)))
-
 
 def opacity(probability: float, most: float) -> str:
     """Opacity of a square's colour; the likeliest square has 0.75, as in the report."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -13,20 +11,21 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course import figures, queue, standings, submissions, trends
+from pttt_ooc.course import figures, queue, rankings, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, check_shown, reader, renewed, shown_to
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
-from pttt_ooc.course.names import name_key
+from pttt_ooc.course.rankings import RankedGame, leaderboard_ranking
 from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import from_browser, strategies
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.ranking import Find, Order
 from pttt_ooc.web.rendering import render as render_page
 from pttt_ooc.web.rendering import render_part, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
@@ -35,17 +34,6 @@ Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
 TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
-Order = Annotated[str, Query(max_length=20)]
-Find = Annotated[str, Query(max_length=60)]
-_RECENT = 12
-
-
-@dataclass(frozen=True)
-class RenderedPart:
-    """A rendered part of a page, and the revision of the standings that it shows."""
-
-    revision: str
-    html: Markup
 
 
 def render(request: Request, template: str, team: Team | None, **context: Any) -> HTMLResponse:
@@ -62,8 +50,9 @@ async def leaderboard(
     request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", find: Find = ""
 ) -> Response:
     """The leaderboard; `find`: of the teams in whose names this text is."""
-    part = await _leaderboard(request, grader, team, sort, find)
-    return render(request, "leaderboard.html", team, part=part, handout=grader.handout, sort=sort, find=find)
+    board = RankedGame(grader, team)
+    part, asked = await rankings.leaderboard(request, board, sort, find), leaderboard_ranking(board, sort, find)
+    return render(request, "leaderboard.html", team, part=part, handout=grader.handout, ranking=asked)
 
 
 @router.get("/parts/leaderboard")
@@ -71,76 +60,7 @@ async def leaderboard_part(
     request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", find: Find = "", seen: Seen = ""
 ) -> Response:
     """Its table, if it has changed."""
-    part = await _leaderboard(request, grader, team, sort, find)
-    return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
-
-
-async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str, find: str) -> RenderedPart:
-    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
-    template = "grader/parts/leaderboard.html"
-    if not find.strip():
-        return await _part(
-            request, grader, team, template, lambda: _standings(grader, sort), sort, revision=_live_revision
-        )
-    known = await run_in_threadpool(
-        grader.cache.get, (template, sort), lambda: _live_revision(grader), lambda: _standings(grader, sort)
-    )
-    wanted = name_key(find)
-    rows = [row for row in known["rows"] if wanted in name_key(row.team.name)]
-    shown = {**known, "rows": rows, "find": find.strip()}
-    html = await run_in_threadpool(render_part, request, template, team=team, **shown)
-    return RenderedPart(known["revision"], Markup(html))
-
-
-async def _part(
-    request: Request,
-    grader: Grader,
-    team: Team | None,
-    template: str,
-    make: Callable[[], Shown],
-    *key: str,
-    revision: Callable[[Grader], str] | None = None,
-) -> RenderedPart:
-    """A part that depends on the standings and on who is signed in."""
-    cached = grader.cache.peek((template, *key))
-    if cached is None:
-        current = revision or _revision
-        cached = await run_in_threadpool(grader.cache.get, (template, *key), lambda: current(grader), make)
-    made: dict[int | None, str] = cached.setdefault("made", {})
-    reader = team.id if team else None
-    if reader not in made:
-        made[reader] = await run_in_threadpool(render_part, request, template, team=team, **cached)
-    return RenderedPart(cached["revision"], Markup(made[reader]))
-
-
-def _revision(grader: Grader) -> str:
-    with grader.database.reading() as session:
-        return standings.revision(session)
-
-
-def _live_revision(grader: Grader) -> str:
-    with grader.database.reading() as session:
-        return trends.stamp(standings.revision(session), trends.in_judgement(session, veil(session)))
-
-
-def _standings(grader: Grader, sort: str) -> Shown:
-    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
-    with grader.database.reading() as session:
-        until = veil(session)
-        judged = trends.in_judgement(session, until)
-        revision = trends.stamp(standings.revision(session), judged)
-        rows = standings.leaderboard(session, sort, until)
-        latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
-        recent = [s for s in latest[: _RECENT + 2] if s.team.of_students]
-        changes = trends.changes(session, rows, sort, until)
-    value, texts = grader.game_value(), {}
-    for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
-        found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
-        ranks = {r.team.id: rank for r in rows if (rank := r.rank(column)) is not None}
-        texts[column] = figures.column_of(found, ranks, bounds.interval if bounds else None)
-    context: Shown = {"rows": rows, "sort": sort, "texts": texts, "value": value, "find": "", "judged": judged}
-    context |= {"changes": changes, "curves": trends.curves(latest)}
-    return {**context, "revision": revision, "recent": recent[:_RECENT], "until": until}
+    return (await rankings.leaderboard(request, RankedGame(grader, team), sort, find)).since(seen)
 
 
 @router.get("/matrix")
@@ -148,7 +68,8 @@ async def matrix(
     request: Request, grader: UsedGrader, team: Signed, rows: Order = "team", columns: Order = "team"
 ) -> Response:
     """The head-to-head matrix."""
-    return render(request, "matrix.html", team, part=await _matrix_part(request, grader, rows, columns))
+    part = await rankings.matrix(request, RankedGame(grader, team), rows, columns)
+    return render(request, "matrix.html", team, part=part)
 
 
 @router.get("/parts/matrix")
@@ -156,58 +77,7 @@ async def matrix_part(
     request: Request, grader: UsedGrader, rows: Order = "team", columns: Order = "team", seen: Seen = ""
 ) -> Response:
     """Its table, if it has changed."""
-    part = await _matrix_part(request, grader, rows, columns)
-    return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
-
-
-async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> RenderedPart:
-    return await _part(
-        request, grader, None, "grader/parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
-    )
-
-
-def _matrix(grader: Grader, by_rows: str, by_columns: str) -> Shown:
-    """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side."""
-    with grader.database.reading() as session:
-        revision, until = standings.revision(session), veil(session)
-        found = standings.matrix(session, until)
-    rows = _sorted(found, found.rows, found.columns, by_rows)
-    columns = _sorted(found, found.columns, found.rows, by_columns)
-    known = grader.game_value()
-    middle = sum(known.interval) / 2 if known else 0.0
-    extent = max((abs(v - middle) for v in found.values.values()), default=0.0)
-    shades = {pair: figures.shade(v, middle, extent) for pair, v in found.values.items()}
-    return {
-        "matrix": found,
-        "rows": rows,
-        "columns": columns,
-        "by_rows": by_rows,
-        "by_columns": by_columns,
-        "shades": shades,
-        "middle": middle if known else None,
-        "extent": extent,
-        "revision": revision,
-        "until": until,
-    }
-
-
-def _sorted(m: standings.Matrix, mine: Any, others: Any, by: str) -> list[Submission]:
-    """Best for its own player first."""
-    sign = 1 if mine and mine[0].player == 1 else -1
-
-    def last_if_none(value: float | None, sign: int) -> tuple[bool, float]:
-        return value is None, 0.0 if value is None else sign * value
-
-    if by == "mean":
-        return sorted(mine, key=lambda s: last_if_none(m.mean(s), sign))
-    if by == "exploitability":
-        return sorted(mine, key=lambda s: last_if_none(s.exploitability, 1))
-    for other in others:
-        if by == str(other.team_id):
-            return sorted(
-                mine, key=lambda s: last_if_none(m.value(s, other) if s.player == 0 else m.value(other, s), sign)
-            )
-    return list(mine)
+    return (await rankings.matrix(request, RankedGame(grader, None), rows, columns)).since(seen)
 
 
 # ---------------------------------------------------------------------------------------------

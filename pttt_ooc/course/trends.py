@@ -13,6 +13,7 @@ from pttt_ooc.course import standings
 from pttt_ooc.course.models import UNFINISHED, Submission
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.show.numbers import NOISE, exploitability
+from pttt_ooc.web.ranking import risen
 
 SINCE = 24 * 3600.0
 """Seconds over which changes of ranks are told."""
@@ -48,12 +49,7 @@ def changes(session: Session, rows: Sequence[standings.Standing], sort: str, unt
     column = "sum" if sort == "team" else sort
     then = min(until or float("inf"), time.time() - SINCE)
     before = {row.team.id: row.rank(column) for row in standings.leaderboard(session, column, then)}
-    found: dict[int, int] = {}
-    for row in rows:
-        now, former = row.rank(column), before.get(row.team.id)
-        if now is not None and former is not None and now != former:
-            found[row.team.id] = former - now
-    return found
+    return risen({row.team.id: row.rank(column) for row in rows}, before)
 
 
 def in_judgement(session: Session, until: float | None) -> dict[int, str]:

@@ -1,25 +1,23 @@
-"""The answers about strategies, as JSON values."""
+"""The answers about strategies, as JSON values: of a game whose infosets are listed, or of plans where they are not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.flow import flow_of
-from pttt_ooc.explore.json_values import around, flow_record, infoset_record, known
+from pttt_ooc.explore.pairs import ListedPair, infoset_record, known, pair_record, plain
 from pttt_ooc.explore.profiles import Profiles
-from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
-from pttt_ooc.questions.continuations import following
-from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.questions.profile import PreparedProfile
-from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.infoset_text import attempts_of
+from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
@@ -27,6 +25,7 @@ from pttt_ooc.stages.compilation import ensure_compiled
 
 if TYPE_CHECKING:
     from pttt_ooc.products.equilibrium import Support
+    from pttt_ooc.questions.plan_pair import PlanPair
 
 BUDGET = 8_000_000_000
 """Most bytes of all profiles on disk."""
@@ -35,8 +34,99 @@ _BOARDS = 6
 _FLOWS = 32  # of pairs of strategies and players
 
 
-class StrategyAnswers(AnswersByKind):
-    """Answers questions about strategies of one game.
+class PairAnswers(AnswersByKind):
+    """Answers questions about pairs of strategies of one game; where a ``pair`` comes from is told by a subclass."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._flows: dict[tuple[str, int], list[list[Message]]] = {}
+        of_pair = {"facts": _facts, "row": _row, "flow": self._flow, "drawn": self._drawn}
+        by_kind: dict[str, Callable[[Message], Message]] = {
+            "infoset": self._infoset,
+            "mistakes": self._mistakes,
+            "differences": self._differences,
+            **{kind: partial(self._told, tell) for kind, tell in of_pair.items()},
+        }
+        super().__init__(by_kind)
+
+    def pair(self, records: Sequence[Message]) -> ListedPair | PlanPair | Message:
+        """A pair of strategies, or how far its preparation is."""
+        raise NotImplementedError
+
+    def _told(self, tell: Callable[[ListedPair | PlanPair, Message], Message], question: Message) -> Message:
+        pair = self.pair(question["pair"])
+        return {"preparing": pair} if isinstance(pair, dict) else tell(pair, question)
+
+    def _infoset(self, question: Message) -> Message:
+        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``.
+
+        Also how likely the attempts on the way are; and, if there is ``other``, an infoset of the other player, what
+        that player does there.
+        """
+        player, other = question["player"], question.get("other")
+        infoset, pair = known(self.game, player, question["infoset"]), self.pair(question["pair"])
+        if isinstance(pair, dict):
+            return {"infoset": infoset, "preparing": pair}
+        attempts = attempts_of(infoset)
+        steps = range(len(self.game.setup[player]), len(attempts))
+        return {
+            "infoset": infoset,
+            "facts": pair_record(pair),
+            "equilibria": self._equilibria(player, infoset),
+            "path": [float(pair.row(player, infoset_text(attempts[:n]))[attempts[n][0]]) for n in steps],
+            "other_row": pair.row(1 - player, known(self.game, 1 - player, other)).tolist() if other else None,
+            **infoset_record(pair, player, infoset, question["square"], bool(question.get("merged")), _BOARDS),
+        }
+
+    def _equilibria(self, player: int, infoset: str) -> Message | None:
+        """What some equilibrium plays at an infoset; None if it is not known."""
+        return None
+
+    def _flow(self, pair: ListedPair | PlanPair, question: Message) -> Message:
+        """Where the probability of a ``pair`` flows over the first attempts of ``player``; it is kept for later."""
+        player = question["player"]
+        key = json.dumps(question["pair"], sort_keys=True), player
+        if key not in self._flows:
+            root = pair.numbers(player, first_infoset(self.game, player)).joint_reach
+            levels = flow_of(self.game, player, partial(pair.row, player), partial(pair.following, player), root)
+            self._flows[key] = [[plain(vars(one)) for one in level] for level in levels]
+            while len(self._flows) > _FLOWS:
+                del self._flows[next(iter(self._flows))]
+        return {"levels": self._flows[key]}
+
+    def _drawn(self, pair: ListedPair | PlanPair, question: Message) -> Message:
+        """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
+        if not isinstance(pair, ListedPair):
+            raise StoreError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
+        player = question["player"]
+        return {"drawn": pair.drawn(player, known(self.game, player, question["infoset"]), question["number"])}
+
+    def _mistakes(self, question: Message) -> Message:
+        """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
+        raise self._unlisted()
+
+    def _differences(self, question: Message) -> Message:
+        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
+        raise self._unlisted()
+
+    def _unlisted(self) -> StoreError:
+        return StoreError(
+            f"The infosets of {self.game.name} are not listed, so that nothing is summed over all of them."
+        )
+
+
+def _facts(pair: ListedPair | PlanPair, question: Message) -> Message:
+    """Value and best responses of a ``pair``."""
+    return {"facts": pair_record(pair)}
+
+
+def _row(pair: ListedPair | PlanPair, question: Message) -> Message:
+    """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
+    return {"row": pair.row(question["player"], question["infoset"]).tolist()}
+
+
+class StrategyAnswers(PairAnswers):
+    """Answers about strategies whose infosets are listed: they are prepared first.
 
     Parameters
     ----------
@@ -49,40 +139,19 @@ class StrategyAnswers(AnswersByKind):
     """
 
     def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
-        self.game = named_game(game)
+        super().__init__(named_game(game))
         self.profiles = Profiles(directory, game, indices, budget)
         self._structure = indices / game / "full"
         self._support: Support | None = None
-        self._flows: dict[tuple[str, int], list[list[Message]]] = {}
-        by_kind: dict[str, Callable[[Message], Message]] = {
-            "infoset": self._infoset,
-            "facts": self._facts,
-            "row": self._row,
-            "flow": self._flow,
-            "drawn": self._drawn,
-            "mistakes": self._mistakes,
-            "differences": self._differences,
-        }
-        super().__init__(by_kind)
 
     def close(self) -> None:
         """Stop all work."""
         self.profiles.close()
 
-    def _infoset(self, question: Message) -> Message:
-        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``.
-
-        If there is ``other``, an infoset of the other player, also what that player does there.
-        """
-        player = question["player"]
-        infoset = known(self.game, player, question["infoset"])
-        pair = self.profiles.find(question["pair"])
-        if not isinstance(pair, PreparedProfile):
-            return {"infoset": infoset, "preparing": pair}
-        told = _merged if question.get("merged") else _alone
-        facts = {"facts": _facts(pair), "equilibria": self._equilibria(player, infoset)}
-        facts |= around(self.game, question, infoset, lambda who, text: row_at(pair.strategies[who], text).tolist())
-        return {"infoset": infoset, **facts, **told(pair, player, infoset, question["square"])}
+    def pair(self, records: Sequence[Message]) -> ListedPair | Message:
+        """A prepared pair, or how far its preparation is."""
+        found = self.profiles.find(records)
+        return ListedPair(found) if isinstance(found, PreparedProfile) else found
 
     def _equilibria(self, player: int, infoset: str) -> Message | None:
         """What some equilibrium plays at an infoset; None if it is not known: `pttt equilibria` finds it."""
@@ -96,75 +165,31 @@ class StrategyAnswers(AnswersByKind):
         squares = self._support.played(player, attempts)
         return {"met": squares is not None, "squares": squares or []}
 
-    def _facts(self, question: Message) -> Message:
-        """Value and best responses of a ``pair``."""
-        pair = self.profiles.find(question["pair"])
-        return {"facts": _facts(pair)} if isinstance(pair, PreparedProfile) else {"preparing": pair}
-
-    def _row(self, question: Message) -> Message:
-        """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
-        pair = self.profiles.find(question["pair"])
-        if not isinstance(pair, PreparedProfile):
-            return {"preparing": pair}
-        return {"row": row_at(pair.strategies[question["player"]], question["infoset"]).tolist()}
-
-    def _flow(self, question: Message) -> Message:
-        """Where the probability of a ``pair`` flows over the first attempts of ``player``; it is kept for later."""
-        pair, player = self.profiles.find(question["pair"]), question["player"]
-        if not isinstance(pair, PreparedProfile):
-            return {"preparing": pair}
-        key = self.profiles.key(question["pair"]), player
-        if key not in self._flows:
-            root = numbers(pair, player, first_infoset(self.game, player)).joint_reach
-            rows, ways = partial(row_at, pair.strategies[player]), partial(following, pair, player)
-            self._flows[key] = flow_record(flow_of(self.game, player, rows, ways, root))
-            while len(self._flows) > _FLOWS:
-                del self._flows[next(iter(self._flows))]
-        return {"levels": self._flows[key]}
-
-    def _drawn(self, question: Message) -> Message:
-        """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
-        pair = self.profiles.find(question["pair"])
-        if not isinstance(pair, PreparedProfile):
-            return {"preparing": pair}
-        player, infoset = question["player"], known(self.game, question["player"], question["infoset"])
-        return {"drawn": drawn_infoset(pair.index, pair.strategies[1 - player], player, infoset, question["number"])}
-
     def _mistakes(self, question: Message) -> Message:
-        """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
         return self.profiles.find_mistakes(
             question["player"], question["strategy"], question["equilibrium"], question["game_value"]
         )
 
     def _differences(self, question: Message) -> Message:
-        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
         return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
 
 
-def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
-    facts = numbers(profile, player, infoset)
-    ways = following(profile, player, infoset)  # of all squares: that takes no longer than of one
-    believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
-    chosen = [way for way in ways if way.square == square]
-    return infoset_record((infoset,), tuple((legal,) for legal in facts.legal), facts, believed, chosen, ways)
+class PlanAnswers(PairAnswers):
+    """Answers from one plan of each player, of a game whose infosets are not listed.
 
+    Nothing is prepared.  Mistakes and differences are sums over all infosets, and are refused.
+    """
 
-def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
-    """The infoset together with its mirror images."""
-    legal = square if square in numbers(profile, player, infoset).legal else None
-    result = merged(profile, player, infoset, legal, _BOARDS)
-    return infoset_record(
-        result.images,
-        result.classes,
-        result.numbers,
-        result.beliefs,
-        result.outcomes,
-    )
+    def __init__(self, plans: PlanPair) -> None:
+        super().__init__(plans.game)
+        self._pairs: dict[tuple[int, ...], PlanPair] = {(): plans}  # by the players who reply
 
-
-def _facts(profile: PreparedProfile) -> Message:
-    evaluation = profile.evaluation
-    return {"value": evaluation.value, "best_responses": [evaluation.best_response_0, evaluation.best_response_1]}
+    def pair(self, records: Sequence[Message]) -> PlanPair:
+        """The plans, or best responses in their places."""
+        replying = tuple(player for player, one in enumerate(records) if one.get("best"))
+        if replying not in self._pairs:
+            self._pairs[replying] = self._pairs[()].with_reply(*replying)
+        return self._pairs[replying]
 
 
 @contextmanager
@@ -174,3 +199,16 @@ def answerer(directory: str, game: str, indices: str) -> Iterator[StrategyAnswer
     warm_up()
     with closing(StrategyAnswers(Path(directory), game, Path(indices))) as answering:
         yield answering
+
+
+@contextmanager
+def plan_answerer(store: str) -> Iterator[PlanAnswers]:
+    """The answers about the plan in a Zarr group; kernels are compiled before the first question."""
+    from pttt_ooc.library.plan_reader import read_plan_pair  # strategies that are listed need no Zarr
+    from pttt_ooc.library.strategy_names import named_strategy
+
+    ensure_compiled()
+    plans = read_plan_pair(named_strategy(store, 0, plans=True))
+    answering = PlanAnswers(plans)
+    _ = plans.value, plans.best_responses
+    yield answering

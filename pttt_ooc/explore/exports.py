@@ -12,11 +12,9 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from pttt_ooc.explore.address import Address
-from pttt_ooc.explore.boards import SIZE, BoardSquare, Layer
-from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.inspection import AskedPage, Look, look
+from pttt_ooc.explore.boards import OURS, SIZE, THEIRS, BoardSquare, Layer
+from pttt_ooc.explore.explorer import AskedPage, Look, UsedExplorer, look
 from pttt_ooc.explore.pages import answered
-from pttt_ooc.explore.scales import OURS, THEIRS
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import DIGITS
 from pttt_ooc.web.accounts import Signed

@@ -11,9 +11,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore.address import MAP, Address
-from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.inspection import AskedPage, chosen_pair, records
-from pttt_ooc.explore.scales import PROBABILITY
+from pttt_ooc.explore.boards import PROBABILITY
+from pttt_ooc.explore.explorer import AskedPage, UsedExplorer, chosen_pair, records
 from pttt_ooc.service.wire import RefusedError
 from pttt_ooc.show.numbers import probability
 from pttt_ooc.web.accounts import Signed

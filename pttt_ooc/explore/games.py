@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
-from pttt_ooc.explore.results import FinishedGame, Tally, answered
+from pttt_ooc.explore.results import FinishedGame, Standing, Tally, answered, standing
 from pttt_ooc.explore.review import Choice, choices
 from pttt_ooc.explore.wing import games_file
 from pttt_ooc.play.game_store import GameRow, GameStore
@@ -273,8 +273,8 @@ class Games:
             for row, seat in zip(rows, seats, strict=True)
         ]
 
-    def tallies(self, owner: str) -> list[Tally]:
-        """A person's results against each opponent."""
+    def standings(self, owner: str, against: Opponent | None = None) -> list[Standing]:
+        """A person's results against each opponent, or only `against` one, with the exact expectations."""
         row = StrategyGame
         counts: dict[Opponent, dict[int, int]] = {}
         for key, name, digest, player, result, count in self.store.counted(
@@ -282,7 +282,8 @@ class Games:
         ):
             counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
         tallies = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
-        return sorted(tallies, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
+        tallies.sort(key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
+        return [standing(self.opponents, tally) for tally in tallies if against in (None, tally.opponent)]
 
     def _history(self, row: StrategyGame) -> History:
         return replay(self.game, [DIGITS.index(digit) for digit in row.attempts])

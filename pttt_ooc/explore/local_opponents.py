@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.errors import ConfigError, PlayError
-from pttt_ooc.explore.json_values import beliefs_record, numbers_record
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
+from pttt_ooc.explore.pairs import ListedPair, beliefs_record, numbers_record
 from pttt_ooc.library.plan_reader import read_plan_pair
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.strategy_names import further_of, named_strategy, player_of
@@ -18,19 +18,14 @@ from pttt_ooc.library.structures import data_directory, engine_of, is_big
 from pttt_ooc.library.supports import kept_support
 from pttt_ooc.library.values import best_response
 from pttt_ooc.products.equilibrium import Support
-from pttt_ooc.questions.answers import Beliefs, Numbers, SquareArray
-from pttt_ooc.questions.beliefs import beliefs, drawn_infoset
-from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.mirror_merge import MergedInfoset, merged
 from pttt_ooc.questions.plan_pair import PlanPair
 from pttt_ooc.questions.profile import PreparedProfile, symmetry_of
-from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import value_for
 
 
-class Pair:
-    """Two strategies, one for each player.
+class Pair(ListedPair):
+    """Two named strategies, one for each player, which are prepared at the first question.
 
     Parameters
     ----------
@@ -62,36 +57,6 @@ class Pair:
             names[player] = f"best response to {self.names[1 - player]}"
         pair.strategies, pair.names = (strategies[0], strategies[1]), (names[0], names[1])
         return pair
-
-    @property
-    def best_responses(self) -> tuple[float, float]:
-        """What each player's best response gets."""
-        return self.profile.evaluation.best_response_0, self.profile.evaluation.best_response_1
-
-    @property
-    def value(self) -> float:
-        """What player 0 gets when both follow their strategies."""
-        return self.profile.evaluation.value
-
-    def row(self, player: int, infoset: str) -> SquareArray:
-        """A player's probabilities at an infoset: float64 (squares,)."""
-        return row_at(self.strategies[player], infoset)
-
-    def numbers(self, player: int, infoset: str) -> Numbers:
-        """See :func:`pttt_ooc.questions.infoset.numbers`."""
-        return numbers(self.profile, player, infoset)
-
-    def beliefs(self, player: int, infoset: str, boards: int = 10) -> Beliefs:
-        """See :func:`pttt_ooc.questions.beliefs.beliefs`."""
-        return beliefs(self.profile.index, self.profile.strategies[1 - player], player, infoset, boards)
-
-    def drawn(self, player: int, infoset: str, number: float) -> str:
-        """See :func:`pttt_ooc.questions.beliefs.drawn_infoset`."""
-        return drawn_infoset(self.profile.index, self.strategies[1 - player], player, infoset, number)
-
-    def merged(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
-        """See :func:`pttt_ooc.questions.mirror_merge.merged`."""
-        return merged(self.profile, player, infoset, square, boards)
 
     @cached_property
     def support(self) -> Support | None:

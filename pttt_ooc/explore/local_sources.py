@@ -8,8 +8,7 @@ from pathlib import Path
 
 from pttt_ooc.disk.files import digest
 from pttt_ooc.errors import StrategyFileError
-from pttt_ooc.explore.solver_runs import with_run
-from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.explore.wing import pages
 from pttt_ooc.library.strategy_names import further_of, games_of_shape, named_strategy, only_plan
 from pttt_ooc.products.tensor_reader import tensor_header

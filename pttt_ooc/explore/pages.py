@@ -12,15 +12,14 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import LAYERS, PATH, Address
 from pttt_ooc.explore.curves import run_of
-from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.inspection import AskedPage, Look, look
+from pttt_ooc.explore.explorer import AskedPage, Look, UsedExplorer, look
 from pttt_ooc.rules.catalogue import described
 from pttt_ooc.rules.game import Game
-from pttt_ooc.rules.infoset_text import attempts_of
+from pttt_ooc.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.wire import Message
 from pttt_ooc.show.boards import attempts_sentence, unknown_support
-from pttt_ooc.show.numbers import value_for
+from pttt_ooc.show.numbers import probability, share, value_for
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
@@ -57,10 +56,10 @@ def _page(request: Request, account: Account | None, game: Game, view: Look) -> 
     context |= {"failed": view.failed, "waiting": view.waiting, "games": _games(request)}
     context["run"] = run_of((view.latest[address.player], view.latest[address.opponent]), address)
     context |= {"typed": view.typed, "layers": LAYERS, "scale": boards.SCALES.get(address.layer), "back": None}
-    if not view.failed and (view.typed or not view.impossible):
-        context |= _place(game, address, view.answers)
     if view.answers:
         context |= answered(game, address, view.answers)
+    if not view.failed and (view.typed or not view.impossible):
+        context |= _place(game, address, view.answers, context.get("square"))
     return _render(request, account, **context)
 
 
@@ -82,14 +81,26 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
 # Contents of a page
 
 
-def _place(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
-    """The infosets on the way to an infoset, its mirror images, and the player's attempts."""
+def _place(game: Game, address: Address, answers: Sequence[Message], square: int | None) -> Shown:
+    """The infosets on the way to an infoset, as cards, its mirror images, and the player's attempts."""
     setup = len(game.setup[address.player])
     attempts = attempts_of(address.at)[setup:]
-    path: Sequence[float | None] = answers[0]["path"] if answers else [None] * len(attempts)
+    likely: Sequence[float | None] = answers[0]["path"] if answers else [None] * len(attempts)
     texts = [address.at[: 2 * (setup + n) + 1] for n in range(len(attempts) + 1)]
+    walked: list[Shown] = [
+        {
+            "title": text,
+            "address": address.place(text),
+            "facts": [f"{DIGITS[one]} {'placed' if placed else 'failed'}", *([] if p is None else [probability(p)])],
+            "kind": "never" if p == 0 else "",
+        }
+        for text, (one, placed), p in zip(texts, attempts, likely, strict=False)
+    ]
+    now = "to move" if square is None else f"{DIGITS[square]} …"
+    walked.append({"title": address.at, "facts": [now], "kind": "here"})
+    walked[0]["title"] = "start"
     return {
-        "cards": [(text, address.place(text), *made, p) for text, made, p in zip(texts, attempts, path, strict=False)],
+        "walked": walked,
         "back": address.place(texts[-2]) if attempts else None,
         "done": attempts_sentence(address.at, setup),
         "mirrored": [(text, address.place(text)) for text in boards.mirror_images(game, address.at)],
@@ -102,7 +113,7 @@ def answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
     believed = answer["beliefs"]
     classes: list[list[int]] = answer["classes"]
     first = {square: one[0] for one in classes for square in one}
-    ways = sorted(answer["ways"], key=lambda way: not way["placed"])
+    rows = [_row(answers, one) for one in classes]
     other = address.other or first_infoset(game, address.opponent)
     after = {(one, placed): (p, text and address.place(text)) for one, placed, p, text in answer["after"]}
     return {
@@ -111,11 +122,15 @@ def answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
         "drawn": boards.strategy_board(game, address.player, address.at, answers, address.layer),
         "equilibria": answer["equilibria"],
         "unknown_support": unknown_support(game),
-        "rows": [_row(answers, one, after) for one in classes],
+        "rows": rows,
+        "attempts": [_attempt(row, after) for row in rows],
         "choices": {square: address.place(address.at, first[square]) for square in answer["numbers"]["legal"]},
         "square": first.get(address.square) if address.square is not None else None,
         "images": answer["images"],
-        "ways": [(way, address.place(way["infoset"])) for way in ways],
+        "outcomes": [
+            _outcome(address, way, not nth)
+            for nth, way in enumerate(sorted(answer["ways"], key=lambda way: not way["placed"]))
+        ],
         "beliefs": believed,
         "belief_board": boards.belief_board(game, address.player, address.at, believed["marks"]),
         "other_at": other,
@@ -132,20 +147,50 @@ def _facts(address: Address, facts: Message) -> Shown:
     return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
 
 
-def _row(answers: Sequence[Message], squares: Sequence[int], after: Mapping[tuple[int, bool], Outcome]) -> Shown:
-    """The numbers of one attempt, or of attempts that mirror each other, and where it leads."""
+def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
+    """The numbers of one attempt, or of attempts that mirror each other."""
     facts, square = answers[0]["numbers"], squares[0]
     row = {name: facts[name][square] for name in ("action_values", "best_action_values", "regrets", "fails")}
     sums = [sum(answer["numbers"]["probabilities"][one] for one in squares) for answer in answers]
-    best, most, fails = row["best_action_values"], facts["best_value"], row["fails"]
+    best, most = row["best_action_values"], facts["best_value"]
+    is_best = best is not None and most is not None and best >= most - _ROUNDING
+    return {"squares": squares, "probabilities": sums[0], "beside": sums[-1], "is_best": is_best, **row}
+
+
+def _attempt(row: Shown, after: Mapping[tuple[int, bool], Outcome]) -> Shown:
+    """The card of an attempt, which leads to both outcomes."""
+    square, fails, p = row["squares"][0], row["fails"], row["probabilities"]
     told = after if any(one == square for one, _ in after) else {}
     other = (None, None) if told or fails is None else (1 - fails, None)
-    ways = [("placed", *told.get((square, True), other)), ("fails", *told.get((square, False), (fails, None)))]
+    ways = [("placed", *told.get((square, True), other)), ("failed", *told.get((square, False), (fails, None)))]
+    texts = [(word, f"{word} {share(chance)}" if chance is not None else word, to) for word, chance, to in ways]
     return {
-        "squares": squares,
-        "probabilities": sums[0],
-        "beside": sums[-1],
-        "is_best": best is not None and most is not None and best >= most - _ROUNDING,
-        "after": ways,
-        **row,
+        "title": ", ".join(DIGITS[one] for one in row["squares"]),
+        "figure": share(p),
+        "share": p,
+        "ways": [{"text": text, "address": to, "label": f"{DIGITS[square]} {text}"} for _, text, to in texts],
+        "kind": "best" if row["is_best"] else "never" if not p else "",
     }
+
+
+def _outcome(address: Address, way: Message, first: bool) -> Shown:
+    """The card of an outcome of the chosen attempt; `first`: it gets the focus."""
+    word, p, over = "placed" if way["placed"] else "failed", way["probability"], not way["decides"]
+    return {
+        "title": word,
+        "address": None if over else address.place(way["infoset"]),
+        "figure": "possible" if p is None else probability(p),
+        "facts": [told] if (told := _ends(way, address.player)) else [],
+        "more": {"data-outcome": word} | ({"data-focus": ""} if first else {}),
+    }
+
+
+def _ends(way: Message, me: int) -> str:
+    """How a game ends after an outcome, before the player's next turn."""
+    p, over = way["probability"], not way["decides"]
+    if not p:
+        return "never against this opponent" if p is not None else "the game is over" if over else ""
+    ends = [(f"player {me} wins", way["wins"]), ("a draw", way["draws"]), (f"player {me} loses", way["loses"])]
+    told = [f"{end}{f' with probability {probability(q)}' * (not over or q < 1)}" for end, q in ends if q > 0]
+    how = "the game is over: " if over else "the game ends before the next turn: " if told else ""
+    return how + ", ".join(told)

@@ -10,11 +10,11 @@ from fastapi import APIRouter
 from pydantic import TypeAdapter
 
 from pttt_ooc.config import MOST_REPLIED_SQUARES
-from pttt_ooc.explore import api, differences, exports, flow_map, pages, play
-from pttt_ooc.explore.answerer_client import AskedOpponents
+from pttt_ooc.explore import api, exports, flow_map, losses, pages, play
+from pttt_ooc.explore.boards import LOSS
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.scales import LOSS
+from pttt_ooc.explore.opponents import AskedOpponents
 from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.infoset_text import DIGITS
@@ -31,7 +31,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
     return Part(
         name="explore",
         directory=Path(__file__).parent,
-        routers=(pages.router, api.router, differences.router, exports.router, flow_map.router, *routers),
+        routers=(pages.router, api.router, losses.router, exports.router, flow_map.router, *routers),
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability, "share": share},

@@ -16,9 +16,8 @@ from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.play_api import Playing, UsedPlaying
-from pttt_ooc.explore.results import FinishedGame
+from pttt_ooc.explore.results import FinishedGame, Standing
 from pttt_ooc.explore.review import review_of, step_of
-from pttt_ooc.explore.statistics import Standing, standing_against, standings
 from pttt_ooc.play import owners
 from pttt_ooc.play.answers import answer, form_again
 from pttt_ooc.rules.catalogue import described
@@ -68,7 +67,7 @@ def _lobby(request: Request, playing: Playing, account: Account | None, typed: d
         opponents=[(key, next(o.name for o in listed if o.key == key), sorted(sides)) for key, sides in groups.items()],
         under_way=games.listed(owner, finished=False) if owner else [],
         finished=games.listed(owner, finished=True) if owner else [],
-        standings=standings(games, owner) if owner else [],
+        standings=games.standings(owner) if owner else [],
         typed=typed,
         wrong=wrong,
         **_facts(request, games),
@@ -214,7 +213,7 @@ def _page(
     seat = games.seat(owner, id)
     if seat.over:
         played = games.played(owner, id)
-        standing = standing_against(games, owner, played.opponent)
+        standing = next(iter(games.standings(owner, played.opponent)), None)
         return _review(request, games, account, played, step, notice, standing)
     whole = "part" if wants_part(request) else "page"
     facts = {"seat": seat, "notice": notice, "pencil": pencil, **_facts(request, games)}

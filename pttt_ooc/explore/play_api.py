@@ -16,7 +16,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 
-from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.api import WaitOut, waiting
 from pttt_ooc.explore.explorer import GameName
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
@@ -32,8 +32,6 @@ from pttt_ooc.explore.play_schemas import (
     ReviewOut,
 )
 from pttt_ooc.explore.review import review_of, step_of
-from pttt_ooc.explore.schemas import WaitOut
-from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
 from pttt_ooc.web.accounts import known_bearer
 from pttt_ooc.web.forms import own_json
@@ -122,7 +120,7 @@ def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
         opponents=OpponentOut.all_of(list(games.opponents.listed())),
         under_way=[ListedOut.of(one) for one in games.listed(owner, finished=False)] if owner else [],
         finished=[ListedOut.of(one) for one in games.listed(owner, finished=True)] if owner else [],
-        results=[ResultsOut.of(one) for one in standings(games, owner)] if owner else [],
+        results=[ResultsOut.of(one) for one in games.standings(owner)] if owner else [],
     )
 
 

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pttt_ooc.explore.games import ListedGame
 from pttt_ooc.explore.opponents import Opponent
 from pttt_ooc.explore.player_view import Seat
-from pttt_ooc.explore.results import FinishedGame
+from pttt_ooc.explore.results import FinishedGame, Standing
 from pttt_ooc.explore.review import Review, ReviewStep
-from pttt_ooc.explore.statistics import Standing
 from pttt_ooc.rules.play import History, replay
 from pttt_ooc.web.schemas import moment
 

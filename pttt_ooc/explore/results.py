@@ -1,4 +1,4 @@
-"""Drawn attempts, finished games, and tallies of results."""
+"""Drawn attempts, finished games, and results beside the exact expectations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.explore.opponents import Opponent, Opponents
+from pttt_ooc.explore.opponents import Expectation, Opponent, Opponents, PreparingError
 from pttt_ooc.explore.player_view import Seat
 from pttt_ooc.rules.play import History
 
@@ -59,6 +59,30 @@ class Tally:
             return None
         variance = (self.wins + self.losses - self.games * self.mean**2) / (self.games - 1)
         return float((max(0.0, variance) / self.games) ** 0.5)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Results against one opponent, and expected payoffs against it.
+
+    Attributes
+    ----------
+    expectations
+        Exact expected payoffs; empty if the opponent cannot be asked now.
+    """
+
+    tally: Tally
+    expectations: Sequence[Expectation]
+
+
+def standing(opponents: Opponents, tally: Tally) -> Standing:
+    """A person's results, with the exact expectations."""
+    if tally.opponent not in opponents.listed():
+        return Standing(tally, ())
+    try:
+        return Standing(tally, opponents.expectations(tally.opponent))
+    except PreparingError:
+        return Standing(tally, ())
 
 
 def answered(opponents: Opponents, opponent: Opponent, history: History, draw: Callable[[], float]) -> History:

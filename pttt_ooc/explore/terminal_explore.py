@@ -8,8 +8,7 @@ from pathlib import Path
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError, StrategyFileError
 from pttt_ooc.explore.boards import mirror_images
 from pttt_ooc.explore.local_opponents import AnyPair, Pair, pair_of
-from pttt_ooc.explore.solver_runs import with_run
-from pttt_ooc.explore.sources import Source
+from pttt_ooc.explore.sources import Source, with_run
 from pttt_ooc.library.structures import configure
 from pttt_ooc.questions.answers import Numbers, SquareArray
 from pttt_ooc.questions.infoset_parser import checked

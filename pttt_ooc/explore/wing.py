@@ -30,7 +30,7 @@ def answerer(profiles: Path, game: str, structures: Path) -> Call:
 
 def plan_answerer(plan: Path) -> Call:
     """The call of the answerer about a plan of a game whose infosets are not listed."""
-    return "pttt_ooc.explore.plan_answers:answerer", str(plan)
+    return "pttt_ooc.explore.answers:plan_answerer", str(plan)
 
 
 def several(pages: Sequence[Pages]) -> Pages:

@@ -26,7 +26,7 @@ from pttt_ooc.extreme.bot_options import (
     conditions_of,
 )
 from pttt_ooc.extreme.wing import pages
-from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
+from pttt_ooc.options import DATA, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.extreme.bot_process import Conditions
@@ -137,6 +137,7 @@ def play(
         typer.Option(metavar="FILE", help="A file to write the whole game to, as JSON; for --terminal."),
     ] = None,
     force: ForceOption = False,
+    data: DataOption = DATA,
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: BrowserOption = True,
@@ -179,6 +180,7 @@ def play(
             "pttt_ooc.extreme.play.answerer:answerer",
             str(opponent.resolve() if opponent.exists() else opponent),
             facts,
+            str(data.resolve()),
         ),
     )
     served([pages], host, port, PLAY_PAGE if browser else None, home=PLAY_PAGE)

@@ -78,9 +78,9 @@ class Practice:
         known, there = PracticeRecord.read(directory), logged(directory)
         self._next = max([known.next_number if known else 1, *(pairing.pool + 2 for pairing in there)])
         # With another time limit, who forfeited by time begins anew.
-        theirs = known.teams.values() if known and known.time_limit == limit else []
-        self.record = PracticeRecord(directory, limit, self._next, [])
-        self._update(bot for bot in theirs if not bot.ours)
+        there_before = [*known.teams.values()] if known and known.time_limit == limit else []
+        self.record = PracticeRecord(directory, limit, self._next, there_before)
+        self._update(self._theirs())
         self._sweep({pairing.name for pairing in there})
 
     def play_next(
@@ -213,7 +213,9 @@ class Practice:
         """Write down the teams' bots and our own, with the results of the matches that are there."""
         entered = self._league([*theirs, *self._ours])
         current = [match for match in entered.practised() if entered.is_current(match)]
-        self.record = self._league(results(entered.teams.values(), current))
+        before, now = self.record.teams, time.time()
+        found = results(entered.teams.values(), current)
+        self.record = self._league(bot.after(before.get(bot.key), now) for bot in found)
         self.record.write()
 
     def _league(self, bots: Iterable[PracticeBot]) -> PracticeRecord:

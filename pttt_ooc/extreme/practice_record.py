@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ FACTS = "practice.json"
 """The file that marks a directory as a practice league."""
 STAGE = "practice"
 VERSION = 1
+PERIOD, KEPT = 3 * 3600, 57
+"""Seconds between two ratings in the history of a bot, and how many are kept: those of a week and more."""
 _LOG = re.compile(rf"{STAGE}-([1-9]\d*)-(\w+)-(\w+)\.json", re.ASCII)
 
 
@@ -44,6 +46,9 @@ class PracticeBot(Team):
         Its matches, by points.
     forfeits
         How many of those it lost it forfeited.
+    history
+        Pairs of a time, in seconds since 1970, and the rating that it had since, of whatever version, the oldest first:
+        the last one in each period of :data:`PERIOD` seconds in which it changed; at most :data:`KEPT`.
     """
 
     ours: bool = False
@@ -54,11 +59,24 @@ class PracticeBot(Team):
     drawn: int = 0
     lost: int = 0
     forfeits: int = 0
+    history: Sequence[Sequence[float]] = ()
 
     @property
     def matches(self) -> int:
         """All its matches."""
         return self.won + self.drawn + self.lost
+
+    def points_at(self, at: float) -> float | None:
+        """Its rating at a time, as far as :attr:`history` goes back; None if it had none."""
+        return next((points for time, points in reversed(self.history) if time <= at), None)
+
+    def after(self, before: PracticeBot | None, now: float) -> PracticeBot:
+        """The same with a history: that of the bot `before`, and its present rating."""
+        history = [*before.history] if before is not None else []
+        if self.points is None or (history and history[-1][1] == self.points):
+            return replace(self, history=history)
+        same = history and history[-1][0] // PERIOD == now // PERIOD
+        return replace(self, history=[*(history[:-1] if same else history), [round(now), self.points]][-KEPT:])
 
 
 @dataclass(frozen=True)

@@ -108,10 +108,10 @@ class GameStore(Generic[Row]):
         if visitors >= self._most:
             raise PlayError(f"There is no room for more {self._nouns} of people who are not signed in.", 429)
 
-    def begin(self, owner: str, **values: Any) -> Row:
-        """Store a new game."""
+    def begin(self, owner: str, id: str | None = None, **values: Any) -> Row:
+        """Store a new game; `id` is a text that cannot be guessed, if the game has one already."""
         now = time.time()
-        row = self._rows(id=secrets.token_urlsafe(16), owner=owner, started_at=now, changed_at=now, **values)
+        row = self._rows(id=id or secrets.token_urlsafe(16), owner=owner, started_at=now, changed_at=now, **values)
         with self.database.writing() as session:
             session.add(row)
         return row
@@ -146,6 +146,17 @@ class GameStore(Generic[Row]):
             raise PlayError(f"This {self._noun} is not over; it can be shared when it is.")
         with self.database.writing() as session:
             session.execute(update(self._rows).where(self._rows.id == id).values(shared=shared))
+
+    def delete(self, owner: str, id: str) -> None:
+        """Delete a person's game, if there is one."""
+        with self.database.writing() as session:
+            session.execute(delete(self._rows).where(self._rows.id == id, self._rows.owner == owner))
+
+    def keep_latest(self, most: int) -> None:
+        """Delete all games but the latest ones."""
+        latest = select(self._rows.id).order_by(self._rows.started_at.desc(), self._rows.id).limit(most)
+        with self.database.writing() as session:
+            session.execute(delete(self._rows).where(self._rows.id.not_in(latest)))
 
     def has(self, id: str) -> bool:
         """Whether there is such a game, anybody's."""

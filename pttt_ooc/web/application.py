@@ -40,7 +40,7 @@ def make_application(shell: Shell) -> FastAPI:
         if (part.directory / "static").is_dir():
             app.mount(f"/static/{part.name}", StaticFiles(directory=part.directory / "static"))
         for router in part.routers:
-            app.include_router(router)
+            app.router.routes.extend(router.routes)  # include_router would analyse each handler again
     metrics = Metrics(shell)
     _add_own(app, shell, metrics)
     add_refusals(app, shell)
@@ -57,7 +57,7 @@ def make_application(shell: Shell) -> FastAPI:
 def _add_own(app: FastAPI, shell: Shell, metrics: Metrics) -> None:
     """Add the addresses of every application; parts come first."""
     if shell.accounts is not None:
-        app.include_router(accounts.router)
+        app.router.routes.extend(accounts.router.routes)
 
     def add(path: str) -> Callable[..., Callable[..., object]]:
         return app.get(path, include_in_schema=False)

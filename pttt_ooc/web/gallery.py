@@ -42,7 +42,7 @@ def _square(number: int, marks: str, legal: str = "", latest: int = -1, winning:
         "best": False,
         "chosen": False,
     }
-    return {"move": number, "mark": mark, "words": f"{number}, {told}", **facts}
+    return {"move": number, "mark": mark, "words": f"{number}, {told}", "name": name, **facts}
 
 
 def _rated() -> dict[str, object]:
@@ -73,6 +73,12 @@ def _nested(owners: str, opened: str) -> dict[str, object]:
     return {"rows": rows_of_blocks, "columns": 9, "words": "a board of boards of the page Parts"}
 
 
+def _attempt(title: str, share: float, kind: str, address: str) -> dict[str, object]:
+    """The card of an attempt that leads to two outcomes; without an address the game is over."""
+    ways = [{"text": f"{word} 0.5000", "address": address, "label": f"{title} {word}"} for word in ("placed", "failed")]
+    return {"title": title, "figure": f"{share:.4f}", "share": share, "kind": kind, "ways": ways}
+
+
 MOVES = [Move(n % 2, text) for n, text in enumerate(("b2", "a1", "c1", "a3", "a2"))]
 CHANCES = [0.5 + 0.4 * math.sin(n / 5) for n in range(40)]
 CARD = Card(
@@ -100,6 +106,16 @@ FACTS = {
     "cards": [
         CARD,
         replace(CARD, title="Another card", rows=(), links=(), notes=(), miniature=None, command="make solve"),
+    ],
+    "actions": [
+        {"title": "start", "address": PATH, "facts": ["0 placed", "0.2500"]},
+        {"title": "|0*", "address": PATH, "facts": ["4 failed", "0"], "kind": "never"},
+        {"title": "|0*4.", "facts": ["to move"], "kind": "here"},
+    ],
+    "attempts": [
+        _attempt("1", 0.25, "best", PATH),
+        _attempt("2", 0.75, "", ""),
+        _attempt("3", 0.0, "never", PATH),
     ],
     "pictures": {
         "values": miniatures.values_table([[0.5, 0.1, -0.2], [0.9, 0.4, -0.1], [1.0, 0.7, 0.2]], "Values"),

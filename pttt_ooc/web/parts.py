@@ -122,6 +122,8 @@ class Part:
         Its metrics for Prometheus.
     largest_body
         Bytes of the largest request that it reads.
+    templates
+        Folders of further templates, by the first part of their names.
     """
 
     name: str
@@ -135,3 +137,4 @@ class Part:
     explain: Callable[[Exception], Refusal | None] = _nothing
     collectors: Sequence[Collector] = ()
     largest_body: int = 0
+    templates: Mapping[str, Path] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Shell, shell_of
 
 log = logging.getLogger("pttt.web")
+_NOT_SO = ("Nothing can be sent to this address.", "There is no page here: forms and programs send to this address.")
 _BROKEN = "Something went wrong on the server; tell those who run it what you did."
 
 
@@ -26,8 +27,9 @@ def add_refusals(app: FastAPI, shell: Shell) -> None:
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
-        sentence = error.detail if error.detail != "Not Found" else "There is no such page."
-        return _response(request, Refusal(error.status_code, sentence, dict(error.headers or {})))
+        sentence = {404: "There is no such page.", 405: _NOT_SO[request.method == "GET"]}.get(error.status_code, "")
+        told = sentence if error.detail in ("Not Found", "Method Not Allowed") else error.detail
+        return _response(request, Refusal(error.status_code, told, dict(error.headers or {})))
 
     @app.exception_handler(RequestValidationError)
     def malformed(request: Request, error: RequestValidationError) -> Response:

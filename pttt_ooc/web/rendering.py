@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -41,6 +42,22 @@ _FILTERS = {
 }
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """The code of templates, which all applications of a process share."""
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], CodeType | None] = {}
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 def environments(parts: Sequence[Part]) -> dict[str, jinja2.Environment]:
     """The environments of all parts and of the shell, by name."""
     made = {"web": _environment({}), **{part.name: _of_part(part) for part in parts}}
@@ -63,7 +80,7 @@ def _static_addresses(directories: Mapping[str, Path]) -> Callable[[str], str]:
 
 
 def _of_part(part: Part) -> jinja2.Environment:
-    made = _environment({part.name: part.directory / "templates"})
+    made = _environment({part.name: part.directory / "templates", **part.templates})
     made.filters.update(part.filters)
     made.globals.update(part.names)
     return made
@@ -78,6 +95,7 @@ def _environment(directories: dict[str, Path]) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
+        bytecode_cache=_COMPILED,
     )
     made.filters.update(_FILTERS)
     made.globals["query"] = filters.query

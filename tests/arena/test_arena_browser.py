@@ -152,22 +152,40 @@ def test_a_whole_game_by_keyboard(open_page):
     picture(page, "arena-taken-back")
 
 
-def test_a_move_appears_at_once_and_is_taken_back_if_it_is_refused(open_page):
-    page = open_page(GAME + "mnk:3x3%2Bneed3&me=1&moves=0")
+@pytest.mark.parametrize(
+    ("position", "move", "mark"),
+    [
+        ("mnk:3x3%2Bneed3&me=1&moves=0", 4, "○"),
+        ("ultimate&me=0", 40, "×"),
+        ("extreme&me=1&moves=40", 30, "○"),  # sent to the middle of either big board
+        ("infinite:growing%2Bneed5&me=1&moves=1984", 1985, "○"),
+    ],
+)
+def test_a_move_appears_at_once_and_is_put_right_by_a_slow_server(open_page, position, move, mark):
+    page = open_page(f"/arena/play/game?agent=random&seconds=0.1&game={position}")
     arrived(page, "#table")
-    held, cell = [], page.locator("button.cell[value='4']")
+    held, cell, colour = [], page.locator(f"button.cell[value='{move}']"), {"×": "mine", "○": "theirs"}[mark]
     page.route("**/arena/play/game", lambda route: held.append(route))
+    before = page.locator(".planes").inner_html()
     cell.click()
-    sync_api.expect(cell).to_have_text("○")
-    sync_api.expect(cell).to_have_class(re.compile("theirs"))  # the colour of the second player
+    sync_api.expect(cell).to_have_text(mark)
+    sync_api.expect(cell).to_have_class(re.compile(colour))  # the colour of the player
+    page.locator("button.cell:not(.mine, .theirs)").first.click()  # meanwhile a second move is none
+    assert page.locator("button.cell.mine, button.cell.theirs").count() == len(held) == 1
     held.pop().fulfill(status=429, body='<p class="bad">Too many moves.</p>', content_type="text/html")
     sync_api.expect(page.locator("#told")).to_contain_text("Too many moves.")
-    assert cell.inner_html() == "" and "theirs" not in cell.get_attribute("class")
+    assert page.locator(".planes").inner_html() == before
     cell.click()
-    sync_api.expect(cell).to_have_text("○")
+    sync_api.expect(cell).to_have_text(mark)
+    held.pop().abort()
+    sync_api.expect(page.locator("#told")).to_contain_text("The server cannot be reached")
+    assert page.locator(".planes").inner_html() == before
+    cell.click()
+    ply = int(page.locator("#table").get_attribute("data-ply"))
     held.pop().continue_()
-    page.locator('#table[data-ply="3"]').wait_for()
-    sync_api.expect(page.locator(".cell.theirs")).to_have_count(1)
+    page.locator(f'#table:not([data-ply="{ply}"])').wait_for()
+    sync_api.expect(page.locator(f".cell.{colour}")).to_have_count(1)
+    assert [one for one in page.errors if not one.startswith(("Failed to load resource", "htmx:"))] == []
 
 
 def test_the_review_of_a_game_by_keyboard_and_its_accessibility(open_page):

@@ -19,7 +19,7 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.pages import game_service
-from pttt_ooc.arena.pages.choices import AGENTS
+from pttt_ooc.arena.pages.choices import AGENTS, agent_name, game_text
 from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
@@ -58,7 +58,8 @@ def test_a_board_shows_marks_and_legal_moves(text, moves, boards, columns):
     assert [cell.move for cell in cells if cell.latest] == moves[-1:]
     assert len({cell.move for cell in cells}) == len(cells)
     for cell in cells:
-        assert cell.words.startswith(f"{rules.tell_move(cell.move)}, ")
+        assert cell.name == rules.tell_move(cell.move) and cell.words.startswith(f"{cell.name}, ")
+        assert "-" not in cell.name
 
 
 def test_cells_of_nested_boards_lie_where_they_belong():
@@ -229,6 +230,8 @@ def test_a_whole_game_is_played_by_forms_alone(person):
     asked = one_each(person.begin())
     assert asked == {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
     rules, made = game("mnk:3x3+need3"), []
+    begun = person.client.get("/arena/play/game", params=asked).text
+    assert re.findall(r'data-at="(..)"', begun) == [column + row for row in "123" for column in "abc"]
     while not rules.after(made)[1]:
         move = rules.legal(rules.after(made))[-1]
         answer = person.post("/arena/play/game", **{**asked, "moves": ",".join(map(str, made)), "move": move})
@@ -276,6 +279,16 @@ def test_a_game_that_is_over_offers_another_with_the_sides_changed(person):
     same = {key: asked[key] for key in ("game", "agent", "seconds")}
     assert one_each(parse_qs(urlsplit(again).query)) == {**same, "me": "1"}
     assert 'hx-trigger="load, submit"' in person.client.get(again).text  # the agent begins by itself
+
+
+def uncached(seat):
+    """Agents are seated anew."""
+
+    def anew(self, *arguments):
+        self._seated.clear()
+        return seat(self, *arguments)
+
+    return anew
 
 
 ASKED = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
@@ -339,6 +352,16 @@ def test_the_review_of_a_game_rates_its_moves_and_leads_to_the_worst(person):
     assert part.lstrip().startswith('<div id="table"')
 
 
+def test_a_link_outlives_its_agent(person):
+    """A game's address holds its moves: what is finished can be seen and reviewed, and nobody plays on."""
+    asked = {**LOST, "agent": "former", "seconds": "7"}
+    game = person.client.get("/arena/play/game", params=asked).text
+    review = person.client.get("/arena/play/review", params={**asked, "ply": 4}).text
+    assert "The agent has won." in game and "former (not offered any more)" in game and "Play again" not in game
+    assert "you play a2, which lost ½." in review and "Play on from here" not in review
+    assert person.post("/arena/play/game", **asked, move="8").status_code == 400
+
+
 def test_moves_that_are_rated_count_once_against_the_limit_of_an_address(person, monkeypatch):
     spent = []
     monkeypatch.setattr(ArenaState, "spend", lambda state, request: spent.append(request))
@@ -376,22 +399,31 @@ def test_a_hint_is_on_the_board_and_the_game_says_so(person):
     assert person.post("/arena/play/game", **asked, hint="x", move="6").status_code == 400
 
 
-def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch):
-    monkeypatch.setattr(
-        game_service, "agent", lambda text: agent("tuned:nodes=20000")
-    )  # whatever else the machine does
-    asked = {**ASKED, "game": "ultimate", "agent": "tuned", "seconds": "2", "moves": ""}
+@pytest.mark.parametrize(
+    ("key", "text", "what"),
+    [
+        ("tuned", "tuned:nodes=20000", "positions"),
+        ("alphabeta", "alphabeta:nodes=20000", "positions"),
+        ("mcts", "mcts:nodes=3000,room=100000", "games"),
+    ],
+)
+def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch, key, text, what):
+    monkeypatch.setattr(game_service, "agent", lambda known: agent(text))  # whatever else the machine does
+    monkeypatch.setattr(game_service, "takes_time", lambda known: False)
+    monkeypatch.setattr(game_service.GameService, "_seat", uncached(game_service.GameService._seat))
+    asked = {**ASKED, "game": "ultimate", "agent": key, "seconds": "2", "moves": ""}
     answer = person.post("/arena/play/game", **asked, move="40")
     page = person.client.get(answer.headers["location"]).text
-    told = re.search(
-        r"Depth (\d+), ([\d,\u202f\u2009]+) positions, ([\d,\u202f\u2009]+) a second\. It expects ([\d., ]+)\.<", page
-    )
-    assert int(told[1]) >= 2 and len(told[4].split(", ")) >= 1
-    made = re.search(r"moves=40%2C(\d+)", answer.headers["location"])[1]
-    reply = told[4].split(", ")[0].split(".")
-    assert int(reply[0]) == int(made) % 9  # where its move sends the person
-    other = answer.headers["location"].replace("agent=tuned", "agent=random")
-    assert "It expects" not in person.client.get(other).text
+    told = re.search(rf"Depth (\d+), ([\d,\u202f\u2009]+) {what}, ([\d,\u202f\u2009]+) a second\.([^<]*)<", page)
+    assert int(told[1]) >= 2 and int(re.sub(r"\D", "", told[2])) >= 3000
+    if key == "alphabeta":
+        assert told[4] == ""  # it knows no line
+    else:
+        reply = re.match(r" It expects ([\d., ]+)\.$", told[4])[1].split(", ")[0].split(".")
+        made = re.search(r"moves=40%2C(\d+)", answer.headers["location"])[1]
+        assert int(reply[0]) == int(made) % 9  # where its move sends the person
+    other = answer.headers["location"].replace(f"agent={key}", "agent=random")
+    assert "It expects" not in person.client.get(other).text and "Depth" not in person.client.get(other).text
 
 
 def test_the_script_gets_the_board_and_its_address(person):
@@ -509,16 +541,15 @@ def test_a_game_is_offered_with_the_agents_that_play_it(person, shelf):
     assert (
         {"mcts", "tuned", "qtable"} <= set(agents) and not {"learnt", "strong", "patterns"} & set(agents) and not sizes
     )
-    assert {"strongest", "network"} <= set(agents)
-    assert {"strongest", "network"} & set(offered("ultimate-most")[0]) == {"strongest"}
-    assert offered("extreme") == (["mcts", "random", "strong", "extreme-alphabeta"], set())
+    assert agents[:2] == ["strongest", "shipped"] and offered("ultimate-most")[0][:2] == ["shipped", "tuned"]
+    assert offered("extreme") == (["strong", "extreme-alphabeta", "mcts", "random"], set())
     assert offered("mnk") == (["mcts", "random"], {"rows", "columns", "need"})
     assert offered("growing") == (["mcts", "random"], {"need"})
     (shelf / "policies").mkdir()
     (shelf / "policies" / "mnk-4x4+need4").write_text("")
     (shelf / "ultimate.weights").write_text("")
     try:
-        assert "learnt" in offered("ultimate")[0] and offered("mnk")[0] == ["mcts", "random", "table"]
+        assert "learnt" in offered("ultimate")[0] and offered("mnk")[0] == ["mcts", "table", "random"]
         assert offered("near")[0] == ["mcts", "random"]
     finally:
         (shelf / "ultimate.weights").unlink()
@@ -531,6 +562,7 @@ def test_a_game_of_two_agents_goes_on_without_scripts(person):
     answer = person.post("/arena/watch/game", moves="4", **asked)
     made = parse_qs(urlsplit(answer.headers["location"]).query)["moves"][0].split(",")
     assert made[0] == "4" and len(made) == 2
+    assert person.client.get("/arena/watch", follow_redirects=False).headers["location"] == "/arena/matches"
 
 
 def test_the_number_of_watched_games_is_limited(pages, monkeypatch):
@@ -616,6 +648,15 @@ def test_standings_lead_to_the_matches(robin, pages):
     text = pages.get("/arena/standings").text
     assert re.findall(r'<bdi title="([^"]*)">[^<]*</bdi></th>', text) == [row["agent"] for row in robin["standings"]]
     assert '<bdi title="random">Chance</bdi>' in text
+    rows, order = robin["standings"], r'<bdi title="([^"]*)">[^<]*</bdi></th>'
+    by_name = re.findall(order, pages.get("/arena/standings?sort=agent").text)
+    assert by_name == sorted((row["agent"] for row in rows), key=lambda agent: agent_name(agent).casefold())
+    found = pages.get("/arena/standings?sort=agent&find=CHANCE").text
+    assert re.findall(order, found) == ["random"] and "/arena/standings?sort=score&amp;find=CHANCE" in found
+    scores = {one["agent"]: one["score"] for one in rows[-1]["against"]}
+    shades = [round(10 * scores[row["agent"]] - 5) for row in rows[:-1]]
+    assert [int(one) for one in re.findall(r'<td class="v(-?\d)">', found)] == shades  # one row of the heat map
+    assert "No agent has “nobody”" in pages.get("/arena/standings?find=nobody").text
     for address in set(re.findall(r'href="(/arena/matches/one[^"]+)"', text)):
         assert "10 of 10" in pages.get(address).text
 
@@ -627,6 +668,21 @@ def test_damaged_standings_are_a_sentence(tmp_path):
     assert "standings.json is damaged" in text and str(tmp_path) not in text
 
 
+@pytest.mark.slow
+def test_each_agent_that_is_offered_plays_the_game_and_the_first_is_ready_before_a_game_begins(tmp_path):
+    """The first one's tables are made while somebody looks at the choices, and serve for all times to think."""
+    seats = game_service.GameService(tmp_path)
+    for chosen in ("ultimate", "ultimate-most", "mnk", "extreme"):
+        seats.prepare(chosen).join()
+        text, (first, *others) = game_text(chosen, 5, 5, 4), seats.ready(chosen)
+        made = seats._seated[text, first]
+        for key, seconds in ((first, "0.1"), (first, "0.5"), *((key, "0.1") for key in others)):
+            if not key.startswith("q"):  # their tables take two seconds
+                assert len(seats.answered(text, [], [key, None], seconds, True)["moves"]) == 1, key
+            if (key, seconds) == (first, "0.5"):
+                assert seats._seat(game(text), key, seconds) is made and made.time == 0.5
+
+
 def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     """With the time that was chosen, and what was learnt for this game; kernels are compiled when one chooses."""
     made = []
@@ -634,7 +690,7 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     seats = game_service.GameService(tmp_path)
     with pytest.raises(ArenaError, match="^Tuned alpha-beta, weights of your own has not been trained here"):  # no path
         seats.answered("ultimate", [], ["learnt", None], "0.5", True)
-    with pytest.raises(ArenaError, match="^Tuned alpha-beta, learnt does not play this game"):
+    with pytest.raises(ArenaError, match="^Tuned alpha-beta, neural network does not play this game"):
         seats.answered("ultimate:open", [], ["strongest", None], "0.5", True)
     for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
         (tmp_path / learnt).parent.mkdir(exist_ok=True)

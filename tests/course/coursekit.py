@@ -41,6 +41,8 @@ LEAGUE_PAGES = {
     "/leagues/{league}/hand-in": "everybody",
     "/leagues/{league}/standings": "everybody",
     "/leagues/{league}/practice": "everybody",
+    "/leagues/{league}/parts/practice": "everybody",
+    "/leagues/{league}/parts/standings": "everybody",
     "/leagues/{league}/parts/bots": "everybody",
     "/leagues/{league}/bots/{number}": "own",
     "/leagues/{league}/parts/bots/{number}": "own",

@@ -1,7 +1,9 @@
 """Assignments of agents: verdicts, the wall, standings, the head-to-head, grades; two of them side by side."""
 
 import json
+import re
 import threading
+import time
 
 import pytest
 
@@ -184,6 +186,37 @@ def test_the_shares_of_the_head_to_head_are_of_both_sides(lab, tmp_path):
         session.flush()
         assert league_shares(session, {7: 1, 8: 2, 9: 3}) == {7: 3.5 / 4, 8: (0.5 + 2) / 8, 9: 2 / 4}
         assert missing(session, [3, 2, 1]) == (1, 3) and missing(session, [3, 2, 1], without=(1, 3)) is None
+
+
+def test_the_standings_are_sorted_and_searched_and_tell_what_has_changed_in_a_day(lab, tmp_path):
+    agents_course(lab, tmp_path)
+    lab.team("Team C")
+    for team, more in (("Team A", b""), ("Team B", b""), ("Team A", b"#"), ("Team C", b"")):
+        post_agent(lab, team, FIRST + more)
+    with lab.database.writing() as session:
+        for number, score, hours in ((1, 0.5, 30), (2, 0.75, 30), (3, 1.0, 1)):
+            agent = session.get(Agent, number)
+            agent.status, agent.score, agent.begun_at = "Accepted", score, time.time() - 3600 * hours
+        session.add(AgentMatch(first_id=2, second_id=3, wins=0, draws=1, losses=3))
+    page = lab.client.get("/agents/rows").text
+    rows = {team: row for row in page.split("<tr") for team in re.findall('scope="row".*?<bdi>(.*?)<', row)[:1]}
+    assert "up 1 in 24 hours" in page.partition("</table>")[0].partition("<bdi>Team A")[0]
+    assert "down 1 in 24 hours" in page.partition("<bdi>Team A")[2].partition("<bdi>Team B")[0]
+    assert page.count("Scores of 2 agents: from 50.0 % to 100.0 %") == 1 and [*rows] == ["Team A", "Team B"]
+    assert '<td class="v4">3.5 of 4</td>' in rows["Team A"] and '<td class="v-4">0.5 of 4</td>' in rows["Team B"]
+    assert page.count('class="v') == 2 + 11  # the legend
+    address = re.search(r'hx-get="(/agents/rows/parts/standings[^"]*)"', page)[1].replace("&amp;", "&")
+    assert lab.client.get(address).status_code == 204
+    with lab.database.writing() as session:
+        session.get(Agent, 4).team_id = 3  # Team B
+    renewed = lab.client.get(address)
+    assert renewed.status_code == 200 and renewed.text.count("in the queue") == 1
+    found = lab.client.get("/agents/rows?sort=league&find=b").text
+    assert '<a href="/agents/rows?sort=score&amp;find=b">Score</a>' in found and 'aria-sort="descending"' in found
+    assert "<bdi>Team B" in found and "<bdi>Team A" not in found and "v-4" not in found
+    change(lab, "rows", frozen_at=soon(-2 * HOUR), due_at=soon(HOUR))
+    frozen = lab.client.get("/agents/rows").text
+    assert "in 24 hours" not in frozen and "Scores of" not in frozen and "in the queue" not in frozen
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """A course with a second game of strategies: its own strategies, standings, dates and points; the same teams."""
 
 import json
+import re
 
 import pytest
 
@@ -55,6 +56,14 @@ def test_both_games_have_their_own_strategies_standings_and_points(lab, second):
     assert uniform != first["Uniform"]["exploitability"][0]
     values = lab.client.get(f"/api/games/{OTHER}/matrix").json()
     assert sorted(values["rows"]) == ["Team A", "Team B", "Uniform"] and values["columns"] == ["Uniform"]
+    page = lab.client.get(f"/games/{OTHER}?sort=0&find=team&rows=mean").text
+    table = page.partition('class="standings"')[2].partition("</table>")[0]
+    assert re.findall("<bdi>(.*?)<", table) == sorted(("Team A", "Team B"), key=lambda team: other[team]["ranks"][0])
+    assert f'href="/games/{OTHER}?sort=1&amp;find=team&amp;rows=mean"' in table and page.count('class="v') == 3 + 11
+    assert f'href="/games/{OTHER}?rows=mean&amp;columns=mean&amp;sort=0&amp;find=team"' in page
+    for part in re.findall(rf'hx-get="(/games/{OTHER}/parts/[^"]*)"', page):
+        seen = part.replace("&amp;", "&")
+        assert lab.client.get(seen).status_code == 204 and lab.client.get(seen.partition("&seen")[0]).status_code == 200
     found = points(lab)
     assert found["Team A", "small"] == pytest.approx(
         max(0, round(10 * (uniform - told["exploitability"]) / uniform, 2)), abs=0.011

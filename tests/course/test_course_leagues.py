@@ -1,5 +1,6 @@
 """A course with a further league of bots: its own bots, dates, tournament and marks; with and without the first one."""
 
+import re
 import threading
 
 import pytest
@@ -111,7 +112,10 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
     assert cup.post("Team A", GOOD + b"#").status_code == 409
     cup.worker.play()
     page = cup.client("Team A").get("/leagues/cup/standings").text
-    assert "2 matches have been played." in page and "Team B" in page
+    assert "All 2 matches have been played." in page and "Team B" in page
+    assert 'href="/leagues/cup/standings?sort=marks"' in page and "/extreme" not in page
+    assert "hx-get" not in page  # it is over
+    assert "No team has “x" in cup.client().get("/leagues/cup/standings?find=x").text
     with lab.database.writing() as session:
         settle(session, lab.data, "test")
         found = {(one.team.name, one.assignment.name): one.points for one in lines(session)}
@@ -150,6 +154,13 @@ def test_practice_of_a_further_league_is_shown_and_frozen_by_its_own_dates(cup, 
     page = client.get("/leagues/cup/practice").text
     assert "our bot" in page and "Your bot’s latest matches" in page and "/extreme" not in page
     assert page.count("against") == 3
+    assert (
+        client.get(re.search('hx-get="([^"]*/parts/practice[^"]*)"', page)[1].replace("&amp;", "&")).status_code == 204
+    )
+    found = client.get("/leagues/cup/practice?sort=bot&find=team").text
+    assert '<a href="/leagues/cup/practice?sort=won&amp;find=team">Won</a>' in found
+    ratings = found.partition("Table of ratings")[2].partition("</table>")[0]
+    assert re.findall("<bdi>(.*?)</bdi>", ratings) == ["Team A", "Team B"]
 
     frozen_at = soon(-60)
     change(lab, "bots", frozen_at=frozen_at, unveiled_at=soon(HOUR))  # of the other league

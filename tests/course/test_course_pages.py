@@ -11,6 +11,7 @@ from pttt_ooc.course.settings import CourseSettings, read_settings, settings_tex
 from pttt_ooc.course.settings import make_settings as settings_of
 from pttt_ooc.course.standings import Standing, _ranks, leaderboard, matrix
 from pttt_ooc.errors import PtttError
+from pttt_ooc.web.ranking import shade
 from tests.course.grader_kit import GAME, VALUE, Lab, form_token, pttt, random_tensor, strategy_zip, zip_bytes
 
 
@@ -95,8 +96,8 @@ def test_columns_of_the_matrix_are_best_for_player_1_first(full):
 
 
 def test_shades_go_from_one_side_to_the_other():
-    assert [figures.shade(v, 0.5, 0.5) for v in (-9, 0, 0.5, 0.54, 0.6, 1, 9)] == [-5, -5, 0, 0, 1, 5, 5]
-    assert figures.shade(1, 1, 0) == 0
+    assert [shade(v, 0.5, 0.5) for v in (-9, 0, 0.5, 0.54, 0.6, 1, 9)] == [-5, -5, 0, 0, 1, 5, 5]
+    assert shade(1, 1, 0) == 0
 
 
 @pytest.mark.slow

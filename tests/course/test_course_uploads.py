@@ -402,7 +402,10 @@ def test_errors_are_sentences_for_people_and_programs(lab):
     assert lab.client.get("/api/nothing").json() == {"error": "There is no such page."}
     assert lab.client.get("/api/history?team=nobody").status_code == 404
     assert lab.client.get("/api/submissions?status=Lost").status_code == 422
-    assert lab.client.post("/matrix").status_code == 405
+    wrong = lab.client.post("/matrix")
+    assert wrong.status_code == 405 and "Nothing can be sent to this address." in wrong.text
+    wrong = lab.client.get("/sign-out")
+    assert wrong.status_code == 405 and "There is no page here: forms and programs send to this address." in wrong.text
 
 
 def test_the_api_describes_itself(lab):

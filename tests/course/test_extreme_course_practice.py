@@ -4,11 +4,13 @@ import csv
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import psutil
@@ -27,6 +29,7 @@ from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.service.pulse import Pulse
 from tests.course.coursekit import GOOD, Course, now
 from tests.course.grader_kit import ROOT, bearer
+from tests.course.term_kit import HOUR
 from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
 
@@ -318,6 +321,27 @@ def test_a_team_sees_its_own_bot_first(shown):
     page = shown.browser().get("/extreme/practice").text
     order = [part.split('"')[0] for part in page.split("/extreme/practice?bot=")[1:4]]
     assert order == [*shown.record.teams] and "Your bot" not in page and 'class="mine"' not in page
+
+
+def test_ratings_are_sorted_and_searched_and_tell_what_has_changed_in_a_day(shown):
+    order, now = [*shown.record.teams.values()], time.time()
+    past = [[[now - 25 * HOUR, 100.0 * place], [now - 60, one.points]] for place, one in enumerate(order)]
+    league(shown.league.practice, [replace(one, history=was) for one, was in zip(order, past, strict=True)])
+
+    def bots(query=""):
+        page = shown.browser().get(f"/extreme/practice{query}").text
+        table = page.partition("Table of ratings")[2].partition("</table>")[0]
+        return {key: row for row in table.split("<tr") for key in re.findall(r"\?bot=(\w+)", row)}
+
+    rows = bots()
+    assert [*rows] == [one.key for one in order]
+    for row, change in zip(rows.values(), (", up 2 in 24 hours", "", ", down 2 in 24 hours"), strict=True):
+        assert "Ratings over 2 changes" in row and re.findall('"unseen">(.*?)<', row) == [change] * bool(change)
+    assert [*bots("?sort=bot")] == sorted(rows, key=lambda key: shown.record.teams[key].name.casefold())
+    assert [*bots("?sort=lost")] == sorted(rows, key=lambda key: -shown.record.teams[key].lost)
+    assert {*bots("?find=TEAM")} == {"t2", "t3"} and [*bots("?sort=nothing")] == [*rows]
+    page = shown.browser().get("/extreme/practice?sort=bot&find=nobody").text
+    assert "No bot has “nobody” in its name" in page and "sort=bot&amp;find=nobody&amp;seen" in page
 
 
 def test_one_bots_matches(shown):

@@ -12,8 +12,7 @@ from pydantic import TypeAdapter
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.solver_runs import with_run
-from pttt_ooc.explore.sources import FixedSources, Source
+from pttt_ooc.explore.sources import FixedSources, Source, with_run
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.library.values import best_response

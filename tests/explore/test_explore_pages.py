@@ -172,7 +172,8 @@ def test_what_a_strategy_never_reaches_is_hollow(pages):
 def test_the_path_is_cards_with_attempt_outcome_and_probability(pages):
     page = ready(pages, "/explore?at=|0*4.&first=uniform&second=uniform").text
     steps = page[page.index('aria-label="Attempts"') :].partition("</nav>")[0]
-    cards = [re.sub(r"\s+", " ", re.sub("<[^>]*>", "", one)).strip() for one in re.findall("<li>(.*?)</li>", steps)]
+    found = re.findall("<li[^>]*>(.*?)</li>", steps, re.DOTALL)
+    cards = [re.sub(r"\s+", " ", re.sub("<[^>]*>", "", one)).strip() for one in found]
     assert cards == ["start 0 placed 0.1667", "|0* 4 failed 0.2000", "|0*4. to move"]
     assert [infoset_of(link) for link in links(steps)] == ["|", "|0*"]
 
@@ -181,17 +182,17 @@ def test_each_attempt_leads_to_both_outcomes_at_once(pages):
     page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform").text
     told = uniform_profile()
     after = {(one.square, one.placed): one for one in following(told, 0, "|0*")}
-    table = page[page.index("What follows each attempt") :]
-    table = table[: table.index("</table>")]
-    best = numbers(told, 0, "|0*")
-    for row in re.findall(r"<tr.*?</tr>", table)[1:]:
-        square = int(re.search(r'scope="row">(\d)<', row)[1])
-        cells = re.findall(r"<td>(.*?)</td>", row)[-2:]
-        for cell, placed in zip(cells, (True, False), strict=True):
-            way = after[square, placed]
-            assert re.sub("<[^>]*>", "", cell) == probability(way.probability)
-            assert [infoset_of(link) for link in links(cell)] == [way.infoset] * way.decides
-        assert ('class="mine"' in row) == (best.best_action_values[square] > best.best_value - 1e-9)
+    best, found = numbers(told, 0, "|0*"), page[page.index("Attempts that can be made") :].partition("</ol>")[0]
+    cards, words = re.findall(r'<li class="action([^"]*)">(.*?)</li>', found, re.DOTALL), ("placed", "failed")
+    for square, (kind, card) in zip(best.legal, cards, strict=True):
+        title, figure = (re.search(rf'class="{name}">([^<]+)<', card)[1] for name in ("title", "figure"))
+        assert (title, figure) == (str(square), "0.2000")
+        assert float(re.search(r'<rect width="([\d.]+)"', card)[1]) == 20
+        ways = re.findall(r"<(?:a [^>]*|span)>(placed|failed) ([^<]+)</", card)
+        assert ways == [(word, probability(after[square, word == "placed"].probability)) for word in words]
+        there = [after[square, placed].infoset for placed in (True, False) if after[square, placed].decides]
+        assert [infoset_of(link) for link in links(card)] == there
+        assert (kind == " best") == (best.best_action_values[square] > best.best_value - 1e-9)
 
 
 def test_the_other_players_board_is_beside_and_can_be_turned_to(pages):
@@ -219,7 +220,7 @@ def test_an_attempt_leads_to_its_outcomes_with_their_probabilities(pages):
     page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform&square=5").text
     told = numbers(uniform_profile(), 0, "|0*")
     ways = page[page.index('class="ways"') :]
-    found = re.findall(r'data-outcome="(\w+)".*?class="chance">([\d.]+)<', ways, re.DOTALL)
+    found = re.findall(r'data-outcome="(\w+)".*?class="figure">([\d.]+)<', ways, re.DOTALL)
     assert found == [("placed", f"{1 - told.fails[5]:.4f}"), ("failed", f"{told.fails[5]:.4f}")]
     assert {"|0*5*", "|0*5."} <= {infoset_of(link) for link in links(ways)}
     over = pages.get("/explore?at=|0*&first=uniform&second=uniform&square=1").text
@@ -273,10 +274,8 @@ def test_a_wrong_infoset_keeps_board_path_and_what_was_typed(pages, here, kept):
     assert 'id="at" name="at" value="|0*7*"' in answer.text and f'name="here" value="{kept}"' in answer.text
     board = {n for n, said in spoken(answer.text).items() if "mark" in said}
     assert board == ({0, 4} if kept == "|0*4." else {0})
-    assert (
-        f'aria-current="page"><code>{kept}</code>' in answer.text
-        and "layer=value" in links(first_board(answer.text))[0]
-    )
+    here = re.search(r'aria-current="step">\s*<span class="title">([^<]+)<', answer.text)[1]
+    assert here == kept and "layer=value" in links(first_board(answer.text))[0]
     assert pages.get("/api/explore", params=query).json()["nearest"] == "|0*"
 
 

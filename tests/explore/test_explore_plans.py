@@ -9,13 +9,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.errors import StrategyFileError
-from pttt_ooc.explore.answerer_client import AskedOpponents
+from pttt_ooc.explore.answers import PlanAnswers
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.local_opponents import LocalOpponents, pair_of
 from pttt_ooc.explore.local_sources import local_pages, local_sources
+from pttt_ooc.explore.opponents import AskedOpponents
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.plan_answers import PlanAnswers
 from pttt_ooc.explore.play import part_of as play_part
 from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.explore.terminal_explore import explore
@@ -70,7 +70,7 @@ def test_a_plan_stands_alone(directory, tmp_path):
     with pytest.raises(StrategyFileError, match="not of pttt-abrupt; leave out --game"):
         local_sources([str(directory)], "pttt-abrupt")
     pages, _ = local_pages([str(directory)], None, tmp_path)
-    assert pages.answerer == ("pttt_ooc.explore.plan_answers:answerer", str(directory / "equilibrium.zarr"))
+    assert pages.answerer == ("pttt_ooc.explore.answers:plan_answerer", str(directory / "equilibrium.zarr"))
 
 
 def test_any_infoset_is_shown(app):
@@ -88,6 +88,23 @@ def test_any_infoset_is_shown(app):
         assert pages.get("/api/explore?player=0&at=|b*&first_plays=best").json()["value"] == pytest.approx(1)
         wrong = pages.get("/api/explore?player=0&at=|c*").json()
         assert "'c' stands where the digit of a square" in wrong["error"]
+
+
+def test_the_map_has_the_reach_of_each_class(app, directory):
+    pair = read_plan_pair(named_strategy(str(directory), 0, plans=True))
+    squares = "0123456789ab"
+    for player in (0, 1):
+        first, *later = PlanAnswers(pair).answer({"ask": "flow", "pair": [{}, {}], "player": player})["levels"]
+        assert first[0]["infoset"] == "|" and first[0]["probability"] == pytest.approx(1)
+        for one in (one for level in later for one in level):
+            tables = [str.maketrans(squares, "".join(squares[s] for s in g)) for g in pair.game.symmetries]
+            images = {one["infoset"].translate(table) for table in tables}
+            reached = [pair.numbers(player, text).joint_reach for text in images]
+            assert one["probability"] == pytest.approx(sum(reached), abs=1e-12)
+            assert one["images"] == sum(reach > 0 for reach in reached)
+    with TestClient(app) as pages:
+        page = pages.get("/explore/map?player=1").text
+        assert page.count("data-infoset=") == 1 + sum(map(len, later)) and len(later[0]) > 1
 
 
 def test_a_game_is_played_and_reviewed(app):

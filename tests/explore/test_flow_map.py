@@ -11,7 +11,6 @@ from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.flow import flow_of
 from pttt_ooc.explore.flow_map import COLUMN, HEIGHT, pieces
-from pttt_ooc.explore.json_values import flow_record
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import FixedSources, uniform
 from pttt_ooc.questions.continuations import following
@@ -90,7 +89,7 @@ def test_the_map_is_what_a_walk_through_all_histories_finds(game, symmetry, play
 
 def test_pieces_lie_beside_what_they_follow_and_are_as_high_as_they_are_likely():
     profile = profile_of(*CASES[0])
-    levels = flow_record(map_of(profile, 0))
+    levels = [[vars(one) for one in level] for level in map_of(profile, 0)]
     found = pieces(levels, Address(0, "|", ("solution", "uniform"), layer="value"))["pieces"]
     assert sum(one.height for one in found if one.x == 0) == pytest.approx(HEIGHT)
     by_infoset = {one.infoset: one for one in found if one.address}

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from pttt_ooc.explore import play
-from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.local_sources import local_sources
+from pttt_ooc.explore.opponents import AskedOpponents
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application

@@ -185,7 +185,7 @@ def test_a_resigned_game_is_lost_and_shown(games):
     seat = games.resign(ME, seat.id, 1)
     assert (seat.result, seat.resigned, seat.legal) == (-1, True, ())
     assert len(games.played(ME, seat.id).history.attempts) == 2
-    assert games.tallies(ME)[0].losses == 1
+    assert games.standings(ME)[0].tally.losses == 1
 
 
 def test_a_game_does_not_continue_against_a_changed_opponent(tmp_path):
@@ -258,13 +258,13 @@ def naive_value(history, tables):
 
 def test_tallies_are_the_results(games):
     results = [play_out(games, games.begin(ME, "uniform", n % 2), first_legal).result for n in range(30)]
-    for tally in games.tallies(ME):
+    for tally in (one.tally for one in games.standings(ME)):
         own = [results[n] for n in range(30) if n % 2 == 1 - tally.opponent.player]
         assert (tally.wins, tally.draws, tally.losses) == tuple(map(own.count, (1, 0, -1)))
         mean = sum(own) / len(own)
         assert tally.mean == pytest.approx(mean)
         assert tally.error == pytest.approx((sum((r - mean) ** 2 for r in own) / 14 / 15) ** 0.5)
-    assert games.tallies(OTHER) == []
+    assert games.standings(OTHER) == []
 
 
 def test_draws_follow_the_probabilities():

@@ -14,8 +14,7 @@ import pytest
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.local_opponents import LocalOpponents, Pair
-from pttt_ooc.explore.solver_runs import with_run
-from pttt_ooc.explore.sources import Source
+from pttt_ooc.explore.sources import Source, with_run
 from pttt_ooc.explore.terminal_explore import explore
 from pttt_ooc.explore.terminal_play import keypad_key, play
 from pttt_ooc.library.strategies import Strategy

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import pttt_ooc
-from pttt_ooc.explore.scales import BELIEF, DARKEST, LOSS, PROBABILITY, REGRET, VALUE
+from pttt_ooc.explore.boards import BELIEF, DARKEST, LOSS, PROBABILITY, REGRET, VALUE
 
 ROOT = Path(pttt_ooc.__file__).parent
 SCALES = {"probability": PROBABILITY, "belief": BELIEF, "value": VALUE, "regret": REGRET, "loss": LOSS}

@@ -1,26 +1,53 @@
 """Shared by the tests of people's games: pages whose answerer runs in a thread."""
 
 import re
+import tempfile
 import threading
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 from fastapi.testclient import TestClient
 
+from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.play.answerer import BotGameAnswers
 from pttt_ooc.extreme.play.games import BotGames
+from pttt_ooc.extreme.play.opponents import Choice
+from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import listening
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
+from tests.extreme.bot_kit import bot
 from tests.kits.patience import wait_until
+
+OPEN = Conditions(time_limit=30, load_limit=60, memory_mb=1024, walls=False)
+
+
+class Texts:
+    """Opponents from the bodies of their function `move`."""
+
+    conditions = OPEN
+
+    def __init__(self, **bodies):
+        self.bodies = bodies
+
+    def choices(self, owner):
+        return [Choice(key, f"bot {key}") for key in self.bodies]
+
+    def program(self, owner, key):
+        return bot(self.bodies[key])
 
 
 @contextmanager
-def answering(opponents, most=4):
+def answering(opponents, most=4, directory=None):
     """The address of an answerer, and its games."""
     stopping = threading.Event()
-    with listening() as (made, address), closing(BotGames(opponents, most)) as games:
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        listening() as (made, address),
+        closing(BotGames(opponents, most, SharedGames(directory or Path(temporary)))) as games,
+    ):
         thread = threading.Thread(target=answer_all, args=(made, BotGameAnswers(games), stopping))
         thread.start()
         try:

@@ -5,7 +5,9 @@ import json
 import random
 import re
 import resource
+import sqlite3
 import sys
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 import psutil
@@ -13,27 +15,26 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.person import Person
-from pttt_ooc.extreme.play import bot_game, games
+from pttt_ooc.extreme.play import bot_game, games, shared_games
 from pttt_ooc.extreme.play.bot_game import BotGame
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.moves import boards_text, places, read_move, why_not
-from pttt_ooc.extreme.play.opponents import Choice, FileOpponents
+from pttt_ooc.extreme.play.opponents import FileOpponents
+from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
-from tests.extreme.bot_games_kit import Player, answering, pages
+from tests.extreme.bot_games_kit import OPEN, Player, Texts, answering, pages
 from tests.extreme.bot_kit import FIRST, bot, bot_text
 from tests.extreme.naive_extreme import Game
 from tests.kits.patience import wait_until
 
-OPEN = Conditions(time_limit=30, load_limit=60, memory_mb=1024, walls=False)
 SLOW = "import time\ntime.sleep(600)"
 
 
@@ -41,21 +42,6 @@ def run(capsys, *arguments):
     with pytest.raises(SystemExit) as end:
         main([*map(str, arguments)])
     return end.value.code or 0, *capsys.readouterr()
-
-
-class Texts:
-    """Opponents from bots in this file."""
-
-    conditions = OPEN
-
-    def __init__(self, **bodies):
-        self.bodies = bodies
-
-    def choices(self, owner):
-        return [Choice(key, f"bot {key}") for key in self.bodies]
-
-    def program(self, owner, key):
-        return bot(self.bodies[key])
 
 
 def children():
@@ -321,8 +307,8 @@ def test_no_game_goes_on_after_its_end():
 # The games of all people
 
 
-def test_each_person_has_one_game_which_nobody_else_sees():
-    before, found = children(), BotGames(Texts(own=FIRST), 4)
+def test_each_person_has_one_game_which_nobody_else_sees(tmp_path):
+    before, found = children(), BotGames(Texts(own=FIRST), 4, SharedGames(tmp_path))
     one, other = found.begin("one", "own", 0), found.begin("other", "own", 0)
     assert found.latest("one") == one != other and found.latest("nobody") is None
     with pytest.raises(ExtremeError, match="is gone"):
@@ -340,8 +326,8 @@ def test_each_person_has_one_game_which_nobody_else_sees():
     assert children() == before and all(found.state(*one)["turn"] == "over" for one in games)
 
 
-def test_no_more_games_than_the_server_holds(monkeypatch):
-    found = BotGames(Texts(own=FIRST), 1)
+def test_no_more_games_than_the_server_holds(monkeypatch, tmp_path):
+    found = BotGames(Texts(own=FIRST), 1, SharedGames(tmp_path))
     number = found.begin("one", "own", 0)
     with pytest.raises(ExtremeError, match="1 games are being played"):
         found.begin("other", "own", 0)
@@ -354,9 +340,9 @@ def test_no_more_games_than_the_server_holds(monkeypatch):
         found.begin("one", "own", 0)
 
 
-def test_the_games_of_people_who_have_left_are_forgotten_the_oldest_first(monkeypatch):
+def test_the_games_of_people_who_have_left_are_forgotten_the_oldest_first(monkeypatch, tmp_path):
     monkeypatch.setattr(games, "_KEPT", 1)
-    found = BotGames(Texts(own=FIRST), 4)
+    found = BotGames(Texts(own=FIRST), 4, SharedGames(tmp_path))
     for owner in ("one", "two", "three"):
         number = found.begin(owner, "own", 0)
         found.leave(owner, number)
@@ -410,8 +396,14 @@ def test_a_game_on_the_pages():
         assert json.loads(moves) == [[0, 4, 4], [0, 3, 3]]
         again = person.begin(first="x", moves=moves)
         page = person.turn(again)
-        assert again != address and page.count("<li>") == 2 and person.get(address).status_code == 404
-        assert "begun after 2 moves" in page
+        assert again != address and person.get(address).status_code == 404
+        assert re.findall(rf'<li><a href="{again}\?ply=(\d)"', page) == ["1", "2"]  # a link at every move
+        assert "begun after 2 moves" in page and "hints" not in page
+        earlier = person.get(again + "?ply=1").text
+        assert "Move 1 of 2: × at (0, 4, 4)." in earlier and 'name="cell"' not in earlier
+        assert earlier.count('class="cell mine') == 1 and 'class="cell theirs' not in earlier
+        assert person.get(again + "?ply=3").status_code == 404
+        assert person.get(again + "/review").status_code == 409
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
 
@@ -432,28 +424,141 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         assert person.get(address + "/log").json() == told
 
 
-def test_a_shared_game_is_seen_by_everybody_but_not_what_the_bot_printed():
-    with answering(Texts(bad="print('a secret')\n1 / 0")) as (address, _):
-        owner = {"name": "one"}
+def after(cells):
+    game = Game()
+    for cell in cells:
+        game.play(cell)
+    return game
+
+
+LOSS = r'ply=(\d+)"[^>]*>[^<]*</a> <span class="note">lost ([\d.]+)<'
+
+
+def near_its_end():
+    """The cells of a game of random moves whose last one wins, a move in its place after which the other could win, and
+    the player who makes it."""
+    for seed in range(200):
+        naive, rng, cells = Game(), random.Random(seed), []
+        while not naive.winner:
+            player = naive.player
+            cells.append(rng.choice(naive.legal()))
+            naive.play(cells[-1])
+        if naive.winner != player:
+            continue
+        for other in after(cells[:-1]).legal():
+            there = after([*cells[:-1], other])
+            replies = [] if there.winner or there.player == player else there.legal()
+            if any(after([*cells[:-1], other, reply]).winner == there.player for reply in replies):
+                return cells, other, "xo".index(player)
+    raise AssertionError
+
+
+@pytest.mark.slow
+def test_hints_mark_a_game_to_its_end_and_the_review_rates_its_moves():
+    """In the last position of a game the person can win: the hint says so, and who plays something else has lost it."""
+    cells, blunder, winner = near_its_end()
+    with pages(Texts(own=FIRST)) as person:
+        game = person.begin(first="xo"[winner], moves=json.dumps(cells[:-1]))
+        page = person.turn(game)
+        assert 'class="p"' not in page and "The hint" not in page
+        assert person.post(game + "/hint", ply=len(cells) - 1).status_code == 303
+        page = person.get(game).text
+        assert re.findall(r'<button class="cell legal best"[^>]*><span class="p">([^<]*)<', page) == ["1.00"]
+        assert "The hint is an estimate (the strong bot, 5,000 positions)." in page
+        assert '<span class="badge">hints</span>' in page
+        back = re.search(r'name="moves" value="([^"]*)"', page)[1]
+        game = person.begin(first="xo"[winner], moves=back)  # what was taken back stays marked
+        assert '<span class="badge">hints</span>' in person.turn(game)
+        game = person.begin(first="xo"[winner], moves=json.dumps(cells[:-1]))
+        page = person.turn(game)
+        assert person.move(game, page, typed=str(blunder)).status_code == 303
+        if "Your move" in person.turn(game):  # the bot has not seen it
+            assert person.post(game + "/resignation").status_code == 303
+        page = person.get(game).text
+        assert f'href="{game}/review">Review' in page and person.get(game + "/log").json()["hints"]
+        end = person.get(game + "/review").text
+        before = person.get(f"{game}/review?ply={len(cells) - 1}").text
+        lost = float(re.search(r"you play [^<]*, which lost ([\d.]+) by an estimate\.", before)[1])
+        assert 0.5 < lost <= 1
+        worst, told = int(re.search(r">The worst: move (\d+)<", end)[1]) - 1, dict(re.findall(LOSS, end))
+        mine = {int(ply): float(loss) for ply, loss in told.items() if after(cells[: int(ply)]).player == "xo"[winner]}
+        assert mine[worst] == max(mine.values())
+        assert f'<span class="note">lost {lost:.2f}</span>' in end and 'class="chance"' in end
+        assert sorted(re.findall(r'"cell ([^"]*)"><span class="p">', before)) == ["legal best", "legal chosen"]
+        assert "All values are estimates (the strong bot, 5,000 positions)." in end and "× wins with" in before
+        assert person.get(f"{game}/review?ply=999").status_code == 404
+
+
+@contextmanager
+def visited(directory, owner, **bodies):
+    """A browser on a server that keeps shared games in a directory; ``owner["name"]`` uses it, None is a stranger."""
+    with answering(Texts(**bodies), directory=directory) as (address, _):
         part = play_pages.part_of(play_pages.client_at(address), lambda account: owner["name"])
         app = make_application(Shell("Extreme TicTacToe", "", [part]))
         with TestClient(app, base_url="http://here", follow_redirects=False) as client:
-            person = Player(client)
-            game = person.begin("bad", first="o")
-            page = person.turn(game)
-            assert "a secret" in page and person.get(game + "/shared").status_code == 404
-            assert person.post(game + "/share").status_code == 303
-            assert f'href="{game}/shared"' in person.get(game).text
-            owner["name"] = None  # somebody who is not signed in
-            shared = person.get(game + "/shared")
-            assert (
-                shared.status_code == 200 and "The bot forfeits: THREW AN EXCEPTION. The player has won" in shared.text
-            )
-            assert "a secret" not in shared.text and "ZeroDivisionError" not in shared.text
-            assert '/share"' not in shared.text.partition("<main")[2] and person.get(game).status_code == 401
-            owner["name"] = "one"
-            person.begin("bad", first="o")  # a later game does not end the link
-            assert person.get(game + "/shared").status_code == 200
+            yield Player(client)
+
+
+def test_a_shared_game_is_seen_by_everybody_also_on_a_new_server_but_not_what_the_bot_printed(tmp_path):
+    owner = {"name": "one"}
+    with visited(tmp_path, owner, bad="print('a secret')\n1 / 0") as person:
+        game = person.begin("bad", first="o")
+        page = person.turn(game)
+        assert "a secret" in page and person.get(game + "/shared").status_code == 404
+        assert list(tmp_path.iterdir()) == []  # nothing is written before something is shared
+        assert person.post(game + "/share").headers["location"] == game
+        assert f'href="{game}/shared"' in person.get(game).text
+        person.begin("bad", first="o")  # a later game does not end the link
+    with visited(tmp_path, owner, other=FIRST) as person:  # another server, without this bot
+        owner["name"] = None  # in the browser of somebody who is not signed in
+        shared = person.get(game + "/shared")
+        assert shared.status_code == 200 and "The bot forfeits: THREW AN EXCEPTION. The player has won" in shared.text
+        assert "a secret" not in shared.text and "ZeroDivisionError" not in shared.text and "bot bad" in shared.text
+        assert '/share"' not in shared.text.partition("<main")[2] and person.get(game).status_code == 401
+        owner["name"] = "two"
+        assert "Stop sharing" not in person.get(game + "/shared").text
+        person.post(game + "/share", stop="1")  # not theirs
+        assert person.get(game + "/shared").status_code == 200
+        owner["name"] = "one"
+        assert "Stop sharing" in person.get(game + "/shared").text
+        assert person.post(game + "/share", stop="1").headers["location"] == "/extreme/play"
+        assert person.get(game + "/shared").status_code == 404
+
+
+def shared_state(number):
+    return {"number": number, "hints": False}
+
+
+def test_the_oldest_shared_games_go_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(shared_games, "MOST", 2)
+    for number in ("a", "b", "c"):
+        with closing(SharedGames(tmp_path)) as found:
+            found.share("one", number, shared_state(number))
+    with closing(SharedGames(tmp_path)) as found:
+        assert [found.has(number) for number in "abc"] == [False, True, True]
+        assert found.state("c") == {**shared_state("c"), "owner": "one"}
+
+
+@pytest.mark.parametrize("damage", ["no database", "a row"])
+def test_a_damaged_file_of_shared_games_is_one_line_in_the_log_and_the_pages_work(tmp_path, caplog, damage):
+    owner = {"name": "one"}
+    with closing(SharedGames(tmp_path)) as found:
+        found.share("one", "0" * 16, shared_state("0" * 16))
+    file = tmp_path / "botgames.sqlite"
+    if damage == "a row":
+        with closing(sqlite3.connect(file)) as database, database:
+            database.execute("UPDATE shared_bot_games SET state = '{'")
+    else:
+        file.write_bytes(b"no database" * 1000)
+    with visited(tmp_path, owner, bad="1 / 0") as person:
+        for _ in range(2):
+            refused = person.get(f"/extreme/play/{'0' * 16}/shared")
+            assert refused.status_code == 404 and "the file that keeps them cannot be used" in refused.text
+            assert str(tmp_path) not in refused.text
+        game = person.begin("bad", first="o")
+        assert "You have won" in person.turn(game)
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert str(file) in line and line.endswith(".") and "\n" not in line
 
 
 def test_a_bot_that_fails_on_the_pages():

@@ -7,8 +7,12 @@ import pytest
 from pttt_ooc.extreme.pages.exports import parts
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
+from tests.extreme.bot_games_kit import Texts, pages
+from tests.extreme.bot_kit import FIRST
 from tests.extreme.match_kit import made
 from tests.kits.browsing import (
+    arrived,
+    assert_accessible,
     assert_board_first,
     assert_same_document,
     in_browser,
@@ -107,3 +111,46 @@ def test_both_boards_and_the_steps_are_on_the_first_screen(match):
     press(page, "End")
     sync_api.expect(page.locator(".steps a[rel=next]")).to_have_count(0)
     assert_board_first(page, ".plane", ".said", ".steps")
+
+
+def test_a_game_against_a_bot_shows_a_move_at_once_and_its_review_is_gone_through_by_keys(browser):
+    with pages(Texts(own=FIRST)) as person, served(person.client.app) as url, pages_of(browser, url) as opened:
+        page = opened("/extreme/play")
+        page.get_by_role("button", name="Begin").click()
+        cell = page.locator("button.cell[value='40']")
+        cell.wait_for()
+        page.wait_for_load_state()
+        held = []
+        page.route(re.compile(r"/extreme/play/\w{16}$"), lambda route: held.append(route))
+        before = page.locator(".planes").inner_html()
+        cell.click()
+        sync_api.expect(cell).to_have_text("×")
+        assert "mine" in cell.get_attribute("class")
+        held.pop().fulfill(status=503, body='<p class="bad">Busy.</p>', content_type="text/html")
+        sync_api.expect(page.locator("#told")).to_contain_text("Busy.")
+        assert page.locator(".planes").inner_html() == before
+        cell.click()
+        sync_api.expect(cell).to_have_text("×")
+        held.pop().continue_()
+        page.locator("#table[data-ply='2'] button.cell.legal").first.wait_for()
+        page.unroute_all()
+        page.get_by_role("button", name="Hint").click()
+        sync_api.expect(page.locator(".cell.best .p")).to_have_count(1)
+        assert_board_first(page, ".plane", ".said")
+        page.locator("summary", has_text="Resign").click()
+        page.get_by_role("button", name="Give this game up as lost").click()
+        page.get_by_role("link", name="Review").click()
+        arrived(page, ".curve")
+        sync_api.expect(page.locator(".said")).to_contain_text("You have resigned.")
+        mark_document(page)
+        press(page, "Home")
+        sync_api.expect(page.locator(".said")).to_contain_text("Before move 1 of 2: you play (0, 4, 4)")
+        assert page.locator(".moves [aria-current]").inner_text() == "× (0, 4, 4)"
+        press(page, "ArrowRight")
+        sync_api.expect(page.locator(".said")).to_contain_text("Before move 2 of 2: the bot plays (0, 3, 3)")
+        assert_same_document(page)
+        assert_board_first(page, ".plane", ".said", ".evaluation", ".steps")
+        assert_accessible(page, "extreme-play-review")
+        page.get_by_role("link", name="The game", exact=True).click()
+        arrived(page, ".outcome")
+        assert_accessible(page, "extreme-play-over")

@@ -237,6 +237,25 @@ def test_what_the_machine_breaks_off_is_no_forfeit_and_others_play_meanwhile(tmp
     assert not made.record.teams["t0"].paused
 
 
+def test_the_history_of_a_rating_has_its_last_value_in_each_period(tmp_path, instant):
+    one = entered("t0")
+    for hours, points in ((0, None), (0, 5.0), (1, 7.0), (4, 7.0), (5, 9.0), (5.5, None)):
+        one = replace(one, points=points).after(one, hours * 3600)
+    assert [*one.history] == [[3600, 7.0], [5 * 3600, 9.0]]
+    assert [one.points_at(3600 * hours) for hours in (0.5, 1, 4.9, 5, 99)] == [None, 7.0, 7.0, 9.0, 9.0]
+    many = one
+    for hours in range(1000):
+        many = replace(many, points=float(hours)).after(many, hours * 3600)
+    assert len(many.history) == 57 and many.history[0] == [833 * 3600, 833.0]
+    made = opened(tmp_path / "p")
+    play(made, [team(0)], 2)
+    assert made.record.teams["t0"].history[-1][1] == made.record.teams["t0"].points is not None
+    made.record.teams["t0"] = replace(made.record.teams["t0"], history=[[0, -1.0]])
+    play(made, [team(0, "2")])  # a new version
+    assert made.record.teams["t0"].history[0] == [0, -1.0]
+    assert opened(tmp_path / "p").record.teams["t0"].history == made.record.teams["t0"].history
+
+
 # ---------------------------------------------------------------------------------------------
 # Kills and the disk
 

@@ -87,7 +87,10 @@ def test_a_whole_match_by_keyboard(open_page):
         page.locator("button.next").focus()
         press(page, "Enter")
 
-    play_out(page, lambda cell: press(page, cell.get_attribute("data-key")), go_on)
+    rounds = play_out(page, lambda cell: press(page, cell.get_attribute("data-key")), go_on)
+    for key, number in (("Home", 1), ("ArrowRight", 2), ("End", rounds)):
+        press(page, key)
+        sync_api.expect(page.get_by_text(f"Round {number} of {rounds}")).to_be_visible()
     assert_same_document(page)
     assert page.errors == []
     sync_api.expect(page.get_by_text("What the bot thought your goal was")).to_be_visible()

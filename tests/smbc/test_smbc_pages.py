@@ -23,6 +23,7 @@ from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.rules import BOTH, FIRST, GOALS, SECOND, TIE
 from pttt_ooc.smbc.vocabulary import end_for
 from pttt_ooc.smbc.wing import MATCHES
+from tests.kits.columns import assert_one_form_a_column
 from tests.kits.patience import PATIENCE, wait_until
 from tests.kits.terminals import MAIN
 from tests.smbc.web_kit import Browser, application
@@ -84,6 +85,7 @@ def test_a_whole_match(served, browser_of):
     lobby = browser.get("/smbc/play").text
     assert ("Won, " if winner.startswith("You") else "Lost, ") in lobby and "Your results" in lobby
     assert re.search(r"<td>1</td><td>[01]</td><td class=\"figure\">(100|0)\.0 %</td><td>4\d\.\d{4} %</td>", lobby)
+    assert_one_form_a_column(browser.client, "/smbc/play", 3)  # results, what the bot thought, moves
     refused = browser.post(f"{match}/rounds", version=version(page))
     assert refused.status_code == 409 and "This match is over" in refused.text
 

@@ -15,6 +15,9 @@ from pttt_ooc.arena.kernels.mcts import tree, tree_kernels
 from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
 from pttt_ooc.arena.learning.ultimate import load
 
+SEEN = 30
+"""Fewest visits of a move that the agent says it expects."""
+
 _NO_WEIGHTS = np.zeros(0, dtype=np.int16)
 
 
@@ -109,6 +112,20 @@ class TreeSearch(Bounded):
             self._weights[player],
             control,
         )
+
+    def line(self, state: State) -> list[int]:
+        """The last move, and the most visited moves after it, each in at least :data:`SEEN` visits."""
+        tree, found, node = self._tree, list[int](), 0
+        while number := int(tree.count[node]):
+            begin = int(tree.first[node])
+            node = begin + int(np.argmax(tree.visits[begin : begin + number]))
+            if not found:  # a move that is proven to win may have fewer visits
+                chosen = int(self._kernels.best(self._tree, int(state[PLAYER]), self.solver))
+                node = begin + int(np.flatnonzero(tree.move[begin : begin + number] == chosen)[0])
+            elif tree.visits[node] < SEEN:
+                break
+            found.append(int(tree.move[node]))
+        return found
 
     def points(self, state: State) -> float:
         """An estimate of the points of player 0, where a win is 1 and a draw one half: the mean of the games."""

@@ -71,6 +71,10 @@ class Infinite(Game):
         row, column = rules.place(None, move)
         return f"{column - rules.MIDDLE}:{row - rules.MIDDLE}"
 
+    def tell_move(self, move: int) -> str:
+        """The same with signs of minus."""
+        return self.show_move(move).replace("-", "−")
+
     def read_move(self, text: str) -> int:
         """A move from its number, or from the coordinates x and y: ``-1:2`` or ``-1 2``."""
         match = re.fullmatch(r"\s*(-?\d{1,4})(?:\s*:\s*|\s+)(-?\d{1,4})\s*", text)
@@ -113,7 +117,7 @@ class Infinite(Game):
             flat(
                 marks,
                 lambda row, column: down[row] * rules.SIDE + across[column],
-                self.show_move,
+                self.tell_move,
                 legal=set(self.legal(state)),
                 latest=latest,
                 need=self.need,

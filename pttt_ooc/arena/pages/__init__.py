@@ -3,5 +3,5 @@
 Web processes import no numerics: they ask the ``answerer``, a process with the games and the agents, through the
 ``answerer_client``.  The answerer has a ``match_archive`` (matches on disk) and a ``game_service`` (positions and
 agents).  ``choices``: games and agents to choose from.  ``part``: the pages, with ``play_pages``, ``review_pages``,
-``watch_pages``, their common ``page_state``, and ``figures`` on squares.
+``watch_pages``, and their common ``page_state``.
 """

@@ -46,12 +46,12 @@ class AskedArena:
         return self._ask("position", game=game, moves=moves)
 
     def ratings(self, game: str, moves: list[int]) -> list[Message | None]:
-        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.ratings`."""
+        """See :meth:`pttt_ooc.arena.solvers.rating_cache.RatingCache.ratings`."""
         ratings: list[Message | None] = self._ask("ratings", game=game, moves=moves)["ratings"]
         return ratings
 
     def rating(self, game: str, moves: list[int], hint: bool = False) -> Message:
-        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.rating`."""
+        """See :meth:`pttt_ooc.arena.solvers.rating_cache.RatingCache.rating`."""
         return self._ask("rating", game=game, moves=moves, hint=hint)
 
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:

@@ -45,28 +45,29 @@ GAMES = (
 _ULTIMATE, _EXTREME, _ROWS = ("ultimate",), ("extreme",), ("mnk", "infinite")
 _CLOCK = "time={seconds},clock=wall"
 AGENTS = (
-    Offer("mcts", "Monte Carlo tree search", f"mcts:{_CLOCK},room=400000"),
-    Offer("random", "Chance", "random"),
+    Offer("strongest", "Tuned alpha-beta, neural network", f"tuned:{_CLOCK},slots=262144,path=network", _ULTIMATE),
+    Offer("shipped", "Tuned alpha-beta, learnt weights", f"tuned:{_CLOCK},slots=262144,path=shipped", _ULTIMATE),
     Offer("tuned", "Tuned alpha-beta", f"tuned:{_CLOCK},slots=262144", _ULTIMATE),
-    Offer("strongest", "Tuned alpha-beta, learnt", f"tuned:{_CLOCK},slots=262144,path=shipped", _ULTIMATE),
-    Offer("network", "Tuned alpha-beta, neural network", f"tuned:{_CLOCK},slots=262144,path=network", _ULTIMATE),
     Offer(
         "learnt",
         "Tuned alpha-beta, weights of your own",
         f"tuned:{_CLOCK},slots=262144,path={{directory}}/ultimate.weights",
         _ULTIMATE,
     ),
-    Offer("alphabeta", "Alpha-beta, in the same time", f"alphabeta:{_CLOCK}", _ULTIMATE),
-    Offer("alphabeta-2", "Alpha-beta, depth 2", "alphabeta:depth=2", _ULTIMATE),
-    Offer("minimax-2", "Minimax, depth 2", "minimax:depth=2", _ULTIMATE),
-    Offer("expectimax-1", "Expectimax, depth 1", "expectimax:depth=1", _ULTIMATE),
-    Offer("qfeatures", "Q-learning by features", "qfeatures", _ULTIMATE),
-    Offer("qtable", "Q-learning by states", "qtable", _ULTIMATE),
     Offer("strong", "Strong bot of the tournament", f"strong:{_CLOCK}", _EXTREME),
+    Offer("alphabeta", "Alpha-beta, in the same time", f"alphabeta:{_CLOCK}", _ULTIMATE),
     Offer("extreme-alphabeta", "Alpha-beta of the tournament", f"alphabeta:heur=1,{_CLOCK}", _EXTREME),
+    Offer("mcts", "Monte Carlo tree search", f"mcts:{_CLOCK},room=400000"),
+    Offer("minimax-2", "Minimax, depth 2", "minimax:depth=2", _ULTIMATE),
+    Offer("alphabeta-2", "Alpha-beta, depth 2", "alphabeta:depth=2", _ULTIMATE),
+    Offer("expectimax-1", "Expectimax, depth 1", "expectimax:depth=1", _ULTIMATE),
     Offer("patterns", "Learnt patterns on lines", "patterns:path={directory}/patterns.weights", _ROWS),
     Offer("table", "Learnt table of values", "table:path={directory}/policies/{game}", _ROWS),
+    Offer("qfeatures", "Q-learning by features", "qfeatures", _ULTIMATE),
+    Offer("qtable", "Q-learning by states", "qtable", _ULTIMATE),
+    Offer("random", "Chance", "random"),
 )
+"""The agents: of those that play a game and need no weights of one's own, the first is the strongest."""
 
 SECONDS = ("0.1", "0.5", "2")
 """Seconds to think, for agents with a clock."""

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import OrderedDict
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.arena.agents.base import Agent
+from pttt_ooc.arena.agents.base import Agent, Budget
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.learning.ultimate import SHIPPED_DIGESTS
 from pttt_ooc.arena.matches.agent_processes import answer
-from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, Offer, agents_of
-from pttt_ooc.arena.solvers.move_ratings import MoveRater
+from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, Offer, agents_of, game_text, takes_time
 
-SHIPPED = {"path=shipped": tuple(SHIPPED_DIGESTS), "path=network": ("ultimate",)}
-"""In the text of an agent with the package's weights, and the games for which they were learnt."""
+SHIPPED = {"path=network": ("ultimate",), "path=shipped": tuple(SHIPPED_DIGESTS)}
+"""In the text of an agent with what the package has learnt, and the games for which it was learnt."""
 
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
 
-
-RATED = 5000
-"""Most moves whose ratings, and agents' moves whose searches, are remembered."""
+REMEMBERED = 5000
+"""Most agents' moves whose searches are remembered."""
 
 
 class GameService:
@@ -40,9 +39,8 @@ class GameService:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+        self._seating = threading.Lock()
         self._thoughts: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
-        self._raters: dict[str, MoveRater] = {}
-        self._ratings: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
 
     def position(self, game_text: str, moves: list[int]) -> dict[str, Any]:
         """A position for a page.
@@ -74,6 +72,13 @@ class GameService:
         """The keys of the agents that play a game of the choices, but for those whose weights were not learnt yet."""
         text = next(offer.text for offer in GAMES if offer.key == key).replace(":", "-")
         return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
+
+    def prepare(self, key: str) -> threading.Thread:
+        """Make the first agent of a game ready in a thread: somebody looks at the choices, and may begin soon."""
+        text = game_text(key, *SIZES.values())
+        thread = threading.Thread(target=self._seat, args=(game(text), self.ready(key)[0], SECONDS[0]), daemon=True)
+        thread.start()
+        return thread
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
         if (games := _shipped_for(offer)) is not None:
@@ -107,47 +112,12 @@ class GameService:
                 break
         return {"moves": played}
 
-    def ratings(self, game_text: str, moves: list[int]) -> list[dict[str, Any] | None]:
-        """The :meth:`rating` of each of these moves, where it is remembered."""
-        return [self._ratings.get((game_text, 0, *moves[:number])) for number in range(1, len(moves) + 1)]
-
-    def rating(self, game_text: str, moves: list[int], hint: bool = False) -> dict[str, Any]:
-        """The :class:`~pttt_ooc.arena.solvers.move_ratings.Rating` of the last of these moves, and ``by``: whose it is.
-
-        Parameters
-        ----------
-        hint
-            Rate the best next move instead.
-
-        Raises
-        ------
-        ArenaError
-            See :meth:`position`; or moves of this game are not rated.
-        """
-        key: tuple[str | int, ...] = (game_text, int(hint), *moves)
-        if key not in self._ratings:
-            if game_text not in self._raters:
-                self._raters.clear()  # one at a time: each has tables
-                self._raters[game_text] = MoveRater(game(game_text))
-            rules = game(game_text)
-            state = rules.after(moves if hint else moves[:-1])
-            if hint and state[RESULT] != UNFINISHED:
-                raise ArenaError("This game is over; there is no next move.")
-            if not hint:
-                rules.play(state, moves[-1])  # it has to be legal
-            while len(self._ratings) >= RATED:
-                self._ratings.popitem(last=False)
-            rater = self._raters[game_text]
-            found = asdict(rater.rate(state, None if hint else moves[-1]))
-            self._ratings[key] = {**found, "values": list(found["values"].items()), "by": rater.by}
-        return self._ratings[key]
-
     def _choose(self, rules: Game, key: str, seconds: str, state: State, position: tuple[str | int, ...]) -> int:
         """A move of an agent; what it tells about its search is remembered."""
         player = self._seat(rules, key, seconds)
         player.begin(secrets.randbits(32))
         found = answer(player, state)
-        while len(self._thoughts) >= RATED:
+        while len(self._thoughts) >= REMEMBERED:
             self._thoughts.popitem(last=False)
         thought = {"depth": found.depth, "nodes": found.nodes, "seconds": found.wall}
         line = [rules.tell_move(move) for move in player.line(state)]
@@ -164,17 +134,20 @@ class GameService:
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
             raise ArenaError(f"{offer.label} has not been trained here; choose another opponent.")
-        text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))
-        if (rules.text, text) not in self._seated:
-            player = agent(text)
-            player.seat(rules)
-            while len(self._seated) >= SEATED:
+        with self._seating:
+            player = self._seated.pop((rules.text, key), None)
+            if player is None:
+                text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))
+                player = agent(text)
+                player.seat(rules)
+            if takes_time(key) and isinstance(player, Budget):
+                player.time = float(seconds)  # another time needs no other tables
+            self._seated[rules.text, key] = player  # the latest last
+            while len(self._seated) > SEATED:
                 self._seated.popitem(last=False)
-            self._seated[rules.text, text] = player
-        self._seated.move_to_end((rules.text, text))
-        return self._seated[rules.text, text]
+            return player
 
 
 def _shipped_for(offer: Offer) -> tuple[str, ...] | None:
-    """The games for which an agent's weights in the package were learnt; None if it has none."""
+    """The games for which the package has what an agent has learnt; None if it needs nothing of the package."""
     return next((games for option, games in SHIPPED.items() if option in offer.text), None)

@@ -12,9 +12,10 @@ from pttt_ooc.arena.pages import play_pages, review_pages, watch_pages
 from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
 from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES, agent_name, label_of, takes_time
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
-from pttt_ooc.service.wire import Client
+from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
+from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, shade
 from pttt_ooc.web.rendering import render, wants_part
 
 ANSWER_SECONDS = 60.0
@@ -27,6 +28,12 @@ AREA = "Ultimate and rows"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena")
 MatchName = Annotated[str, Query(max_length=300)]
 Number = Annotated[int, Query(ge=0, le=10**9)]
+_COLUMNS: dict[str, Column[Message]] = {
+    "rating": Column("Rating", lambda row: -row["points"], falls=True),
+    "agent": Column("Agent", lambda row: folded(agent_name(row["agent"])), text=True),
+    "score": Column("Score", lambda row: -row["score"], falls=True),
+    "games": Column("Games", lambda row: -row["games"], falls=True),
+}
 
 
 def part_of(arena: AskedArena) -> Part:
@@ -81,6 +88,12 @@ def replay(
 
 
 @router.get("/standings")
-def standings(request: Request, state: UsedState, account: Signed) -> Response:
-    """Round robins, with ratings."""
-    return render(request, "arena/standings.html", account, robins=state.arena.standings())
+def standings(request: Request, state: UsedState, account: Signed, sort: Order = "", find: Find = "") -> Response:
+    """Round robins, with ratings; `find`: the agents in whose names this text is."""
+
+    def arranged(rows: list[Message]) -> Ranking[Message]:
+        return ranking(rows, _COLUMNS, lambda row: agent_name(row["agent"]), "/arena/standings", sort, find)
+
+    robins = [{**robin, "ranking": arranged(robin["rows"])} for robin in state.arena.standings()]
+    context = {"robins": robins, "asked": arranged([]), "shade": shade}
+    return render(request, "arena/standings.html", account, **context)

@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
-from pttt_ooc.arena.pages.figures import put_figures
 from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.play.answers import form_again
+from pttt_ooc.play.review import put_figures, source_of
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -66,13 +66,18 @@ class AgentGame:
 
     @property
     def label(self) -> str:
-        """The agent's name for people."""
-        return _LABELS[self.agent]
+        """The agent's name for people; a link may be older than the choices."""
+        return _LABELS.get(self.agent, f"{self.agent} (not offered any more)")
+
+    @property
+    def offered(self) -> bool:
+        """Whether the agent can be played against."""
+        return self.agent in _LABELS and self.seconds in SECONDS
 
     @property
     def names(self) -> list[tuple[str, str]]:
         """Name and kind of each player, for people."""
-        agent = (self.label, f"{self.seconds} s a move" if takes_time(self.agent) else "")
+        agent = (self.label, f"{self.seconds} s a move" if self.offered and takes_time(self.agent) else "")
         return [("You", ""), agent] if self.me == 0 else [agent, ("You", "")]
 
     @property
@@ -181,15 +186,15 @@ def _begun(fields: dict[str, str]) -> AgentGame:
 
 def _asked(
     game: Annotated[str, Query(max_length=60)],
-    agent: Annotated[str, Query(max_length=20)],
-    seconds: Annotated[str, Query(max_length=5)],
+    agent: Annotated[str, Query(pattern="^[a-z0-9-]{1,20}$")],
+    seconds: Annotated[str, Query(pattern="^[0-9.]{1,5}$")],
     me: Annotated[int, Query(ge=0, le=1)],
     moves: Annotated[str, Query(max_length=LONGEST)] = "",
     back: bool = False,
     hint: Annotated[int | None, Query(ge=0)] = None,
     resigned: bool = False,
 ) -> AgentGame:
-    return replace(_table(game, agent, seconds, me, moves), back=back, hint=hint, resigned=resigned)
+    return AgentGame(game, agent, seconds, me, numbers(moves), back, hint, resigned)
 
 
 AskedGame = Annotated[AgentGame, Depends(_asked)]
@@ -248,8 +253,8 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
     if table.hint == len(table.moves) and not seen["over"]:
         state.spend(request)
         try:
-            put_figures(seen, rating := state.arena.rating(table.game, table.moves, hint=True), None)
-            hint = "exact" if rating["exact"] else rating["by"]
+            put_figures(seen["boards"], rating := state.arena.rating(table.game, table.moves, hint=True))
+            hint = source_of(rating)
         except NoAnswerError as error:
             hint = str(error)
     facts = {"table": table, "seen": seen, "back": table.taken_back(seen["movers"]), "addresses": addresses}
@@ -263,7 +268,7 @@ def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
 
 
 def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:
-    """A game from an address or a form; 400 if it is malformed."""
+    """A game from a form; 400 if it is malformed, or the agent is not offered."""
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
     return AgentGame(game[:60], agent, seconds, me, numbers(moves))

@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
-from pttt_ooc.arena.pages.figures import matters, points, put_figures
-from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined
-from pttt_ooc.arena.pages.play_pages import AgentGame, AskedGame, seen_at
+from pttt_ooc.arena.pages.page_state import UsedState, joined
+from pttt_ooc.arena.pages.play_pages import AskedGame, seen_at
+from pttt_ooc.play.review import all_ratings, put_figures, reviewed
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena/play")
-
-
-@dataclass(frozen=True)
-class RatedMove:
-    """A move of a finished game.
-
-    Attributes
-    ----------
-    number
-        From 1.
-    mine
-        Whether the person made it.
-    loss, exact
-        What it lost in points, and whether that is exact.
-    """
-
-    number: int
-    player: int
-    mine: bool
-    text: str
-    loss: float
-    exact: bool
-
-    @property
-    def lost(self) -> str:
-        """What it lost in points, as text; empty if it lost nothing."""
-        return points(self.loss, self.exact) if matters(self.loss, self.exact) else ""
 
 
 @router.get("/review")
@@ -62,48 +34,21 @@ def review(
     if ply is not None and ply > last:
         raise HTTPException(404, f"The game has {last} moves; move {ply} is not one of them.")
     ply = last if ply is None else ply
+
+    def rate(number: int) -> Message:
+        state.spend(request)  # each that is not remembered counts as a move, and is a question of its own
+        return state.arena.rating(table.game, table.moves[:number])
+
     try:
-        ratings = _ratings(request, state, table)
-        why = ""
+        ratings, why = all_ratings(state.arena.ratings(table.game, table.moves), rate), ""
     except NoAnswerError as error:
         ratings, why = [], str(error)
     seen = whole if ply == last else state.arena.position(table.game, table.moves[:ply])
     if ratings and ply < last:
-        put_figures(seen, ratings[ply], table.moves[ply])
+        put_figures(seen["boards"], ratings[ply], table.moves[ply])
+    end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None
+    shown = reviewed([*zip(whole["movers"], whole["texts"], strict=True)], ratings, table.me, ply, end)
     template = "arena/review_part.html" if wants_part(request) else "arena/review.html"
-    facts = {"table": table, "seen": seen, "whole": whole, "ply": ply, "last": last, "why": why}
-    return render(request, template, account, **facts, **_summary(table, whole, ratings))
-
-
-def _ratings(request: Request, state: ArenaState, table: AgentGame) -> list[Message]:
-    """The ratings of all moves; each that is not remembered counts as a move, and is a question of its own."""
-    found = []
-    for number, known in enumerate(state.arena.ratings(table.game, table.moves), start=1):
-        if known is None:
-            state.spend(request)
-        found.append(known or state.arena.rating(table.game, table.moves[:number]))
-    return found
-
-
-def _summary(table: AgentGame, whole: Message, ratings: list[Message]) -> dict[str, Any]:
-    """All moves with their ratings, the curve, and what belongs to them."""
-    named = zip(whole["movers"], whole["texts"], ratings, strict=False)
-    moves = [
-        RatedMove(number, mover, mover == table.me, text, one["loss"], one["exact"])
-        for number, (mover, text, one) in enumerate(named, start=1)
-    ]
-    own = [move for move in moves if move.mine]
-    worst = max(own, key=lambda move: move.loss, default=None)
-    end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]]
-    before = [one["before"] for one in ratings]
-    curve = [*before, end] if whole["over"] else before
-    exact = [one["exact"] for one in ratings]
-    return {
-        "moves": moves,
-        "curve": curve,
-        "fields": {**table.settings, "moves": joined(table.moves)},
-        "solved": exact.index(True) if any(exact) else None,
-        "by": ratings[0]["by"] if ratings else "",
-        "sum": sum(move.loss for move in own),
-        "worst": worst if worst and worst.lost else None,
-    }
+    fields = {**table.settings, "moves": joined(table.moves)}
+    facts = {"table": table, "seen": seen, "whole": whole, "review": shown, "fields": fields, "why": why}
+    return render(request, template, account, **facts)

@@ -32,6 +32,12 @@ Text = Annotated[str, Query(max_length=60)]
 Moves = Annotated[str, Query(max_length=LONGEST)]
 
 
+@router.get("")
+async def matches() -> Response:
+    """Where games are watched: people shorten addresses."""
+    return RedirectResponse("/arena/matches", 307)
+
+
 @router.post("")
 async def begin(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
     """Begin a game of two agents."""

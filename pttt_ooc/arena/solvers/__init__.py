@@ -4,8 +4,9 @@
 draws by pairing strategies, with certificates.  ``enumeration``: all games and positions of a very small board.
 
 Of Ultimate: ``endings``: positions from games by lot, with the value of each move.  ``error_meter``: how often agents
-keep it.  ``move_ratings``: what the moves of a game lost.  ``attack``: how far back from their ends games are solved.
-``forced_win``: the win with open boards.  ``claims``: what players can force, with proofs.
+keep it.  ``move_ratings``: what the moves of a game lost; ``rating_cache``: remembers it for pages.  ``attack``: how
+far back from their ends games are solved.  ``forced_win``: the win with open boards.  ``claims``: what players can
+force, with proofs.
 
 ``commands``: of all these.
 """

@@ -2,7 +2,7 @@
 
 Values are points: a win is 1, a draw one half.  A loss is the value after the best move minus the value after the move
 that was made.  Both positions are searched in the same way, so that a bias of an evaluation by the side to move
-cancels, except after a bonus move of Extreme.
+cancels, except after a bonus move of Extreme; there tests find less than 0.01.
 """
 
 from __future__ import annotations

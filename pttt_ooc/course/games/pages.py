@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from sqlalchemy import select
 
-from pttt_ooc.course import standings, submissions
+from pttt_ooc.course import rankings, standings, submissions
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
@@ -19,6 +19,7 @@ from pttt_ooc.course.games.intake import game_grader, intake_of
 from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, part_since, under_way
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.queue import waiting
+from pttt_ooc.course.rankings import RankedGame, leaderboard_ranking
 from pttt_ooc.course.schemas import MatrixOut, StandingOut, SubmissionOut
 from pttt_ooc.course.term.assignments import all_assignments, dates_for, further_of, term_of, veil
 from pttt_ooc.course.term.dates import shown
@@ -28,6 +29,7 @@ from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.ranking import Find, Order
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, UsedShell
 
@@ -45,27 +47,87 @@ def _until(grader: Grader, game: str, account: Account | None) -> float | None:
         return veil(session, game=game)
 
 
+def _board(grader: Grader, game: str, account: Account | None) -> RankedGame:
+    own, until = game_grader(grader, game), _until(grader, game, account)
+    return RankedGame(own, _team(account), f"/games/{game}", lambda _: until, until)
+
+
+def _state(rows: str, columns: str) -> dict[str, str | None]:
+    """What an address says of the matrix."""
+    return {name: None if by == "team" else by for name, by in (("rows", rows), ("columns", columns))}
+
+
 @router.get("/{game}")
-def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game) -> Response:
+async def game_page(
+    request: Request,
+    grader: UsedGrader,
+    account: Allowed,
+    game: Game,
+    sort: Order = "sum",
+    find: Find = "",
+    rows: Order = "team",
+    columns: Order = "team",
+) -> Response:
     """Leaderboard, matrix, the form, and the team's own submissions."""
-    own, team, until = game_grader(grader, game), _team(account), _until(grader, game, account)
+    board = await run_in_threadpool(_board, grader, game, account)
+    context = await run_in_threadpool(_facts, grader, board, game)
+    asked = leaderboard_ranking(board, sort, find, **_state(rows, columns))
+    context |= {"ranking": asked, "leaderboard": await rankings.leaderboard(request, board, sort, find, **asked.fields)}
+    context["matrix"] = await rankings.matrix(request, board, rows, columns, sort=asked.sort, find=asked.find or None)
+    return render(request, "grader/games/game.html", account, team=board.team, **context)
+
+
+@router.get("/{game}/parts/leaderboard")
+async def leaderboard_part(
+    request: Request,
+    grader: UsedGrader,
+    account: Allowed,
+    game: Game,
+    sort: Order = "sum",
+    find: Find = "",
+    rows: Order = "team",
+    columns: Order = "team",
+    seen: Seen = "",
+) -> Response:
+    """The table of the leaderboard, if it has changed."""
+    board = await run_in_threadpool(_board, grader, game, account)
+    return (await rankings.leaderboard(request, board, sort, find, **_state(rows, columns))).since(seen)
+
+
+@router.get("/{game}/parts/matrix")
+async def matrix_part(
+    request: Request,
+    grader: UsedGrader,
+    account: Allowed,
+    game: Game,
+    rows: Order = "team",
+    columns: Order = "team",
+    sort: Order = "sum",
+    find: Find = "",
+    seen: Seen = "",
+) -> Response:
+    """The head-to-head matrix, if it has changed."""
+    board = await run_in_threadpool(_board, grader, game, account)
+    return (await rankings.matrix(request, board, rows, columns, sort=sort, find=find or None)).since(seen)
+
+
+def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
+    own, team = board.grader, board.team
     with grader.database.reading() as session:
         there = [one for one in all_assignments(session, STRATEGIES) if further_of(one) == game]
         takes = team is not None and any(dates_for(session, one, team).takes(time.time()) for one in there)
         zone = term_of(session).zone
     with own.database.reading() as session:
-        context: dict[str, Any] = {
-            "rows": standings.leaderboard(session, until=until),
-            "matrix": standings.matrix(session, until=until),
-            "submissions": _of_team(session, team) if team else [],
-        }
+        context: dict[str, Any] = {"submissions": _of_team(session, team) if team else []}
     if team is not None:
         context |= shown_certificate(own, team, further=True)
-    value = own.game_value()
     context |= {"game": game, "shown": team, "explored": is_explored(grader.storage.data, game)}
-    context |= {"assignments": there, "takes": takes, "until": until, "value": value}
-    context |= {"limit": own.settings.max_upload_bytes, "handout": own.handout, "sign": read_sign(own.storage.alive)}
-    return render(request, "grader/games/game.html", account, team=team, local=lambda at: shown(at, zone), **context)
+    context |= {"assignments": there, "takes": takes, "value": own.game_value(), "local": lambda at: shown(at, zone)}
+    return context | {
+        "limit": own.settings.max_upload_bytes,
+        "handout": own.handout,
+        "sign": read_sign(own.storage.alive),
+    }
 
 
 def _team(account: Account | None) -> Team | None:

@@ -27,6 +27,7 @@ from pttt_ooc.course.term.overview import announcements, described
 from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
+from pttt_ooc.web.rendering import HERE as WEB
 
 MARK = "publication.json"
 """The file by which a directory is known as a publication, which may be replaced."""
@@ -90,7 +91,9 @@ def _page(
     games: dict[str, list[standings.Standing]],
 ) -> str:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.PrefixLoader(
+            {"web": jinja2.FileSystemLoader(WEB / "templates"), "grader": jinja2.FileSystemLoader(_TEMPLATES)}
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -99,7 +102,7 @@ def _page(
     environment.filters["exploitability"] = figures.exploitability
     zone = term_of(session).zone
     assignments = [(one, described(rule_of(one)), most_of(one)) for one in all_assignments(session)]
-    return environment.get_template("publication.html").render(
+    return environment.get_template("grader/publication.html").render(
         title=settings.title,
         game=settings.game,
         rows=rows,

@@ -41,7 +41,7 @@
   }
 
   function show() {
-    var steps = document.querySelector("#explore .steps");
+    var steps = document.querySelector("#explore .steps .actions");
     if (steps) steps.scrollLeft = steps.scrollWidth;  // the present infoset is the last card
     var here = document.getElementById("at");
     document.querySelectorAll("#explore .map a").forEach(function (piece) {

@@ -37,13 +37,26 @@ class AskedBotGames:
         """Make a move; returns the state after it."""
         return self._ask("move", owner=owner, number=number, ply=ply, cell=list(cell))
 
-    def share(self, owner: str, number: str, shared: bool) -> Message:
-        """See :meth:`pttt_ooc.extreme.play.games.BotGames.share`; returns the state after it."""
-        return self._ask("share", owner=owner, number=number, shared=shared)
+    def share(self, owner: str, number: str, shared: bool) -> None:
+        """See :meth:`pttt_ooc.extreme.play.games.BotGames.share`."""
+        self._ask("share", owner=owner, number=number, shared=shared)
 
     def shared(self, number: str) -> Message:
         """See :meth:`pttt_ooc.extreme.play.games.BotGames.shared`."""
         return self._ask("shared", number=number)
+
+    def hint(self, owner: str, number: str, ply: int) -> Message:
+        """See :meth:`pttt_ooc.extreme.play.bot_game.BotGame.hint`; returns the state after it."""
+        return self._ask("hint", owner=owner, number=number, ply=ply)
+
+    def rating(self, moves: Sequence[int], hint: bool = False) -> Message:
+        """See :meth:`pttt_ooc.arena.solvers.rating_cache.RatingCache.rating`."""
+        return self._ask("rating", moves=moves, hint=hint)
+
+    def ratings(self, moves: Sequence[int]) -> list[Message | None]:
+        """See :meth:`pttt_ooc.arena.solvers.rating_cache.RatingCache.ratings`."""
+        found: list[Message | None] = self._ask("ratings", moves=moves)["ratings"]
+        return found
 
     def resign(self, owner: str, number: str) -> Message:
         """Resign, in the person's turn; returns the state after it."""

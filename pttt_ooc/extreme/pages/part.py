@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,6 +33,7 @@ from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import curve_path
 from pttt_ooc.web.parts import Link, Part, state_of
+from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
@@ -147,10 +148,17 @@ Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 Stamp = Annotated[str, Query(max_length=200)]
-Order = Annotated[str, Query(max_length=20)]
-Find = Annotated[str, Query(max_length=60)]
-SORTED = {"place": "Place", "team": "Team", "marks": "Marks", "won": "Won"}
-"""Columns of the overall order by which it can be sorted, and their names."""
+BASE = "/extreme"
+TEMPLATES = Path(__file__).parent / "templates"
+"""For parts whose pages show what these pages show."""
+_COLUMNS: dict[str, Column[Overall]] = {
+    "place": Column("Place", lambda one: one.place, text=True),
+    "team": Column("Team", lambda one: folded(one.name), text=True),
+    "marks": Column("Marks", lambda one: -one.marks, falls=True),
+    "won": Column("Won", lambda one: -one.won, falls=True),
+    "drawn": Column("Drawn", lambda one: -one.drawn, falls=True),
+    "lost": Column("Lost", lambda one: -one.lost, falls=True),
+}
 
 
 def part_of(
@@ -195,7 +203,7 @@ def begin() -> Response:
 @router.get("/standings")
 def standings(request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "") -> Response:
     """The overall order, pools, standings and marks; `find`: of the teams in whose names this text is."""
-    return render(request, "extreme/standings.html", account, **_standings(pages, sort, find))
+    return render(request, "extreme/standings.html", account, **standings_facts(pages.shown, pages.before, sort, find))
 
 
 @router.get("/parts/standings")
@@ -203,38 +211,50 @@ def standings_part(
     request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "", seen: Stamp = ""
 ) -> Response:
     """The tables, if they have changed."""
-    shown = _standings(pages, sort, find)
+    shown = standings_facts(pages.shown, pages.before, sort, find)
     if shown["stamp"] == seen:
         return Response(status_code=204)
     return render(request, "extreme/parts/standings.html", account, **shown)
 
 
-def _standings(pages: TournamentPages, sort: str, find: str) -> dict[str, Any]:
-    sort, find = sort if sort in SORTED else "place", find.strip()
-    chosen = {"sort": sort, "find": find, "sorted": SORTED}
-    seen = pages.shown.seen()
+def standings_facts(
+    shown: TournamentReader,
+    before: BeforeTournament | None,
+    sort: str,
+    find: str,
+    base: str = BASE,
+    links: str = BASE,
+) -> dict[str, Any]:
+    """What the page of a tournament's standings shows.
+
+    Parameters
+    ----------
+    base
+        The beginning of the page's address.
+    links
+        The beginning of the addresses of teams and matches; empty: they have no pages.
+    """
+    places = {"base": base, "links": links, "before": before}
+    seen = shown.seen()
     if seen is None:
-        return {"seen": None, "stamp": "none", "before": pages.before, **chosen}
+        return {"seen": None, "stamp": "none", "ranking": _ranking([], sort, find, base), **places}
     tables = seen.state.tables
     stages = [(stage, [table for table in tables if table.stage == stage.name]) for stage in seen.record.stages]
-    order = [one for one in overall(seen.record, tables) if find.casefold() in one.name.casefold()]
-    if sort != "place":
-        key: Callable[[Overall], Any] = {
-            "team": lambda one: one.name.casefold(),
-            "marks": lambda one: -one.marks,
-            "won": lambda one: -one.won,
-        }[sort]
-        order = sorted(order, key=key)  # ties stay in the overall order
+    order = _ranking(overall(seen.record, tables), sort, find, base)
     return {
         "seen": seen,
         "stamp": seen.stamp,
-        "overall": order,
-        "points": {one.team: _points_over_time(seen, one.team) for one in order},
+        "ranking": order,
+        "points": {one.team: _points_over_time(seen, one.team) for one in order.rows},
         "stages": [(stage, found) for stage, found in stages if found][::-1],
         "marks": marks_rows(seen.record, tables),
         "recent": seen.state.played[-1:-9:-1],
-        **chosen,
+        **places,
     }
+
+
+def _ranking(order: Sequence[Overall], sort: str, find: str, base: str) -> Ranking[Overall]:
+    return ranking(order, _COLUMNS, lambda one: one.name, f"{base}/standings", sort, find)
 
 
 def _points_over_time(seen: TournamentSnapshot, team: str) -> Miniature | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,22 +15,31 @@ from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.extreme.pages.board_values import boards_of, cell_of
+from pttt_ooc.extreme.pages.board_values import boards_of, cell_of, number
 from pttt_ooc.extreme.pages.bot_games_client import AskedBotGames, NoGameError
 from pttt_ooc.extreme.play.moves import move_text, read_move
-from pttt_ooc.extreme.referee import Cell, Referee
+from pttt_ooc.extreme.referee import PLAYERS, Cell, Referee
 from pttt_ooc.play.answers import form_again
-from pttt_ooc.service.wire import Client
+from pttt_ooc.play.review import all_ratings, put_figures, reviewed, source_of
+from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.forms import number as form_number
 from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.parts import Link, Part, Refusal, state_of
 from pttt_ooc.web.rendering import out_of_date, render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.web.throttle import Throttle
 
 LOBBY = "/extreme/play"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix=LOBBY)
+RATED_PER_HOUR = 20_000
+"""Most moves per address and hour that are rated; a whole campus may share one address."""
+
 SIDES = {"x": "you, as ×", "o": "the bot", "coin": "drawn by a coin"}
-_ANSWER_SECONDS = 10.0
+_ANSWER_SECONDS = 60.0  # a kernel may have to be compiled
+State = dict[str, Any]
+"""A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
+Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 GameNumber = Annotated[str, PathParameter(pattern=r"^[0-9a-f]{16}$")]
 Owner = Callable[[Account | None], str | None]
 """The person of an account; None: they must sign in."""
@@ -46,10 +55,13 @@ class PlayPages:
         Asks the process that runs the bots.
     owner
         Who plays.
+    rated
+        Counts the moves that are rated.
     """
 
     games: AskedBotGames
     owner: Owner
+    rated: Throttle = field(default_factory=lambda: Throttle(RATED_PER_HOUR))
 
     def player(self, account: Account | None) -> str:
         """Who plays; 401 if they must sign in."""
@@ -70,7 +82,7 @@ def part_of(games: AskedBotGames, owner: Owner) -> Part:
         routers=(router,),
         links=(Link(LOBBY, "Play", "Extreme"),),
         state=PlayPages(games, owner),
-        names={"SIDES": SIDES, "cell_text": lambda move: move_text(tuple(move[1]))},
+        names={"SIDES": SIDES},
         explain=lambda error: Refusal(404, str(error)) if isinstance(error, NoGameError) else None,
     )
 
@@ -135,9 +147,9 @@ def _opening(text: str) -> list[Cell]:
 
 
 @router.get("/{game}")
-def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
-    """A game."""
-    return _render(request, account, pages.games.state(pages.player(account), game))
+def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
+    """A game, as it is now or after `ply` moves."""
+    return _render(request, pages, account, pages.games.state(pages.player(account), game), ply=ply)
 
 
 @router.get("/{game}/part")
@@ -149,10 +161,20 @@ def game_part(
     seen: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
     """The game, if it has changed."""
-    shown = _shown(pages.games.state(pages.player(account), game))
-    if shown["stamp"] == seen:
-        return Response(status_code=204)
-    return render(request, "extreme_play/play_game_part.html", account, own=True, **shown)
+    state = pages.games.state(pages.player(account), game)
+    return Response(status_code=204) if _stamp(state) == seen else _render(request, pages, account, state)
+
+
+@router.get("/{game}/review")
+def review(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
+    """A game that is over after `ply` moves, with what each move lost; default: at its end."""
+    return _review(request, pages, account, pages.games.state(pages.player(account), game), ply)
+
+
+@router.get("/{game}/shared/review")
+def shared_review(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
+    """The same of a game that its person has shared, for everybody."""
+    return _review(request, pages, account, pages.games.shared(game), ply, own=False)
 
 
 @router.post("/{game}")
@@ -167,21 +189,23 @@ async def move(request: Request, pages: UsedPlay, shell: UsedShell, account: Sig
     state = await run_in_threadpool(pages.games.move, owner, game, int(ply), cell)
     if any(tuple(made) != cell for _, made, *_ in state["moves"][int(ply) :][:1]):
         sentence = f"Move {int(ply) + 1} of this game has been made already; nothing has changed."
-        return out_of_date(request, await run_in_threadpool(_render, request, account, state, sentence))
+        return out_of_date(request, await run_in_threadpool(_render, request, pages, account, state, sentence))
     if not wants_part(request):
         return RedirectResponse(f"{LOBBY}/{game}", 303)
-    return await run_in_threadpool(_render, request, account, state)
+    return await run_in_threadpool(_render, request, pages, account, state)
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 4
 
 
-def _render(
-    request: Request, account: Account | None, state: dict[str, Any], notice: str = "", own: bool = True
-) -> Response:
-    template = "play_game_part.html" if wants_part(request) else "play_game.html"
-    return render(request, f"extreme_play/{template}", account, notice=notice, own=own, **_shown(state))
+@router.post("/{game}/hint")
+async def hint(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
+    """Show the value of the best move that is found; the game says from then on that it had a hint."""
+    fields = await own_form(request, shell)
+    ply = form_number(fields, "ply", 10**6, "The form does not say when the hint was asked.")
+    await run_in_threadpool(pages.games.hint, pages.player(account), game, ply)
+    return RedirectResponse(f"{LOBBY}/{game}", 303)
 
 
 @router.post("/{game}/resignation")
@@ -196,14 +220,18 @@ async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: S
 async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
     """Make a finished game's link for everybody, or take it back."""
     fields = await own_form(request, shell)
-    await run_in_threadpool(pages.games.share, pages.player(account), game, "stop" not in fields)
-    return RedirectResponse(f"{LOBBY}/{game}", 303)
+    owner = pages.player(account)
+    await run_in_threadpool(pages.games.share, owner, game, "stop" not in fields)
+    latest = (await run_in_threadpool(pages.games.choices, owner))["latest"]
+    return RedirectResponse(f"{LOBBY}/{game}" if game == latest else LOBBY, 303)
 
 
 @router.get("/{game}/shared")
-def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
-    """A game that its person has shared, for everybody."""
-    return _render(request, account, pages.games.shared(game), own=False)
+def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
+    """A game that its person has shared, for everybody, at its end or after `ply` moves."""
+    state = pages.games.shared(game)
+    mine = state["owner"] == pages.owner(account)
+    return _render(request, pages, account, state, own=False, ply=ply, may_stop=mine)
 
 
 @router.post("/{game}/leave")
@@ -222,29 +250,109 @@ def log(pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
         raise HTTPException(404, "There is a log once the game has been played to its end.")
     headers = {"Content-Disposition": 'attachment; filename="match.json"'}
     return Response(
-        json.dumps({**state["match"], "begun_after": state["begun_after"]}) + "\n",
+        json.dumps({**state["match"], "begun_after": state["begun_after"], "hints": state["hints"]}) + "\n",
         media_type="application/json",
         headers=headers,
     )
 
 
-def _shown(state: dict[str, Any]) -> dict[str, Any]:
-    """What the template shows of a game."""
+# ---------------------------------------------------------------------------------------------
+# What the templates show
+
+
+def _stamp(state: State) -> str:
+    """A text that changes with the game."""
+    return f"{len(state['moves'])}-{state['turn']}"
+
+
+def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
+    """A game as it is now, or after some of its moves; 404 if it has fewer."""
+    last = len(state["moves"])
+    if ply is not None and ply > last:
+        raise HTTPException(404, f"The game has {last} moves; move {ply} is not one of them.")
+    ply = last if ply is None else ply
+    cells: list[Cell] = [tuple(cell) for _, cell, *_ in state["moves"]]
     position = Referee()
-    for _, cell, *_ in state["moves"]:
-        position.play(tuple(cell))
-    over = state["turn"] == "over"
-    latest = tuple(state["moves"][-1][1]) if state["moves"] else None
-    own = [ply for ply, (player, *_) in enumerate(state["moves"]) if player == state["side"]]
-    cells = [cell for _, cell, *_ in state["moves"]]
+    for cell in cells[:ply]:
+        position.play(cell)
+    mine = [at for at, (player, *_) in enumerate(state["moves"]) if player == state["side"]]
     return {
         "game": state,
-        "over": over,
-        "mine": state["turn"] == "person",
+        "own": own,
+        "ply": ply,
+        "now": ply == last,
+        "over": state["turn"] == "over",
+        "mine": state["turn"] == "person" and ply == last,
+        "outcome": _outcome(state, "You have" if own else "The player has"),
         "position": position,
-        "boards": boards_of(position, latest),
+        "boards": [asdict(board) for board in boards_of(position, cells[ply - 1] if ply else None)],
         "points": position.points(),
-        "before": json.dumps(cells[: own[-1]]) if own else None,
-        "stamp": f"{len(state['moves'])}-{state['turn']}",
-        "address": f"{LOBBY}/{state['number']}",
+        "cells": cells,
+        "moves": [
+            {"player": player, "text": move_text(tuple(cell)), "bonus": bonus, "seconds": seconds}
+            for player, cell, bonus, seconds, *_ in state["moves"]
+        ],
+        "before": cells[: mine[-1]] if mine else None,
+        "stamp": _stamp(state),
+        "address": f"{LOBBY}/{state['number']}" + ("" if own else "/shared"),
     }
+
+
+def _outcome(state: State, who: str) -> tuple[str, str]:
+    """How a game has ended for its person (a word, or nothing after a draw and without a result), and a sentence."""
+    match, side = state["match"], state["side"]
+    if match is None:
+        return "", f"There is no result. {state['why']}"
+    points, others = match["points"][side], match["points"][1 - side]
+    kind = "won" if points > others or match["winner"] == PLAYERS[side] else "" if points == others else "lost"
+    result = {"won": f"{who} won", "": "A draw", "lost": "The bot has won"}[kind]
+    how = {"WON": "", "DRAW": "Nobody has a line: the points decide. ", "RESIGNED": f"{who} resigned. "}
+    forfeit = f"The bot forfeits: {match['message']}. "
+    return kind, f"{how.get(match['message'], forfeit)}{result}, {points} : {others}."
+
+
+def _render(
+    request: Request,
+    pages: PlayPages,
+    account: Account | None,
+    state: State,
+    notice: str = "",
+    own: bool = True,
+    ply: int | None = None,
+    may_stop: bool = False,
+) -> Response:
+    shown, hint = _shown(state, own, ply), ""
+    if shown["mine"] and state["hinted"]:
+        pages.rated.check(request, "moves have been rated")
+        rating = pages.games.rating([number(*cell) for cell in shown["cells"]], hint=True)
+        put_figures(shown["boards"], rating)
+        hint = source_of(rating)
+    template = "play_game_part.html" if wants_part(request) else "play_game.html"
+    told = {"notice": notice, "hint": hint, "may_stop": may_stop}
+    return render(request, f"extreme_play/{template}", account, **told, **shown)
+
+
+def _review(
+    request: Request, pages: PlayPages, account: Account | None, state: State, ply: int | None, own: bool = True
+) -> Response:
+    shown = _shown(state, own, ply)
+    if not shown["over"]:
+        raise HTTPException(409, "This game is not over; its moves are rated when it is.")
+    moves = [number(*cell) for cell in shown["cells"]]
+
+    def rate(count: int) -> Message:
+        pages.rated.check(request, "moves have been rated")
+        return pages.games.rating(moves[:count])
+
+    ratings = all_ratings(pages.games.ratings(moves), rate)
+    if not shown["now"]:
+        put_figures(shown["boards"], ratings[shown["ply"]], moves[shown["ply"]])
+    match = state["match"]
+    end = None
+    if match is not None and match["message"] in ("WON", "DRAW"):
+        first, second = match["points"]
+        end = 0.5 if first == second else float(first > second)
+    told = [(move["player"], move["text"]) for move in shown["moves"]]
+    found = reviewed(told, ratings, state["side"], shown["ply"], end)
+    template = "play_review_part.html" if wants_part(request) else "play_review.html"
+    return render(request, f"extreme_play/{template}", account, review=found, **shown)

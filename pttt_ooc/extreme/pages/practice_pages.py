@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -9,29 +10,55 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.extreme.pages.exports import CSVResponse, Rows, played_row, table_of
-from pttt_ooc.extreme.pages.part import BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
+from pttt_ooc.extreme.pages.part import BASE, BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
 from pttt_ooc.extreme.pages.tournament_reader import PracticeSnapshot
+from pttt_ooc.extreme.practice_record import PracticeBot
 from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.show.miniatures import Miniature, curve
+from pttt_ooc.show.numbers import decimals
 from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.ranking import Column, Find, Order, folded, ranking, risen
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account
 
 router = APIRouter()
+SINCE = 24 * 3600.0
+"""Seconds over which changes of ranks are told."""
+_COLUMNS: dict[str, Column[PracticeBot]] = {
+    "rank": Column("Rank", lambda bot: 0, text=True),  # their usual order
+    "bot": Column("Bot", lambda bot: folded(bot.name), text=True),
+    "rating": Column("Rating", lambda bot: None if bot.points is None else -bot.points, falls=True),
+    "matches": Column("Matches", lambda bot: -bot.matches, falls=True),
+    "won": Column("Won", lambda bot: -bot.won, falls=True),
+    "drawn": Column("Drawn", lambda bot: -bot.drawn, falls=True),
+    "lost": Column("Lost", lambda bot: -bot.lost, falls=True),
+    "forfeits": Column("Forfeits", lambda bot: -bot.forfeits, falls=True),
+}
 RECENT = 25
 """Matches that the page lists; all are in the files."""
 BotKey = Annotated[str, Query(pattern=r"^([A-Za-z][A-Za-z0-9_]{0,80})?$")]
 
 
 @router.get("/extreme/practice", include_in_schema=False, response_class=HTMLResponse)
-def practice(request: Request, pages: UsedPages, account: Signed, bot: BotKey = "") -> Response:
-    """Ratings and the latest matches: of all bots, or of one."""
-    return render(request, "extreme/practice.html", account, **_shown(pages, account, bot))
+def practice(
+    request: Request, pages: UsedPages, account: Signed, bot: BotKey = "", sort: Order = "rank", find: Find = ""
+) -> Response:
+    """Ratings and the latest matches: of all bots, or of one; `find`: of the bots in whose names this text is."""
+    return render(request, "extreme/practice.html", account, **practice_facts(_before(pages), account, bot, sort, find))
 
 
 @router.get("/extreme/parts/practice", include_in_schema=False, response_class=HTMLResponse)
-def practice_part(request: Request, pages: UsedPages, account: Signed, bot: BotKey = "", seen: Stamp = "") -> Response:
+def practice_part(
+    request: Request,
+    pages: UsedPages,
+    account: Signed,
+    bot: BotKey = "",
+    sort: Order = "rank",
+    find: Find = "",
+    seen: Stamp = "",
+) -> Response:
     """The same, if it has changed."""
-    shown = _shown(pages, account, bot)
+    shown = practice_facts(_before(pages), account, bot, sort, find)
     if shown["stamp"] == seen:
         return Response(status_code=204)
     return render(request, "extreme/parts/practice.html", account, **shown)
@@ -43,20 +70,42 @@ def _before(pages: TournamentPages) -> BeforeTournament:
     return pages.before
 
 
-def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[str, Any]:
-    before = _before(pages)
+def practice_facts(
+    before: BeforeTournament,
+    account: Account | None,
+    key: str,
+    sort: str,
+    find: str,
+    base: str = BASE,
+    links: str = BASE,
+) -> dict[str, Any]:
+    """What the page of a practice league shows.
+
+    Parameters
+    ----------
+    key
+        The bot whose matches are shown; empty: all.
+    base
+        The beginning of the page's address.
+    links
+        The beginning of the addresses of bots, teams and matches; empty: they have no pages.
+    """
     seen, live = before.seen_by(account), before.practice.seen() if before.practice else None
     own = key_of(account.id) if account is not None else ""
     if key and (seen is None or key not in seen.record.teams):
         raise HTTPException(404, f"There is no bot {key} in practice.")
     sign = read_sign(before.sign)
-    ranked = [*enumerate(seen.record.teams.values(), start=1)] if seen else []
-    ranked.sort(key=lambda row: row[1].key != own)  # a team sees its own bot first
+    bots = [*seen.record.teams.values()] if seen else []
+    ranks = {bot.key: place for place, bot in enumerate(bots, 1) if bot.points is not None}
+    since, hour = time.time() - SINCE, int(time.time() // 3600)
+    former = sorted(((points, bot.key) for bot in bots if (points := bot.points_at(since)) is not None), reverse=True)
+    if sort not in _COLUMNS or sort == "rank":
+        bots.sort(key=lambda bot: bot.key != own)  # a team sees its own bot first
     matches = [*seen.matches.values()][::-1] if seen else []
     of_own = live.of_team(own)[::-1] if live and own else []
     only = [one for one in matches if key in (one.pairing.first, one.pairing.second)] if key else matches
     latest = f"{len(of_own)}{of_own[0].pairing.name if of_own else ''}"
-    parts = (seen.stamp if seen else "", latest, sign.alive, bool(sign.waits_for), before.over)
+    parts = (seen.stamp if seen else "", latest, sign.alive, bool(sign.waits_for), before.over, hour)
     return {
         "before": before,
         "seen": seen,
@@ -65,12 +114,23 @@ def _shown(pages: TournamentPages, account: Account | None, key: str) -> dict[st
         "key": key,
         "own": own,
         "sign": sign,
-        "ranked": ranked,
+        "base": base,
+        "links": links,
+        "ranking": ranking(bots, _COLUMNS, lambda bot: bot.name, f"{base}/practice", sort, find),
+        "ranks": ranks,
+        "changes": risen(ranks, {one: place for place, (_, one) in enumerate(former, 1)}),
+        "curves": {bot.key: _curve(bot) for bot in bots},
         "of_own": [] if key else of_own[:10],
         "only": only[:RECENT],
         "more": max(0, len(only) - RECENT),
         "stamp": "-".join(map(str, parts)),
     }
+
+
+def _curve(bot: PracticeBot) -> Miniature | None:
+    points = [one for _, one in bot.history]
+    ends = [decimals(one, 0) for one in points[:1] + points[-1:]]
+    return curve(points, f"Ratings over {len(points)} changes: from {' to '.join(ends)}")
 
 
 # ---------------------------------------------------------------------------------------------

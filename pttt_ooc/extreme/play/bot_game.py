@@ -40,10 +40,17 @@ class BotGame:
         How the bot is run.
     opening
         Moves that are made before: the bot is told them, and asked for none of them.
+    hints
+        Whether the person had hints for these moves.
     """
 
     def __init__(
-        self, find: Callable[[], BotProgram], side: int, conditions: Conditions, opening: Sequence[Cell] = ()
+        self,
+        find: Callable[[], BotProgram],
+        side: int,
+        conditions: Conditions,
+        opening: Sequence[Cell] = (),
+        hints: bool = False,
     ) -> None:
         self._find, self._side, self._conditions, self._opening = find, side, conditions, opening
         self._changed = threading.Condition()
@@ -52,6 +59,7 @@ class BotGame:
         self._turn, self._position = _BOT, Referee()
         self._chosen: Cell | None = None
         self._resigned = False
+        self._hints, self._hinted_at = hints, -1
         self._match: BotMatch | None = None
         self._why = ""  # the reason of an end without a result
         self._check_opening()
@@ -76,6 +84,7 @@ class BotGame:
         dict
             ``side``; ``moves``, each with player, cell, bonus, seconds, processor seconds and seconds of waiting;
             ``begun_after``: the number of moves that were made before the game began;
+            ``hints``: whether the person has asked for hints; ``hinted``: whether for the next move;
             ``turn``: ``person``, ``bot`` or ``over``; ``why``: why it ended without a result; and, of a game that has
             been played to its end, the ``match`` as :meth:`~pttt_ooc.extreme.match.BotMatch.as_json` has it.
         """
@@ -84,6 +93,8 @@ class BotGame:
                 "side": self._side,
                 "moves": [astuple(move) for move in self._moves],
                 "begun_after": len(self._opening),
+                "hints": self._hints,
+                "hinted": self._turn == _PERSON and self._hinted_at == len(self._moves),
                 "turn": self._turn,
                 "why": self._why,
                 "match": None if self._match is None else self._match.as_json(),
@@ -105,6 +116,17 @@ class BotGame:
             self._chosen, self._turn = cell, _BOT
             self._changed.notify_all()
             self._changed.wait_for(lambda: len(self._moves) > ply or self._turn == _OVER, _SHOWN_SECONDS)
+
+    def hint(self, ply: int) -> None:
+        """Mark the game as one with hints; nothing happens if the person is not to make its move number `ply`."""
+        with self._changed:
+            if self._turn == _PERSON and ply == len(self._moves):
+                self._hints, self._hinted_at = True, ply
+
+    @property
+    def hints(self) -> bool:
+        """Whether the person has asked for hints."""
+        return self._hints
 
     def resign(self) -> None:
         """Resign, in the person's turn: the bot has won; nothing happens in the bot's turn, or after the end."""

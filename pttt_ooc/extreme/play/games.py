@@ -11,6 +11,7 @@ from typing import Any
 from pttt_ooc.disk.resources import available_bytes
 from pttt_ooc.extreme.play.bot_game import BotGame
 from pttt_ooc.extreme.play.opponents import Opponents
+from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.extreme.referee import Cell
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -32,12 +33,13 @@ class BotGames:
     ----------
     most
         Maximum number of games at the same time.
+    shared
+        The games that people have shared.
     """
 
-    def __init__(self, opponents: Opponents, most: int) -> None:
-        self._opponents, self._most = opponents, most
+    def __init__(self, opponents: Opponents, most: int, shared: SharedGames) -> None:
+        self._opponents, self._most, self._shared = opponents, most, shared
         self._games: dict[str, _Game] = {}  # by person, the latest last
-        self._shared: dict[str, dict[str, Any]] = {}  # by number
         self._ending: list[BotGame] = []  # games that may have a process still
 
     def choices(self, owner: str) -> list[dict[str, str]]:
@@ -57,12 +59,13 @@ class BotGames:
         if label is None:
             raise ExtremeError("There is no such opponent here; choose one of the list.")
         self._end(owner)
+        hints = bool(opening) and owner in self._games and self._games[owner].game.hints
         conditions = self._opponents.conditions
         if sum(not one.game.over for one in self._games.values()) >= self._most:
             raise ExtremeError(f"{self._most} games are being played on this server; try again in a few minutes.")
         if available_bytes() < conditions.memory_mb << 20:
             raise ExtremeError("The server has no memory for another game now; try again in a few minutes.")
-        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, opening)
+        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, opening, hints)
         self._games[owner] = _Game(secrets.token_hex(8), opponent, label, game)
         for former in [one for one, found in self._games.items() if found.game.over][:-_KEPT]:
             del self._games[former]
@@ -83,32 +86,33 @@ class BotGames:
         found = self._game(owner, number)
         limit = self._opponents.conditions.time_limit
         facts = {"number": number, "opponent": found.opponent, "label": found.label, "time_limit": limit}
-        return {**facts, "shared": number in self._shared, **found.game.state()}
+        return {**facts, "shared": found.game.over and self._shared.has(number), **found.game.state()}
 
     def share(self, owner: str, number: str, shared: bool) -> None:
-        """Let everybody who knows the number of a finished game see it, or nobody any more.
+        """Let everybody who knows the number of a finished game see it, or nobody any more, also after a restart.
 
         What the bot printed, and how it failed, is the team's and not shared.
         """
+        if not shared:
+            self._shared.stop(owner, number)
+            return
         state = self.state(owner, number)
         if state["match"] is None:
             raise ExtremeError("A game can be shared once it has been played to its end.")
-        self._shared.pop(number, None)
-        if shared:
-            secret = {"detail": "", "printed": ["", ""]}
-            self._shared[number] = {**state, "shared": True, "match": {**state["match"], **secret}}
-            for former in [*self._shared][:-_KEPT]:
-                del self._shared[former]
+        secret = {"detail": "", "printed": ["", ""]}
+        self._shared.share(owner, number, {**state, "shared": True, "match": {**state["match"], **secret}})
 
     def shared(self, number: str) -> dict[str, Any]:
-        """The state of a game that its person has shared, for everybody; an ExtremeError if there is none."""
-        if number not in self._shared:
-            raise ExtremeError("There is no such game, or its link is not valid any more.")
-        return self._shared[number]
+        """See :meth:`~pttt_ooc.extreme.play.shared_games.SharedGames.state`."""
+        return self._shared.state(number)
 
     def move(self, owner: str, number: str, ply: int, cell: Cell) -> None:
         """Make a person's move; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`."""
         self._game(owner, number).game.move(ply, cell)
+
+    def hint(self, owner: str, number: str, ply: int) -> None:
+        """Mark a game as one with hints; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.hint`."""
+        self._game(owner, number).game.hint(ply)
 
     def resign(self, owner: str, number: str) -> None:
         """Resign; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.resign`."""
@@ -124,6 +128,7 @@ class BotGames:
             self._end(owner)
         for game in self._ending:
             game.join()
+        self._shared.close()
 
     def _end(self, owner: str) -> None:
         if owner in self._games:

@@ -83,9 +83,18 @@
     }
   });
 
+  // In a list of moves that is scrolled, the position on the board is seen.
+  function showCurrent() {
+    var at = document.querySelector(".moves [aria-current]"), list = at && at.closest(".moves");
+    if (list) list.scrollTop += at.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
+  }
+
+  showCurrent();
+
   // Only then has the table its new attributes.
   document.addEventListener("htmx:afterSettle", function () {
     var table = document.getElementById("table");
+    showCurrent();
     if (focused === null || !table) return;
     var cell = table.querySelector('button.cell[value="' + focused + '"]') || (focused && table.querySelector(".planes button.cell"));
     if (cell) cell.focus({ preventScroll: true });

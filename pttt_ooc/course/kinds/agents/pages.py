@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
@@ -20,7 +21,7 @@ from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, par
 from pttt_ooc.course.kinds.agents.intake import assignment_of, intake_of
 from pttt_ooc.course.kinds.agents.queue import line
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
-from pttt_ooc.course.kinds.agents.standings import standings
+from pttt_ooc.course.kinds.agents.standings import Row, curves, in_judgement, standings
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import AgentStanding
@@ -29,9 +30,12 @@ from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.course.term.rulings import ruling_of
+from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.trends import SINCE
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Part
+from pttt_ooc.web.ranking import Column, Find, Order, ranking, risen, shade
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, UsedShell
 
@@ -48,27 +52,78 @@ def part_of() -> Part:
     )
 
 
+_COLUMNS: dict[str, Column[Row]] = {
+    "rank": Column("Rank", lambda row: row.rank),
+    "team": Column("Team", lambda row: row.team.key, text=True),
+    "score": Column("Score", lambda row: -(row.agent.score or 0.0), falls=True),
+    "league": Column("Head-to-head", lambda row: None if row.league is None else -row.league, falls=True),
+    "met": Column("Met", lambda row: -row.met, falls=True),
+}
+
+
 @router.get("/{name}")
-def assignment_page(request: Request, grader: UsedGrader, account: Allowed, name: Name) -> Response:
+def assignment_page(
+    request: Request, grader: UsedGrader, account: Allowed, name: Name, sort: Order = "rank", find: Find = ""
+) -> Response:
     """The standings, the form, and the team's own agents."""
     team = account if isinstance(account, Team) else None
     with grader.database.reading() as session:
         assignment = assignment_of(session, name)
         dates = dates_for(session, assignment, team) if team else assignment.dates
-        zone, now = term_of(session).zone, time.time()
-        rows = standings(session, grader.storage.data, assignment, team.id if team else None, _sees_all(account))
+        zone = term_of(session).zone
+        context = _ranking(session, grader, account, assignment, sort, find)
         own = _of_team(session, team, assignment.id) if team else []
-    context = {
-        "assignment": assignment,
-        "settings": settings_of(assignment.settings),
-        "rows": rows,
+    context |= {
         "own": own,
-        "takes": dates.takes(now),
-        "frozen": dates.is_frozen(now),
+        "takes": dates.takes(time.time()),
         "sign": read_sign(grader.storage.data / ALIVE),
         "local": lambda at: shown(at, zone),
     }
-    return render(request, "agents/assignment.html", account, team=team, **context)
+    return render(request, "agents/assignment.html", account, **context)
+
+
+@router.get("/{name}/parts/standings")
+def standings_part(
+    request: Request,
+    grader: UsedGrader,
+    account: Allowed,
+    name: Name,
+    sort: Order = "rank",
+    find: Find = "",
+    seen: Seen = "",
+) -> Response:
+    """The standings, if they have changed."""
+    with grader.database.reading() as session:
+        context = _ranking(session, grader, account, assignment_of(session, name), sort, find)
+    return part_since(request, "agents/parts/standings.html", account, context, seen)
+
+
+def _ranking(
+    session: Session, grader: Grader, account: Account | None, assignment: Assignment, sort: str, find: str
+) -> dict[str, Any]:
+    team, everything = account if isinstance(account, Team) else None, _sees_all(account)
+    viewer, now = team.id if team else None, time.time()
+    rows = standings(session, grader.storage.data, assignment, viewer, everything)
+    before = standings(session, grader.storage.data, assignment, viewer, everything, now - SINCE)
+    judged = in_judgement(session, assignment, viewer, everything)
+    settings = settings_of(assignment.settings)
+    columns = {key: one for key, one in _COLUMNS.items() if settings.league or key not in ("league", "met")}
+    told = [(row.rank, row.agent.id, row.agent.score, row.league, row.results) for row in rows]
+    frozen = assignment.dates.is_frozen(now)
+    revision = zlib.crc32(repr((told, sorted(judged.items()), frozen, int(now // 3600))).encode())
+    return {
+        "assignment": assignment,
+        "settings": settings,
+        "team": team,
+        "rows": rows,
+        "ranking": ranking(rows, columns, lambda row: row.team.name, f"/agents/{assignment.name}", sort, find),
+        "changes": risen({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
+        "curves": curves(session, assignment, viewer, everything),
+        "judged": judged,
+        "frozen": frozen,
+        "shade": shade,
+        "stamp": f"{revision:08x}",
+    }
 
 
 def _sees_all(account: Account | None) -> bool:

@@ -12,11 +12,13 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.kinds.agents.head_to_head import head_to_head, league_shares
 from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import HIDDEN, Team
+from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Team
 from pttt_ooc.course.term.choice import PICK, options
 from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.tables import Assignment, Pick
 from pttt_ooc.course.term.work import candidates
+from pttt_ooc.show.miniatures import Miniature, curve
+from pttt_ooc.show.numbers import decimals
 
 TIE = 1e-9
 """Scores that differ by at most this share a rank."""
@@ -72,7 +74,14 @@ def entered(
     return found
 
 
-def standings(session: Session, data: Path, assignment: Assignment, team: int | None, everything: bool) -> list[Row]:
+def standings(
+    session: Session,
+    data: Path,
+    assignment: Assignment,
+    team: int | None,
+    everything: bool,
+    at: float | None = None,
+) -> list[Row]:
     """The standings, best score first.
 
     Parameters
@@ -80,11 +89,13 @@ def standings(session: Session, data: Path, assignment: Assignment, team: int | 
     team, everything
         What is hidden, and while they are frozen what was uploaded since, counts for the team that looks only, or with
         `everything`.
+    at
+        Of what had begun to be uploaded by then; None: now.
     """
-    frozen = assignment.frozen_at if assignment.dates.is_frozen(time.time()) and not everything else None
-    playing = entered(session, data, assignment, frozen, public=not everything)
+    until = min((time for time in (_frozen(assignment, everything), at) if time is not None), default=None)
+    playing = entered(session, data, assignment, until, public=not everything)
     if team is not None and not everything:
-        own = entered(session, data, assignment).get(team)
+        own = entered(session, data, assignment, at).get(team)
         playing = playing if own is None else {**playing, team: own}
     met, shares = head_to_head(session, playing.values()), league_shares(session, playing)
     agents = {one.id: one for one in session.scalars(select(Agent).where(Agent.id.in_(playing.values())))}
@@ -98,3 +109,41 @@ def standings(session: Session, data: Path, assignment: Assignment, team: int | 
         rank = rows[-1].rank if tied else position
         rows.append(Row(rank, teams[one], agent, shares.get(one), len(results), results))
     return rows
+
+
+def _frozen(assignment: Assignment, everything: bool) -> float | None:
+    return assignment.frozen_at if assignment.dates.is_frozen(time.time()) and not everything else None
+
+
+def curves(session: Session, assignment: Assignment, team: int | None, everything: bool) -> dict[int, Miniature]:
+    """A curve of the scores of each team's agents, in the order in which they were handed in; see :func:`standings`."""
+    scores: dict[int, list[float]] = {}
+    for agent in _shown(session, assignment, team, everything):
+        if agent.status == ACCEPTED and agent.score is not None and agent.ruling != WITHDRAWN:
+            scores.setdefault(agent.team_id, []).append(agent.score)
+    drawn = {}
+    for one, found in scores.items():
+        ends = f"from {decimals(100 * found[0], 1)} % to {decimals(100 * found[-1], 1)} %"
+        if (picture := curve(found, f"Scores of {len(found)} agents: {ends}")) is not None:
+            drawn[one] = picture
+    return drawn
+
+
+def in_judgement(session: Session, assignment: Assignment, team: int | None, everything: bool) -> dict[int, str]:
+    """The status of the latest agent of each team that is waiting or being judged; see :func:`standings`."""
+    found = _shown(session, assignment, team, everything)
+    return {agent.team_id: agent.status for agent in found if agent.unfinished}
+
+
+def _shown(session: Session, assignment: Assignment, team: int | None, everything: bool) -> list[Agent]:
+    """The agents that somebody may see, in the order in which they were handed in."""
+    until = _frozen(assignment, everything)
+    out = {one for one, number in disqualified(session) if number == assignment.id}
+    found = session.scalars(select(Agent).where(Agent.assignment_id == assignment.id).order_by(Agent.id))
+    return [
+        one
+        for one in found
+        if everything
+        or one.team_id == team
+        or (one.ruling != HIDDEN and one.team_id not in out and (until is None or one.counts_from <= until))
+    ]

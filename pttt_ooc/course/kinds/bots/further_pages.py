@@ -13,21 +13,21 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.handlers import Signed, reader
+from pttt_ooc.course.handlers import Seen, Signed, part_since, reader
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.league import League, is_there, league_directory
 from pttt_ooc.course.kinds.bots.submission_pages import UsedLeague, below, programs, router
 from pttt_ooc.course.term.assignments import frozen_since, further_leagues
 from pttt_ooc.course.term.rules import BOTS
-from pttt_ooc.extreme.pages.part import BeforeTournament, key_of
+from pttt_ooc.extreme.pages.part import TEMPLATES, BeforeTournament, standings_facts
+from pttt_ooc.extreme.pages.practice_pages import practice_facts
 from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
-from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Part
+from pttt_ooc.web.ranking import Find, Order
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account
 
 standings = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-_LATEST = 25  # matches of practice that the page lists
 
 
 @dataclass
@@ -37,6 +37,7 @@ class FurtherLeagues:
     grader: Grader
     opened: dict[str, OpenLeague] = field(default_factory=dict)
     before: dict[str, BeforeTournament] = field(default_factory=dict)
+    tournaments: dict[str, TournamentReader] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def league(self, name: str) -> OpenLeague:
@@ -49,6 +50,7 @@ class FurtherLeagues:
             if name not in self.opened:
                 league = OpenLeague.of(self.grader, name)
                 self.before[name] = before_tournament(league.files, self.grader.database)
+                self.tournaments[name] = TournamentReader(league.files.tournament)
                 self.opened[name] = league
             return self.opened[name]
 
@@ -63,6 +65,7 @@ def further_part_of(grader: Grader) -> Part:
         links=(),
         state=FurtherLeagues(grader),
         names={"own": "leagues", "css": "grader/grader.css"},
+        templates={"extreme": TEMPLATES},
         largest_body=1_024_000,  # extreme.yaml allows no more
     )
 
@@ -93,33 +96,46 @@ def before_tournament(league: League, database: Database) -> BeforeTournament:
 
 
 @standings.get("/standings")
-def standings_page(request: Request, league: UsedLeague, account: Signed) -> Response:
-    """The pools of a further league's tournament, and its matches."""
-    seen = TournamentReader(league.files.tournament).seen()
-    stages = (
-        [] if seen is None else [(s, [t for t in seen.state.tables if t.stage == s.name]) for s in seen.record.stages]
-    )
-    context: dict[str, Any] = {"base": league.base, "seen": seen, "stages": stages}
-    context |= {"sign": read_sign(league.files.alive), "practice": league.files.settings.practice}
-    return render(request, "leagues/standings.html", reader(request, account), team=account, **context)
+def standings_page(
+    request: Request, league: UsedLeague, account: Signed, sort: Order = "place", find: Find = ""
+) -> Response:
+    """The tournament of a further league: the overall order, pools and marks."""
+    context = _standings(request, league, sort, find)
+    return render(request, "leagues/standings.html", reader(request, account), **context)
+
+
+@standings.get("/parts/standings")
+def standings_part(
+    request: Request, league: UsedLeague, account: Signed, sort: Order = "place", find: Find = "", seen: Seen = ""
+) -> Response:
+    """The same, if it has changed."""
+    context = _standings(request, league, sort, find)
+    return part_since(request, "leagues/parts/standings.html", reader(request, account), context, seen)
 
 
 @standings.get("/practice")
-def practice_page(request: Request, league: UsedLeague, account: Signed) -> Response:
+def practice_page(
+    request: Request, league: UsedLeague, account: Signed, sort: Order = "rank", find: Find = ""
+) -> Response:
     """Ratings and the latest matches before the tournament; while they are frozen, a team sees its own later ones."""
+    who = reader(request, account)
+    return render(request, "leagues/practice.html", who, **_practice(request, league, who, sort, find))
+
+
+@standings.get("/parts/practice")
+def practice_part(
+    request: Request, league: UsedLeague, account: Signed, sort: Order = "rank", find: Find = "", seen: Seen = ""
+) -> Response:
+    """The same, if it has changed."""
+    who = reader(request, account)
+    return part_since(request, "leagues/parts/practice.html", who, _practice(request, league, who, sort, find), seen)
+
+
+def _standings(request: Request, league: OpenLeague, sort: str, find: str) -> dict[str, Any]:
+    further, name = request.app.state.leagues, league.name or ""
+    return standings_facts(further.tournaments[name], further.before[name], sort, find, league.base, links="")
+
+
+def _practice(request: Request, league: OpenLeague, who: Account | None, sort: str, find: str) -> dict[str, Any]:
     further: FurtherLeagues = request.app.state.leagues
-    before, who = further.before[league.name or ""], reader(request, account)
-    seen, live = before.seen_by(who), before.practice.seen() if before.practice else None
-    own = key_of(account.id) if account is not None else ""
-    context = {
-        "base": league.base,
-        "before": before,
-        "seen": seen,
-        "live": live,
-        "own": own,
-        "sign": read_sign(before.sign),
-        "frozen": before.frozen(who) is not None,
-        "latest": [*seen.matches.values()][::-1][:_LATEST] if seen else [],
-        "of_own": live.of_team(own)[::-1][:10] if live and own else [],
-    }
-    return render(request, "leagues/practice.html", who, team=account, **context)
+    return practice_facts(further.before[league.name or ""], who, "", sort, find, league.base, links="")

@@ -58,5 +58,8 @@ def _team(owner: str) -> int:
 def answerer(data: str) -> Iterator[BotGameAnswers]:
     """The answers about games in the league in a grader's directory."""
     league = League(Path(data))
-    with closing(Bots(league)) as bots, answers_about(TeamOpponents(league, bots), league.settings.games) as answers:
+    with (
+        closing(Bots(league)) as bots,
+        answers_about(TeamOpponents(league, bots), league.settings.games, league.data) as answers,
+    ):
         yield answers

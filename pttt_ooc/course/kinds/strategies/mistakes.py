@@ -16,10 +16,9 @@ from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
-from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.api import MistakesOut, WaitOut, waiting
 from pttt_ooc.explore.explorer import Explorer, GameName, UsedExplorer
 from pttt_ooc.explore.losses import ROUNDING, loss_row
-from pttt_ooc.explore.schemas import MistakesOut, WaitOut
 from pttt_ooc.explore.sources import SOLUTION
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import first_infoset

@@ -14,9 +14,9 @@ from pttt_ooc.course.games.exploring import OfFurtherGames
 from pttt_ooc.course.kinds.strategies import mistakes
 from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
 from pttt_ooc.explore import play
-from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
+from pttt_ooc.explore.opponents import AskedOpponents
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.play_api import Playing
 from pttt_ooc.service.wire import Client

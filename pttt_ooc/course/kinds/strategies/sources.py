@@ -13,8 +13,7 @@ from pttt_ooc.course import submissions
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.disk.files import digest
-from pttt_ooc.explore.solver_runs import with_run
-from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.options import DATA
 from pttt_ooc.stages.strategy_store import strategies_of
 from pttt_ooc.web.shell import Account

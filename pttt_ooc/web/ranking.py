@@ -1,0 +1,118 @@
+"""Rankings on pages: sorted by a column that the reader chooses, searched, with changes of ranks and a heat map.
+
+``web/ranking.html`` has the parts of which their tables are made.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, TypeVar
+
+from fastapi import Query
+
+STEPS = 5
+"""Shades on either side of the middle of a heat map's scale."""
+
+Row = TypeVar("Row")
+Key = TypeVar("Key")
+Order = Annotated[str, Query(max_length=20)]
+Find = Annotated[str, Query(max_length=60)]
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column by which a ranking can be sorted.
+
+    Attributes
+    ----------
+    label
+        Its head.
+    key
+        What it sorts by, the smallest first; rows whose key is None come last.
+    falls
+        Whether a reader sees its values fall from row to row.
+    text
+        Whether the head stands over text.
+    """
+
+    label: str
+    key: Callable[[Row], Any]
+    falls: bool = False
+    text: bool = False
+
+
+@dataclass(frozen=True)
+class Ranking(Generic[Row]):
+    """A ranking as the address of its page wants it.
+
+    Attributes
+    ----------
+    columns
+        Those that sort, by their key in the address.
+    rows
+        The rows that are looked for, sorted.
+    sort
+        The key of the column that sorts.
+    find
+        The text that is looked for; empty: all.
+    path, fields
+        The page's address, and what else its query says.
+    """
+
+    columns: Mapping[str, Column[Row]]
+    rows: list[Row]
+    sort: str
+    find: str
+    path: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+def ranking(
+    rows: Iterable[Row],
+    columns: Mapping[str, Column[Row]],
+    name: Callable[[Row], str],
+    path: str,
+    sort: str = "",
+    find: str = "",
+    **fields: Any,
+) -> Ranking[Row]:
+    """Rows in their usual order, as a reader wants them.
+
+    Parameters
+    ----------
+    rows
+        Those that tie by the column stay in this order.
+    columns
+        The first one sorts if `sort` is none of them.
+    name
+        In which the text `find` is looked for.
+    """
+    sort, find = sort if sort in columns else next(iter(columns)), find.strip()
+    key, wanted = columns[sort].key, folded(find)
+    there = [row for row in rows if wanted in folded(name(row))]
+    known = sorted((row for row in there if key(row) is not None), key=key)
+    return Ranking(columns, known + [row for row in there if key(row) is None], sort, find, path, fields)
+
+
+def folded(text: str) -> str:
+    """A text for comparing: capitals, widths and encodings of accents make no difference."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).casefold())
+
+
+def risen(now: Mapping[Key, int | None], before: Mapping[Key, int | None]) -> dict[Key, int]:
+    """By how many ranks each one has risen; only those that had a rank, and have another."""
+    found = {}
+    for key, rank in now.items():
+        former = before.get(key)
+        if rank is not None and former is not None and rank != former:
+            found[key] = former - rank
+    return found
+
+
+def shade(value: float, middle: float, extent: float) -> int:
+    """Step of the colour scale, from -STEPS to STEPS, of a value that is at most `extent` from the middle."""
+    if extent <= 0:
+        return 0
+    return max(-STEPS, min(STEPS, round((value - middle) / extent * STEPS)))
