@@ -31,6 +31,7 @@ ALONE = "alone"
 
 _FILTERS = {
     "column": column,
+    "code": filters.code,
     "curve_path": filters.curve_path,
     "decimals": decimals,
     "duration": duration,

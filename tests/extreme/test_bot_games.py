@@ -401,11 +401,13 @@ def test_a_game_on_the_pages():
         assert "begun after 2 moves" in page and "hints" not in page
         earlier = person.get(again + "?ply=1").text
         assert "Move 1 of 2: × at (0, 4, 4)." in earlier and 'name="cell"' not in earlier
+        assert [re.findall('data-sound="([^"]*)"', one) for one in (page, earlier)] == [["placed 2"]] * 2
         assert earlier.count('class="cell mine') == 1 and 'class="cell theirs' not in earlier
         assert person.get(again + "?ply=3").status_code == 404
         assert person.get(again + "/review").status_code == 409
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
+        assert 'data-sound="over 2"' in person.get(again).text
 
 
 def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():

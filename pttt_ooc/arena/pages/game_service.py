@@ -13,11 +13,12 @@ from pttt_ooc.arena.agents.base import Agent, Budget
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.learning.ultimate import SHIPPED_DIGESTS
 from pttt_ooc.arena.matches.agent_processes import answer
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, Offer, agents_of, game_text, takes_time
 
-SHIPPED = "path=network"
-"""In the text of an agent with the package's network, which is for one game."""
+SHIPPED = {"path=network": ("ultimate",), "path=shipped": tuple(SHIPPED_DIGESTS)}
+"""In the text of an agent with what the package has learnt, and the games for which it was learnt."""
 
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
@@ -85,8 +86,8 @@ class GameService:
         self._seat(game(game_text(key, *SIZES.values())), self._ready(key)[0], SECONDS[0])
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
-        if SHIPPED in offer.text:
-            return game_text == "ultimate"  # the rules for which these weights were learnt
+        if (games := _shipped_for(offer)) is not None:
+            return game_text in [game.replace(":", "-") for game in games]
         _, needs, file = offer.text.partition("{directory}/")
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
@@ -133,7 +134,7 @@ class GameService:
         offer = next((offer for offer in AGENTS if offer.key == key), None)
         if offer is None or seconds not in SECONDS:
             raise ArenaError("There is no such opponent here; choose one of the list.")
-        other_rules = SHIPPED in offer.text and rules.text != "ultimate"
+        other_rules = rules.text not in (_shipped_for(offer) or (rules.text,))
         if other_rules or (offer.games and rules.name not in offer.games):
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
@@ -150,3 +151,8 @@ class GameService:
             while len(self._seated) > SEATED:
                 self._seated.popitem(last=False)
             return player
+
+
+def _shipped_for(offer: Offer) -> tuple[str, ...] | None:
+    """The games for which the package has what an agent has learnt; None if it needs nothing of the package."""
+    return next((games for option, games in SHIPPED.items() if option in offer.text), None)

@@ -18,6 +18,7 @@
     watched.innerHTML = JSON.parse(event.data); // our own server's page, with everything escaped
     var moves = watched.querySelector(".moves");
     if (moves) moves.scrollTop = moves.scrollHeight;
+    document.dispatchEvent(new Event("moved"));
     history.replaceState(null, "", watched.dataset.address + "&moves=" + event.lastEventId); // a reload goes on from here
   });
   source.addEventListener("over", end);
