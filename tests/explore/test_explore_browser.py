@@ -148,9 +148,15 @@ def test_by_mouse_through_a_game_and_back(open_page):
     assert page.errors == []
 
 
+ACTED = "key => !document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}))"
+
+
 def test_by_keyboard_alone(open_page):
     page = open_page("/explore")
     mark_document(page)
+    page.evaluate("document.documentElement.dataset.keys = 'off'")
+    assert not any(page.evaluate(ACTED, key) for key in "5pv")
+    page.evaluate("document.documentElement.dataset.keys = 'on'")
     press(page, "5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
     press(page, "p")
