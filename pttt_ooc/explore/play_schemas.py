@@ -235,7 +235,7 @@ def _step(whole: History, me: int, step: ReviewStep) -> StepOut:
         infoset=step.infoset,
         mine=mine,
         theirs=theirs,
-        believed=[cell.probability for cell in step.believed] or None,
+        believed=[one.probability for one in step.believed if one.probability is not None] or None,
         choices=[ChoiceOut(**asdict(choice)) for choice in step.choices],
         probability=step.probability,
     )
