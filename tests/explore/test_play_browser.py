@@ -109,6 +109,12 @@ def test_a_whole_game_by_keyboard_only(open_page):
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
     press(page, "ArrowRight")
     sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 2 of")
+    page.locator(".scrub input[type=range]").fill("0")
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 1 of")
+    page.get_by_role("link", name="Attempt 2", exact=True).click()
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 2 of")
+    assert page.locator(".film .play").is_enabled() and page.locator(".film select").input_value() == "1"
+    assert_same_document(page)
     assert page.errors == []
 
 
