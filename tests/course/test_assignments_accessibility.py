@@ -89,7 +89,8 @@ def test_a_table_alone_moves_while_agents_are_judged_and_has_nothing_to_press(si
         teams = page.locator("#standings table").first.locator("tbody th bdi")
         sync_api.expect(teams).to_have_text(["Team A", LONG])
         with lab.database.writing() as session:
-            session.get(Agent, 2).score = 0.9
+            agent = session.get(Agent, 2)
+            agent.score, agent.changed_at = 0.9, agent.changed_at + 1
         sync_api.expect(teams).to_have_text([LONG, "Team A"])
         with lab.database.writing() as session:
             session.get(Agent, 2).score = 0.5
