@@ -495,7 +495,7 @@ def test_hints_mark_a_game_to_its_end_and_the_review_rates_its_moves():
 def visited(directory, owner, **bodies):
     """A browser on a server that keeps shared games in a directory; ``owner["name"]`` uses it, None is a stranger."""
     with answering(Texts(**bodies), directory=directory) as (address, _):
-        part = play_pages.part_of(play_pages.client_at(address), lambda account: owner["name"])
+        part = play_pages.part_of(address, lambda account: owner["name"])
         app = make_application(Shell("Extreme TicTacToe", "", [part]))
         with TestClient(app, base_url="http://here", follow_redirects=False) as client:
             yield Player(client)
@@ -595,10 +595,10 @@ def test_forms_that_begin_no_game(fields):
 def test_the_part_of_a_page_comes_only_if_it_has_changed():
     with pages(Texts(own=SLOW)) as person:
         address = person.begin(first="o")
-        part = person.get(address + "/part").text
-        seen = re.search(r"seen=([\w-]+)", part)[1]
-        assert person.get(f"{address}/part?seen={seen}").status_code == 204
-        assert person.get(f"{address}/part?seen=other").status_code == 200
+        seen = re.search(r"seen=([\w-]+)", person.get(address).text)[1]
+        assert person.get(f"{address}?seen={seen}").status_code == 204
+        part = person.client.get(f"{address}?seen=other", headers={"HX-Request": "true"})
+        assert part.status_code == 200 and part.text.lstrip().startswith('<div id="table"')
 
 
 def test_a_person_who_leaves_ends_the_match_without_a_result():

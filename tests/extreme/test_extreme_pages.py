@@ -306,6 +306,7 @@ def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
     matches = client.get("/extreme/matches")
     assert matches.status_code == 200 and "has not begun" in matches.text and "matches.csv" not in matches.text
     assert client.get("/extreme/parts/standings?seen=none").status_code == 204
+    assert client.get("/extreme/matches?seen=none").status_code == 204 and "every 3s" in matches.text
     record = begin(tmp_path / "t", [f"team{n}" for n in range(4)])
     stamps, totals = [], []
     for _ in range(3):
@@ -313,6 +314,7 @@ def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
         stamps.append(re.search(r"seen=([^\"]+)", part.text)[1])
         totals.append(int(re.search(r"(\d+) matches have been played", part.text)[1]))
         assert client.get(f"/extreme/parts/standings?seen={stamps[-1]}").status_code == 204
+        assert client.get("/extreme/matches?seen=none").text.count('<th scope="row"') == totals[-1]
         play_on(record, 1)
     assert len(set(stamps)) == 3 and totals == [0, 1, 2]
 
@@ -327,7 +329,7 @@ def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
             continue
         page = client.get(f"/extreme/matches/{played.pairing.name}?ply={ply}").text
         for big in (0, 1):
-            label = re.search(rf'aria-label="Big board {big} after move {ply}: ([^"]*)"', page)[1]
+            label = re.search(rf'aria-label="Big board {big}, after move {ply}: ([^"]*)"', page)[1]
             shown = dict(re.findall(r"(\([01], \d, \d\)), ([xo])", label))
             wanted = {str(cell): mark for cell, mark in game.cells.items() if cell[0] == big}
             assert shown == wanted

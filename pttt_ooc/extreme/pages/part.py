@@ -292,7 +292,7 @@ def matches(
     if team and seen is not None and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     played = [] if seen is None else seen.of_team(team) if team else seen.state.played
-    shown = {"seen": seen, "found": played[::-1], "team": team}
+    shown = {"seen": seen, "found": played[::-1], "team": team, "stamp": seen.stamp if seen else "none"}
     return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
 
 

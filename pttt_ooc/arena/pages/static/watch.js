@@ -29,5 +29,9 @@
     document.getElementById("told").replaceChildren(p);
     end();
   });
-  stop.addEventListener("click", end);
+  stop.addEventListener("click", function () {
+    var made = watched.querySelectorAll(".moves li").length;
+    end();
+    if (made) location.assign(location.href + "&ply=" + made); // this position, with a link at every move
+  });
 })();
