@@ -131,7 +131,13 @@ def revision(session: Session, assignment: Assignment) -> str:
     picks = session.execute(select(func.count(), func.max(Pick.id)).where(Pick.assignment_id == assignment.id)).one()
     out = sorted(team for team, number in disqualified(session) if number == assignment.id)
     dates = assignment.dates
-    settings = (assignment.choice, dates.frozen, dates.is_frozen(now), sorted(assignment.settings.items()), now // 3600)
+    settings = (
+        assignment.choice,
+        dates.frozen,
+        dates.is_frozen(now),
+        sorted((assignment.settings or {}).items()),
+        now // 3600,
+    )
     told = (tuple(agents), tuple(met), tuple(picks), out, settings, standings_revision(session))
     return f"{zlib.crc32(repr(told).encode()):08x}"
 
