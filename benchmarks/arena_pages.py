@@ -59,14 +59,18 @@ SERIES = ("nodes-depth-2", "nodes-depth-3", "nodes-nodes", "depth-times", "turns
 TIMES = ("time-depth-2", "time-depth-3", "time-time")
 STRONGEST = ("strongest",)
 LEARNT = ("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
+MOST_BOARDS = ("most-alphabeta", "most-tuned")
 LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
 DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
+CHANGES = ("limiter2", "limiter3", "limiter4", "step", "explore", "need4", "explore-reward", "need4-reward")
+WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-limiter2"))
+"""Trainings on the infinite board that the report did not describe."""
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
 LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts")
 NETWORK = ("network-tuned-nodes", "network-tuned")
-OURS = {*STRONGEST, *LEARNT, *TREES, *LADDER, *NETWORK}
-OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *PATTERNS, "ultimate", "equal-time"}
+OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
+OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
 
@@ -285,6 +289,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "times": many_series(*TIMES),
     "strength": scores(*STRONGEST),
     "learnt": scores(*LEARNT),
+    "most-boards": scores(*MOST_BOARDS),
     "round-robin": robin("ultimate"),
     "trees": paired(*TREES),
     "network": paired(*NETWORK),
@@ -295,6 +300,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "curve-3x3": curve("rows-3x3"),
     "trainings": trainings(*LEARNERS),
     "details": trainings(*DETAILS),
+    "without-end": trainings(*WITHOUT_END),
     "curves": lambda found: recorded(found, LEARNERS, lambda there: claims_table.curves(there, MARKS)),
     "greedy": lambda found: recorded(found, (*LEARNERS, *PATTERNS), claims_table.greedy),
 }

@@ -10,10 +10,10 @@ ULTIMATE = game("ultimate")
 
 
 @functools.cache
-def seated(text):
+def seated(text, rules="ultimate"):
     """An agent that has taken its seat."""
     made = agent(text)
-    made.seat(ULTIMATE)
+    made.seat(game(rules))
     return made
 
 
@@ -23,10 +23,10 @@ def points(player, other, games, after=lambda mover: None):
     for number in range(games):
         player.begin(number)
         other.begin(number)
-        state = ULTIMATE.start()
-        while ULTIMATE.legal(state):
+        state = player.game.start()
+        while player.game.legal(state):
             mover = player if state[PLAYER] == number % 2 else other
-            state = ULTIMATE.play(state, mover.choose(state))
+            state = player.game.play(state, mover.choose(state))
             after(mover)
         total += mover_score(state, number % 2)
     return total

@@ -11,30 +11,38 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.learning import ultimate, ultimate_network
 from tests.arena.arena_kit import ULTIMATE, points, seated
 
+RULES = pytest.mark.parametrize("rules", ultimate.SHIPPED_DIGESTS)
 
-def test_the_file_has_the_digest_that_is_named():
-    file = Path(ultimate.__file__).with_name("ultimate.weights")
-    assert hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest() == ultimate.SHIPPED_DIGEST
-    shipped, read = ultimate.load(Path(ultimate.SHIPPED), ULTIMATE), ultimate.load(file, ULTIMATE)
+
+@RULES
+def test_the_file_has_the_digest_that_is_named(rules):
+    file = Path(ultimate.__file__).with_name(f"{rules.replace(':', '-')}.weights")
+    assert hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest() == ultimate.SHIPPED_DIGESTS[rules]
+    shipped, read = ultimate.load(Path(ultimate.SHIPPED), game(rules)), ultimate.load(file, game(rules))
     assert np.array_equal(shipped[0], read[0]) and shipped[1] == read[1] == ultimate.DRAW
 
 
-def test_they_beat_the_searches_without_them():
-    assert points(seated("tuned:depth=2,path=shipped"), seated("alphabeta:heur=3,depth=1"), 20) >= 14
+@RULES
+def test_they_beat_the_searches_without_them(rules):
+    learnt, report_s = (seated(text, rules) for text in ("tuned:depth=2,path=shipped", "alphabeta:heur=3,depth=1"))
+    assert points(learnt, report_s, 20) >= 14
 
 
-def test_they_are_for_one_game():
-    with pytest.raises(ArenaError, match="is for ultimate, not for ultimate:open"):
+def test_they_are_for_the_rules_with_which_they_were_learnt():
+    with pytest.raises(ArenaError, match="has weights for ultimate and ultimate:most, not for ultimate:open"):
         ultimate.load(Path(ultimate.SHIPPED), game("ultimate:open"))
+    with pytest.raises(ArenaError, match="is for ultimate:most, not for ultimate:"):
+        ultimate.load(ultimate.shipped_file(game("ultimate:most")), ULTIMATE)
 
 
 @pytest.mark.full
-def test_the_training_makes_the_same_file(tmp_path):
+@RULES
+def test_the_training_makes_the_same_file(tmp_path, rules):
     """On another kind of processor the last bits may differ."""
-    weights, _ = ultimate.train(ULTIMATE, 4_000_000)
-    ultimate.save(tmp_path / "again", ULTIMATE, weights)
+    weights, _ = ultimate.train(game(rules), 4_000_000)
+    ultimate.save(tmp_path / "again", game(rules), weights)
     digest = hashlib.blake2b((tmp_path / "again").read_bytes(), digest_size=8).hexdigest()
-    assert digest == ultimate.SHIPPED_DIGEST
+    assert digest == ultimate.SHIPPED_DIGESTS[rules]
 
 
 def test_the_network_has_the_digest_that_is_named():

@@ -19,11 +19,11 @@ ROUNDS = 20
 EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 SHIPPED = "shipped"
-"""In place of the path of a file: the weights of the package, which ``pttt arena train-ultimate -o FILE`` makes
-(4,000,000 games, seed 0; about 200 s of one core).  They are under the package's licence."""
+"""In place of the path of a file: the weights of the package for the game, which ``pttt arena train-ultimate -o FILE
+--game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core).  They are under the package's licence."""
 
-SHIPPED_DIGEST = "f64ce08a61d1a0b9"
-"""BLAKE2b of that file, 8 bytes."""
+SHIPPED_DIGESTS = {"ultimate": "f64ce08a61d1a0b9", "ultimate:most": "88a40a0dad7fd4cc"}
+"""The games that have such weights, and BLAKE2b of their files, 8 bytes."""
 
 DRAW = 0.15
 """The value of a draw to the player who searches, where a win is 1: against weaker players, most lost
@@ -67,6 +67,20 @@ def check(game: Game) -> None:
         raise ArenaError(f"This evaluation is learnt for ultimate only, not for {game.name}.")
 
 
+def shipped_file(game: Game) -> Path:
+    """The file of the package's weights for a game.
+
+    Raises
+    ------
+    ArenaError
+        It has none.
+    """
+    if game.text not in SHIPPED_DIGESTS:
+        known = " and ".join(SHIPPED_DIGESTS)
+        raise ArenaError(f"The package has weights for {known}, not for {game.text}: pttt arena train-ultimate.")
+    return Path(__file__).with_name(f"{game.text.replace(':', '-')}.weights")
+
+
 def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
     """Write weights; the file is whole or as before."""
     write_weights(path, HEAD, {"game": game.text, "draw": DRAW}, weights, np.float32)
@@ -78,13 +92,13 @@ def load(path: Path, game: Game) -> tuple[NDArray[np.float64], float]:
     Raises
     ------
     ArenaError
-        The file is damaged, of another format, or for other rules.
+        The file is damaged, of another format, or for other rules; or the package has no weights for the game.
     """
     from pttt_ooc.arena.kernels.ultimate_learnt import WEIGHTS
 
     check(game)
     if str(path) == SHIPPED:
-        path = Path(__file__).with_name("ultimate.weights")
+        path = shipped_file(game)
     header, weights = read_weights(path, HEAD, 2 * WEIGHTS, np.float32)
     if header.get("game") != game.text:
         raise ArenaError(f"{path} is for {str(header.get('game'))[:40]}, not for {game.text}: train anew.")

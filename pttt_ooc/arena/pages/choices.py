@@ -46,6 +46,7 @@ _ULTIMATE, _EXTREME, _ROWS = ("ultimate",), ("extreme",), ("mnk", "infinite")
 _CLOCK = "time={seconds},clock=wall"
 AGENTS = (
     Offer("strongest", "Tuned alpha-beta, neural network", f"tuned:{_CLOCK},slots=262144,path=network", _ULTIMATE),
+    Offer("shipped", "Tuned alpha-beta, learnt weights", f"tuned:{_CLOCK},slots=262144,path=shipped", _ULTIMATE),
     Offer("tuned", "Tuned alpha-beta", f"tuned:{_CLOCK},slots=262144", _ULTIMATE),
     Offer(
         "learnt",

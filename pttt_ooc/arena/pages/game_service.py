@@ -13,11 +13,12 @@ from pttt_ooc.arena.agents.base import Agent, Budget
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.learning.ultimate import SHIPPED_DIGESTS
 from pttt_ooc.arena.matches.agent_processes import answer
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, Offer, agents_of, game_text, takes_time
 
-SHIPPED = "path=network"
-"""In the text of an agent with the package's network, which is for one game."""
+SHIPPED = {"path=network": ("ultimate",), "path=shipped": tuple(SHIPPED_DIGESTS)}
+"""In the text of an agent with what the package has learnt, and the games for which it was learnt."""
 
 SEATED = 4
 """Most agents that stay ready; each has its own tables."""
@@ -39,6 +40,7 @@ class GameService:
         self._directory = directory
         self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
         self._seating = threading.Lock()
+        self._prepared: dict[str, threading.Thread] = {}
         self._thoughts: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
 
     def position(self, game_text: str, moves: list[int]) -> dict[str, Any]:
@@ -50,16 +52,15 @@ class GameService:
             There is no such game, or a move is impossible.
         """
         rules = game(game_text)
-        state, movers = rules.start(), []
+        state, made = rules.start(), []
         for move in moves:
-            movers.append(int(state[PLAYER]))
+            made.append({"player": int(state[PLAYER]), "text": rules.tell_move(move)})
             state = rules.play(state, move)
         result = int(state[RESULT])
         return {
             "game": rules.text,
             "moves": moves,
-            "movers": movers,
-            "texts": [rules.tell_move(move) for move in moves],
+            "made": made,
             "mover": int(state[PLAYER]),
             "over": result != UNFINISHED,
             "winner": None if result in (UNFINISHED, DRAW) else result - FIRST,
@@ -68,26 +69,31 @@ class GameService:
         }
 
     def ready(self, key: str) -> list[str]:
-        """The keys of the agents that play a game of the choices, but for those whose weights were not learnt yet."""
+        """The keys of the agents that play a game of the choices, but for those whose weights were not learnt yet.
+
+        The first one is made ready in a thread: whoever looks at the choices may begin soon.
+        """
+        if key not in self._prepared:  # once: it takes a second, or the time of a compiler
+            self._prepared[key] = threading.Thread(target=self._prepare, args=(key,), daemon=True)
+            self._prepared[key].start()
+        return self._ready(key)
+
+    def _ready(self, key: str) -> list[str]:
         text = next(offer.text for offer in GAMES if offer.key == key).replace(":", "-")
         return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
 
-    def prepare(self, key: str) -> threading.Thread:
-        """Make the first agent of a game ready in a thread: somebody looks at the choices, and may begin soon."""
-        text = game_text(key, *SIZES.values())
-        thread = threading.Thread(target=self._seat, args=(game(text), self.ready(key)[0], SECONDS[0]), daemon=True)
-        thread.start()
-        return thread
+    def _prepare(self, key: str) -> None:
+        self._seat(game(game_text(key, *SIZES.values())), self._ready(key)[0], SECONDS[0])
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
-        if SHIPPED in offer.text:
-            return game_text == "ultimate"  # the rules for which these weights were learnt
+        if (games := _shipped_for(offer)) is not None:
+            return game_text in [game.replace(":", "-") for game in games]
         _, needs, file = offer.text.partition("{directory}/")
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
     def answered(
-        self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool
-    ) -> dict[str, Any]:
+        self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool = False
+    ) -> list[int]:
         """The moves, and the agents' moves until a person's turn or the end of the game.
 
         Parameters
@@ -109,7 +115,7 @@ class GameService:
             state = rules.play(state, played[-1])
             if once:
                 break
-        return {"moves": played}
+        return played
 
     def _choose(self, rules: Game, key: str, seconds: str, state: State, position: tuple[str | int, ...]) -> int:
         """A move of an agent; what it tells about its search is remembered."""
@@ -128,7 +134,7 @@ class GameService:
         offer = next((offer for offer in AGENTS if offer.key == key), None)
         if offer is None or seconds not in SECONDS:
             raise ArenaError("There is no such opponent here; choose one of the list.")
-        other_rules = SHIPPED in offer.text and rules.text != "ultimate"
+        other_rules = rules.text not in (_shipped_for(offer) or (rules.text,))
         if other_rules or (offer.games and rules.name not in offer.games):
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
@@ -145,3 +151,8 @@ class GameService:
             while len(self._seated) > SEATED:
                 self._seated.popitem(last=False)
             return player
+
+
+def _shipped_for(offer: Offer) -> tuple[str, ...] | None:
+    """The games for which the package has what an agent has learnt; None if it needs nothing of the package."""
+    return next((games for option, games in SHIPPED.items() if option in offer.text), None)
