@@ -115,7 +115,7 @@ def _goals(one: Visitor) -> None:
 TASKS: dict[str, Callable[[Visitor], None]] = {
     "make a first attempt against the solution": _attempt,
     "see what player 0 does at `|0*4.`": _infoset,
-    "make a first move of Ultimate against tree search": _ultimate,
+    "make a first move of Ultimate against the agent that is proposed": _ultimate,
     "watch two agents play Ultimate": _watch,
     "read the exact gap of a solution": _gap,
     "open the report of a run": _report,

@@ -118,7 +118,7 @@ class Address:
         return f"map-{zlib.crc32(self.map.encode()):08x}"
 
     def file(self, name: str) -> str:
-        """The address of what the page shows as a file: ``board.svg``, ``board.tex``, ``numbers.csv``."""
+        """The address of what the page shows as a file: ``board.svg``, ``.png``, ``.tex``, or ``numbers.csv``."""
         return str(self).replace(PATH, f"{PATH}/{name}", 1)
 
     @property

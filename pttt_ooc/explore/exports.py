@@ -1,4 +1,4 @@
-"""What a page of Explore shows, as files: the board as SVG and TikZ, the numbers as CSV."""
+"""What a page of Explore shows, as files: the board as SVG, PNG and TikZ, the numbers as CSV."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.boards import OURS, SIZE, THEIRS, BoardSquare, Layer
@@ -46,6 +47,8 @@ _MORE: Mapping[str, Mapping[str, str]] = {
 }
 """How a picture is painted, by classes: the colours of the light pages."""
 
+_PAPER = "#fefefe"
+_FINE = 6  # points of a unit while a picture is drawn, and twice as many as it has
 _COLOURS = {OURS: "cyan!60!blue", THEIRS: "orange"}
 _TEX = {"×": r"$\times$", "○": r"$\circ$"}
 
@@ -65,6 +68,16 @@ def _paint(kinds: str) -> str:
     first, *more = kinds.split()
     found = {**_PAINT[first], **{name: text for one in more for name, text in _MORE.get(f"{first} {one}", {}).items()}}
     return " ".join(f'{name}="{text}"' for name, text in found.items())
+
+
+@router.get("/explore/board.png")
+async def png(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
+    """The board as a picture of points, 300 for each square, in the same colours."""
+    address, shown = _shown(explorer.game, await look(explorer, account, asked))
+    out = io.BytesIO()
+    picture = await run_in_threadpool(picture_of, explorer.game, shown["drawn"], not address.bare)
+    picture.save(out, "png")
+    return _file(out.getvalue(), "image/png", "board.png")
 
 
 @router.get("/explore/board.tex")
@@ -87,6 +100,96 @@ async def table(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Re
         added = [row["beside"]] if address.beside else []
         writer.writerow((address.player, address.at, squares, *(row[name] for name in _NAMES), *added))
     return _file(out.getvalue(), "text/csv", "numbers.csv")
+
+
+def picture_of(game: Game, cells: Sequence[BoardSquare], figures: bool = True) -> Image.Image:
+    """The picture of a board, with numbers or without; drawn larger first, so that edges are smooth."""
+    picture = Image.new("RGB", (game.columns * _FINE * SIZE + 4 * _FINE, game.rows * _FINE * SIZE + 4 * _FINE), _PAPER)
+    for cell in cells:
+        square = Image.new("RGB", (_FINE * SIZE, _FINE * SIZE), _PAPER)
+        pen = _Pen(square)
+        if cell.mark:
+            for x in range(-SIZE, SIZE, 14):
+                pen.line((x, SIZE, x + SIZE, 0), _PAINT["hatch"])
+        height = SIZE // max(1, len(cell.layers))
+        for nth, layer in enumerate(cell.layers):
+            pen.layer(layer, nth * height, height, figures)
+        pen.text((7, 12), DIGITS[cell.square], _PAINT["square"], "lm")
+        if cell.mark:
+            pen.mark(cell.mark, _PAINT["mark"]["fill"] if cell.own else _MORE["mark theirs"]["fill"])
+        pen.box((0, 0, SIZE, SIZE), _PAINT["cell"])
+        picture.paste(square, ((2 + cell.x) * _FINE, (2 + cell.y) * _FINE))
+    return picture.reduce(2)
+
+
+class _Pen:
+    """Draws on the picture of one square, in its units."""
+
+    def __init__(self, square: Image.Image) -> None:
+        self._draw = ImageDraw.Draw(square)
+
+    def layer(self, layer: Layer, top: float, height: float, figures: bool) -> None:
+        """What a square shows of one strategy, from `top` on."""
+        kind = f"{'hollow' if layer.hollow else 'shade'} {layer.tone}"
+        paint = {**_PAINT["hollow" if layer.hollow else "shade"], **_MORE.get(kind, {})}
+        shade = _blended(paint.get("stroke", paint["fill"]), float(layer.opacity) if layer.tone else 0.0)
+        if layer.hollow:
+            inside = (5, top + 5, SIZE - 5, top + height - 5)
+            self.box(inside, {"stroke": shade, "stroke-width": "8"})
+            self.dashes(inside, _PAINT["never"])
+        elif layer.tone:
+            self._draw.rectangle(self._fine((0, top, SIZE, top + height)), shade)
+        middle = (SIZE / 2, top + height / 2)
+        if layer.played:
+            self._draw.circle(self._fine(middle), _FINE * height // 8, _PAINT["played"]["fill"])
+        if figures and layer.figure:
+            size = "15" if len(layer.figure) > 6 else "19" if height < SIZE else "23"
+            paint = {**_PAINT["p"], **(_MORE["p zero"] if layer.faint else {}), "font-size": size}
+            self.text((middle[0] + (7 if height < SIZE else 0), middle[1]), layer.figure, paint, "mm")
+
+    def line(self, ends: Sequence[float], paint: Mapping[str, str]) -> None:
+        """A straight line between two points."""
+        self._draw.line(self._fine(ends), paint["stroke"], round(_FINE * float(paint.get("stroke-width", "1"))))
+
+    def box(self, ends: Sequence[float], paint: Mapping[str, str]) -> None:
+        """A frame, half of its width on each side of the ends."""
+        width = float(paint["stroke-width"])
+        left, top, right, bottom = ends
+        outside = (left - width / 2, top - width / 2, right + width / 2, bottom + width / 2)
+        self._draw.rectangle(self._fine(outside), None, paint["stroke"], round(_FINE * width))
+
+    def dashes(self, ends: Sequence[float], paint: Mapping[str, str]) -> None:
+        """A dashed frame."""
+        left, top, right, bottom = ends
+        for at in range(int(left), int(right), 9):
+            for y in (top, bottom):
+                self.line((at, y, min(at + 4, right), y), paint)
+        for at in range(int(top), int(bottom), 9):
+            for x in (left, right):
+                self.line((x, at, x, min(at + 4, bottom)), paint)
+
+    def text(self, at: Sequence[float], text: str, paint: Mapping[str, str], anchor: str) -> None:
+        """A text; the font has no minus, but a hyphen."""
+        font = ImageFont.load_default(_FINE * float(paint["font-size"]))
+        self._draw.text((_FINE * at[0], _FINE * at[1]), text.replace("−", "-"), paint["fill"], font, anchor)
+
+    def mark(self, mark: str, colour: str) -> None:
+        """A player's mark in the middle: the font has none."""
+        paint, (low, high) = {"stroke": colour, "stroke-width": "5"}, (34, 66)
+        if mark == "×":
+            self.line((low, low, high, high), paint)
+            self.line((low, high, high, low), paint)
+        else:
+            self._draw.ellipse(self._fine((low, low, high, high)), None, colour, 5 * _FINE)
+
+    def _fine(self, numbers: Sequence[float]) -> tuple[float, ...]:
+        return tuple(_FINE * one for one in numbers)
+
+
+def _blended(colour: str, opacity: float) -> str:
+    """A colour on paper."""
+    parts = zip(ImageColor.getrgb(colour), ImageColor.getrgb(_PAPER), strict=True)
+    return "#" + "".join(f"{round(opacity * one + (1 - opacity) * paper):02x}" for one, paper in parts)
 
 
 def tikz_of(game: Game, address: Address, cells: Sequence[BoardSquare]) -> str:
@@ -134,5 +237,5 @@ def _shown(game: Game, view: Look) -> tuple[Address, dict[str, Any]]:
     return view.address, answered(game, view.address, view.answers)
 
 
-def _file(text: str, kind: str, name: str) -> Response:
+def _file(text: str | bytes, kind: str, name: str) -> Response:
     return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pttt_ooc.extreme.league import PoolTable
-from pttt_ooc.extreme.tournament_record import Record
+from pttt_ooc.extreme.league import PoolTable, standings
+from pttt_ooc.extreme.tournament_record import Record, TournamentState
 
 
 def standings_rows(tables: Sequence[PoolTable]) -> list[dict[str, Any]]:
@@ -49,6 +49,19 @@ class Overall:
     drawn: int
     lost: int
     marks: float
+
+
+def before_latest(record: Record, state: TournamentState, count: int) -> list[PoolTable]:
+    """The tables as they were before the latest `count` matches of the present stage; none before its first match."""
+    name = state.tables[-1].stage
+    stage = next(one for one in record.stages if one.name == name)
+    scores = [played.score for played in state.played if played.pairing.stage == name][:-count]
+    if not scores:
+        return []
+    former = [one for one in state.tables if one.stage != name]
+    for table in state.tables[len(former) :]:
+        former.append(standings(stage, table.pool, [row.team for row in table.rows], scores, record.lots))
+    return former
 
 
 def overall(record: Record, tables: Sequence[PoolTable]) -> list[Overall]:

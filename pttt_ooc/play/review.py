@@ -115,14 +115,14 @@ class Review:
 
 
 def reviewed(
-    moves: Sequence[tuple[int, str]], ratings: Sequence[dict[str, Any]], me: int, ply: int, end: float | None
+    moves: Sequence[dict[str, Any]], ratings: Sequence[dict[str, Any]], me: int, ply: int, end: float | None
 ) -> Review:
     """The review of a game.
 
     Parameters
     ----------
     moves
-        Player and text of each move.
+        ``player`` and ``text`` of each move.
     ratings
         Of all moves; empty: they are not rated.
     me
@@ -132,8 +132,8 @@ def reviewed(
     """
     facts = [(one["loss"], one["exact"]) for one in ratings] or [(None, False)] * len(moves)
     rated = [
-        RatedMove(number, player, player == me, text, loss, exact)
-        for number, ((player, text), (loss, exact)) in enumerate(zip(moves, facts, strict=True), start=1)
+        RatedMove(number, move["player"], move["player"] == me, move["text"], loss, exact)
+        for number, (move, (loss, exact)) in enumerate(zip(moves, facts, strict=True), start=1)
     ]
     own = [move for move in rated if move.mine and move.loss is not None]
     worst = max(own, key=lambda move: move.loss or 0.0, default=None)

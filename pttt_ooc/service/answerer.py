@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from pttt_ooc.disk.stop_signals import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.errors import PtttError
@@ -49,6 +49,15 @@ class AnswersByKind:
             If there is none; the message says why.
         """
         return self._known[question["ask"]](question)
+
+
+def methods(*given: Callable[..., Any]) -> dict[str, Callable[[Message], Message]]:
+    """Kinds of questions: each is a method's name, and :class:`~pttt_ooc.service.stand_in.StandIn` asks it."""
+
+    def answered(method: Callable[..., Any]) -> Callable[[Message], Message]:
+        return lambda question: {"result": method(*question["arguments"], **question["named"])}
+
+    return {method.__name__: answered(method) for method in given}
 
 
 def answer_until_stopped(descriptor: str, make: Callable[[], AbstractContextManager[Answers]]) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Filters of all templates: times and query strings."""
+"""Filters of all templates: times, sentences with code, query strings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 
 def utc(seconds: float | None) -> str:
@@ -20,6 +22,18 @@ def iso(seconds: float | None) -> str:
 
 def _date(seconds: float) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+
+
+def code(sentence: str) -> Markup:
+    """A sentence in which what stands between backticks is code.
+
+    Examples
+    --------
+    >>> code("`pttt solve` makes <one>.")
+    Markup('<code>pttt solve</code> makes &lt;one&gt;.')
+    """
+    wraps = (Markup("{}"), Markup("<code>{}</code>"))
+    return Markup().join(wraps[nth % 2].format(part) for nth, part in enumerate(sentence.split("`")))
 
 
 def curve_path(values: Sequence[float], width: int = 1000, height: int = 200) -> str:

@@ -31,6 +31,7 @@ ALONE = "alone"
 
 _FILTERS = {
     "column": column,
+    "code": filters.code,
     "curve_path": filters.curve_path,
     "decimals": decimals,
     "duration": duration,
@@ -122,6 +123,20 @@ def render_part(request: Request, template: str, **context: Any) -> str:
     return known[template.partition("/")[0]].get_template(template).render({"path": request.url.path, **context})
 
 
+def render_game(
+    request: Request, piece: str, account: Account | None, name: str, heading: str, **context: Any
+) -> HTMLResponse:
+    """The piece of a page that changes with a game, for the page's script, or the whole page, with a title.
+
+    Parameters
+    ----------
+    piece
+        The template of the piece; its part has a template ``page.html`` that extends ``web/board_page.html``.
+    """
+    facts = {"piece": piece, "name": name, "heading": heading, **context}
+    return render(request, piece if wants_part(request) else f"{piece.partition('/')[0]}/page.html", account, **facts)
+
+
 def render(request: Request, template: str, account: Account | None, **context: Any) -> HTMLResponse:
     """A page, or a piece of a page, which may have forms.
 
@@ -132,8 +147,11 @@ def render(request: Request, template: str, account: Account | None, **context: 
     account
         Who is signed in.
     context
-        The template's variables.
+        The template's variables.  If ``stamp`` is the text that the address has as ``seen``, nothing has changed on a
+        page that renews itself, and the answer is empty, with the status 204.
     """
+    if "stamp" in context and context["stamp"] == request.query_params.get("seen"):
+        return HTMLResponse(status_code=204)
     shell, visitor = shell_of(request), new_visitor(request)
     head = {
         "title": shell.title,

@@ -3,8 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from pttt_ooc.arena.pages.answerer import ArenaAnswers
-from pttt_ooc.arena.pages.answerer_client import AskedArena
+from pttt_ooc.arena.pages.answerer import answerer
 from pttt_ooc.arena.pages.part import part_of
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import Client, listening
@@ -16,11 +15,11 @@ from pttt_ooc.web.shell import Shell
 def application(directory, *others):
     """The application on the matches below a directory, with other parts before it."""
     stopping = threading.Event()
-    with listening() as (made, path):
-        thread = threading.Thread(target=answer_all, args=(made, ArenaAnswers(directory), stopping))
+    with listening() as (made, path), answerer(str(directory)) as answers:
+        thread = threading.Thread(target=answer_all, args=(made, answers, stopping))
         thread.start()
         try:
-            yield make_application(Shell("The arena", "", [*others, part_of(AskedArena(Client(path, 300)))]))
+            yield make_application(Shell("The arena", "", [*others, part_of(Client(path, 300))]))
         finally:
             stopping.set()
             thread.join()

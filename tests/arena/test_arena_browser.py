@@ -237,8 +237,14 @@ def test_watching_two_agents(open_page):
     assert page.locator(".one-more").is_hidden()
     assert_accessible(page, "arena-watch")
     page.get_by_role("button", name="Stop").click()
-    here = page.url
-    assert "moves=" in here  # a reload goes on from here
+    arrived(page, ".steps")  # the position stays, with a link at every move
+    made = page.locator(".moves a").count()
+    assert made >= 2 and page.url.endswith(f"&ply={made}") and not page.locator(".stop").count()
+    page.locator(".moves a").first.click()
+    sync_api.expect(page.locator(".said")).to_contain_text(f"Move 1 of {made}")
+    page.get_by_role("link", name="Watch on").click()
+    sync_api.expect(page.locator(".said")).not_to_contain_text("Move 1 of")
+    sync_api.expect(page.locator(".stop, .steps")).to_have_count(1)
     assert page.errors == []
 
 

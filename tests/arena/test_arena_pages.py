@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.pages import game_service
+from pttt_ooc.arena.pages import game_service, watch_pages
 from pttt_ooc.arena.pages.choices import AGENTS, agent_name, game_text
 from pttt_ooc.arena.pages.page_state import ArenaState
 from pttt_ooc.arena.settings import RoundRobin
@@ -119,6 +120,29 @@ def test_the_list_of_matches_has_their_results(pages, shelf):
         row = next(row for row in re.findall("<tr>.*?</tr>", page, re.S) if f'?name={name.replace("/", "%2F")}"' in row)
         counts = [int(text) for text in re.findall(r"<td>(\d+)</td>", row)]
         assert counts[1:] == [winners[0], winners[2], winners[1]], name
+
+
+def test_the_tables_of_matches_move_while_games_are_played(tmp_path, monkeypatch):
+    """A match that has stood still for long is not asked for any more."""
+    run(Match("mnk:3x3+need3", ("random", "random"), 4), tmp_path / "a")
+    games = tmp_path / "a" / "games.jsonl"
+    lines = games.read_text().splitlines(keepends=True)
+    with application(tmp_path) as app, TestClient(app) as client:
+        renewals = {"/arena/matches": "", "/arena/matches/one?name=a": ""}
+        for played in (2, 3, 4):
+            games.write_text("".join(lines[:played]))
+            for address, renewal in renewals.items():
+                assert renewal == "" or client.get(renewal).status_code == 200
+                page = client.get(address).text
+                assert ("being played" in page) == ("every 3s" in page) == (played < 4)
+                assert (f"{played} of 4" in page) == (played < 4 or "one" in address)
+                if played < 4:
+                    renewals[address] = unescape(re.search(r'hx-get="([^"]+seen=[\d-]+)"', page)[1])
+                    assert client.get(renewals[address]).status_code == 204
+        games.write_text("".join(lines[:3]))
+        os.utime(games, (0, 0))
+        page = client.get("/arena/matches").text
+        assert "3 of 4" in page and "being played" not in page and "every 3s" not in page
 
 
 def test_matches_are_listed(pages):
@@ -255,7 +279,7 @@ def test_the_agent_may_begin_and_answers_bonus_moves(person):
 def test_back_undoes_the_last_move_of_the_person(person):
     asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "1", "moves": "0,1,2,3"}
     text = person.client.get("/arena/play/game", params=asked).text
-    assert "moves=0%2C1%2C2&" in text.replace('"', "&")
+    assert "moves=0%2C1%2C2&" in text.replace('"', "&") and 'data-sound="placed 4"' in text
 
 
 def test_a_link_to_a_move_where_the_agent_is_to_move_goes_on(person):
@@ -489,7 +513,7 @@ def test_forms_of_other_sites_do_nothing(pages, person):
 
 
 def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
-    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.MOVE_SECONDS", 0)
+    monkeypatch.setattr(watch_pages, "MOVE_SECONDS", 0)
     answer = person.post("/arena/watch", one="random", other="random", game="mnk", **SMALL)
     page = person.client.get(answer.headers["location"]).text
     address = re.search(r'data-events="([^"]+)"', page)[1].replace("&amp;", "&")
@@ -524,6 +548,12 @@ def test_a_watched_game_says_who_has_won_and_can_be_walked_through(pages):
     assert four[0].startswith("Move 4 of 5: Chance (○) plays")
     address = re.search(r'href="([^"]+)" rel="prev"', text)[1].replace("&amp;", "&")
     assert "Move 4 of 5" in pages.get(address).text
+    listed = [unescape(link) for link in re.findall(r'<li><a href="(/arena/watch/[^"]+)"', text)]
+    assert [one_each(parse_qs(urlsplit(link).query)) for link in listed] == [
+        {**asked, "ply": str(ply)} for ply in range(1, 6)
+    ]
+    here = pages.get("/arena/watch/game", params=asked | {"moves": "0,3,1", "ply": 3}).text
+    assert "Watch on" in here and "data-events" not in here and 'rel="prev"' in here  # it stays as it is
     answer = pages.get("/arena/watch/game", params=asked | {"ply": 6})
     assert answer.status_code == 404 and "has 5 moves so far; move 6 is not one of them" in answer.text
 
@@ -562,6 +592,7 @@ def test_a_game_of_two_agents_goes_on_without_scripts(person):
     answer = person.post("/arena/watch/game", moves="4", **asked)
     made = parse_qs(urlsplit(answer.headers["location"]).query)["moves"][0].split(",")
     assert made[0] == "4" and len(made) == 2
+    assert 'data-sound="placed 2"' in person.client.get(answer.headers["location"]).text
     assert person.client.get("/arena/watch", follow_redirects=False).headers["location"] == "/arena/matches"
 
 
@@ -572,7 +603,7 @@ def test_the_number_of_watched_games_is_limited(pages, monkeypatch):
     async def never(*asked):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(state.arena, "next_position", never)
+    monkeypatch.setattr(watch_pages, "next_position", never)
     told, statuses = [], Counter()
 
     async def watch(gone):
@@ -673,12 +704,12 @@ def test_each_agent_that_is_offered_plays_the_game_and_the_first_is_ready_before
     """The first one's tables are made while somebody looks at the choices, and serve for all times to think."""
     seats = game_service.GameService(tmp_path)
     for chosen in ("ultimate", "ultimate-most", "mnk", "extreme"):
-        seats.prepare(chosen).join()
         text, (first, *others) = game_text(chosen, 5, 5, 4), seats.ready(chosen)
+        seats._prepared[chosen].join()
         made = seats._seated[text, first]
         for key, seconds in ((first, "0.1"), (first, "0.5"), *((key, "0.1") for key in others)):
             if not key.startswith("q"):  # their tables take two seconds
-                assert len(seats.answered(text, [], [key, None], seconds, True)["moves"]) == 1, key
+                assert len(seats.answered(text, [], [key, None], seconds, True)) == 1, key
             if (key, seconds) == (first, "0.5"):
                 assert seats._seat(game(text), key, seconds) is made and made.time == 0.5
 
@@ -697,7 +728,7 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
         (tmp_path / learnt).touch()
     for offer in AGENTS:
         text = {"mnk": "mnk:3x3+need3", "extreme": "extreme"}.get("".join(offer.games[:1]), "ultimate")
-        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)["moves"]) == 1
+        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)) == 1
     assert sum("time=0.5,clock=wall" in text for text in made) == sum("time=" in offer.text for offer in AGENTS) > 2
     assert any(f"path={tmp_path}/ultimate.weights" in text for text in made)
     assert f"table:path={tmp_path}/policies/mnk-3x3+need3" in made

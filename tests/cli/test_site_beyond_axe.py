@@ -137,7 +137,7 @@ def test_cells_are_named_and_ordered_as_moves_are_written(open_page):
 @pytest.mark.parametrize(
     "task",
     [
-        "make a first move of Ultimate against tree search",
+        "make a first move of Ultimate against the agent that is proposed",
         "watch two agents play Ultimate",
         "read the exact gap of a solution",
         "learn who leads the tournament, and how ties are decided",

@@ -204,7 +204,7 @@ def test_a_match_of_an_agent_that_is_judged_again_meanwhile_is_not_kept(agents):
 def test_rulings_and_judging_again_at_the_desk(agents):
     client = browser(agents, "instructor")
     page = client.get("/course/desk/submissions?kind=agents").text
-    assert "3 found" in page and "75.0 %" in page and f'name="agents-{agents.best}"' in page
+    assert "3 found" in page and "75.0\xa0%" in page and f'name="agents-{agents.best}"' in page
     assert f'href="/agents/rows/{agents.best}"' in page and f'href="/agents/rows/{agents.best}/file"' in page
     ruling = {"kind": "agents", "submission": str(agents.best), "ruling": "hidden", "reason": "Being looked at"}
     assert post(client, "rule", **ruling).status_code == 303

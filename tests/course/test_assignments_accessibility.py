@@ -11,6 +11,7 @@ from tests.course.games_kit import OTHER, SecondGame
 from tests.course.grader_kit import Lab
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, served
 
+sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = in_browser
 COURSE = f"""
 assignments:
@@ -74,6 +75,25 @@ PAGES = {
     "link": "/account/join#code",
     "course": "/course",
 }
+
+
+@pytest.mark.slow
+def test_a_table_alone_moves_while_agents_are_judged_and_has_nothing_to_press(site, browser):
+    url, lab = site
+    with pages_of(browser, url) as opened:
+        page = opened(f"/games/{OTHER}?alone=1")
+        assert page.locator("table").count() == 2 and page.get_by_text("Team A").first.is_visible()
+        page.goto("/agents/rows?alone=1")
+        for shown in (page.locator("button, form, details, nav, footer, .note, p.card"),):
+            assert not any(one.is_visible() for one in shown.all())
+        teams = page.locator("#standings table").first.locator("tbody th bdi")
+        sync_api.expect(teams).to_have_text(["Team A", LONG])
+        with lab.database.writing() as session:
+            session.get(Agent, 2).score = 0.9
+        sync_api.expect(teams).to_have_text([LONG, "Team A"])
+        with lab.database.writing() as session:
+            session.get(Agent, 2).score = 0.5
+        assert page.locator("table").count() == 2 and not page.errors
 
 
 @pytest.mark.slow

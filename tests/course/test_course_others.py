@@ -6,7 +6,6 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.arena.pages.answerer_client import AskedArena
 from pttt_ooc.arena.pages.part import part_of as arena_part
 from pttt_ooc.course import teams
 from pttt_ooc.course.kinds.bots import parts as league
@@ -93,6 +92,7 @@ OPEN = {
     "GET /arena/play/game": "/arena/play/game",
     "GET /arena/play/game.json": "/arena/play/game.json",
     "GET /arena/play/review": "/arena/play/review",
+    "GET /arena/watch": "/arena/watch",
     "GET /arena/watch/game": "/arena/watch/game",
     "GET /arena/watch/events": "/arena/watch/events",
     "GET /arena/matches": "/arena/matches",
@@ -164,7 +164,7 @@ def course(tmp_path_factory):
     open_league(lab.data, LeagueSettings(time_limit=60, pools=(1,), qualify=(1,), marks=(10,), sandbox=False))
     nobody = Client(lab.data / "nobody", 1)
     matches = Matches(lab.data, AskedBot(nobody))
-    beside = [smbc_part(matches.bot, matches), arena_part(AskedArena(nobody)), *league.parts_of(lab.grader)]
+    beside = [smbc_part(matches.bot, matches), arena_part(nobody), *league.parts_of(lab.grader)]
     lab.app = strategies.app_of(lab.grader, *strategies.parts_of(lab.grader, nobody), *beside)
     for name in ("Team A", "Team B"):
         lab.team(name)

@@ -69,7 +69,7 @@ def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
             assert "This is the game as it is now." in late.text and 'id="table"' in late.text
             wait_until(lambda: "Last move: ○" in own.get(place).text)
             for browser, code in ((other, 404), (nobody, 401)):
-                assert [browser.get(place + more).status_code for more in ("", "/part", "/log")] == [code] * 3
+                assert [browser.get(place + more).status_code for more in ("", "/log")] == [code] * 2
             told, answer, _ = begun(other)
             assert told == [] and answer.status_code == 400
             assert "Sign in" in nobody.get("/extreme/play").text

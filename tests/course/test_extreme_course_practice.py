@@ -341,6 +341,9 @@ def test_ratings_are_sorted_and_searched_and_tell_what_has_changed_in_a_day(show
     assert [*bots("?sort=lost")] == sorted(rows, key=lambda key: -shown.record.teams[key].lost)
     assert {*bots("?find=TEAM")} == {"t2", "t3"} and [*bots("?sort=nothing")] == [*rows]
     page = shown.browser().get("/extreme/practice?sort=bot&find=nobody").text
+    assert "being played" not in page
+    Pulse(shown.league.practising).ready()
+    assert "being played" in shown.browser().get("/extreme/practice").text
     assert "No bot has “nobody” in its name" in page and "sort=bot&amp;find=nobody&amp;seen" in page
 
 

@@ -5,12 +5,10 @@ import re
 from urllib.parse import parse_qs
 
 import pytest
-from PIL import Image
 
 from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
-from pttt_ooc.explore.boards import PROBABILITY
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
@@ -150,9 +148,15 @@ def test_by_mouse_through_a_game_and_back(open_page):
     assert page.errors == []
 
 
+ACTED = "key => !document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}))"
+
+
 def test_by_keyboard_alone(open_page):
     page = open_page("/explore")
     mark_document(page)
+    page.evaluate("document.documentElement.dataset.keys = 'off'")
+    assert not any(page.evaluate(ACTED, key) for key in "5pv")
+    page.evaluate("document.documentElement.dataset.keys = 'on'")
     press(page, "5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
     press(page, "p")
@@ -327,20 +331,6 @@ def test_the_map_is_walked_by_clicking_and_stays(open_page):
     sync_api.expect(pieces.nth(1)).to_have_attribute("aria-current", "true")
     assert page.locator(".map").evaluate("map => map.kept === true") and page.locator(".map").count() == 1
     assert_same_document(page)
-    assert page.errors == []
-
-
-def test_a_picture_of_points_has_the_boards_colours(open_page, tmp_path):
-    page = open_page("/explore?at=|0*&first=uniform&second=uniform&bare=1")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="PNG").click()
-    assert download.value.suggested_filename == "board.png"
-    download.value.save_as(tmp_path / "board.png")
-    with Image.open(tmp_path / "board.png") as picture:
-        assert picture.size == (900, 600)
-        opacity, paper, shade = float(PROBABILITY.opacity(0.2)), (0xFE,) * 3, (0x62, 0xA1, 0xDD)
-        wanted = [round(opacity * s + (1 - opacity) * p) for s, p in zip(shade, paper, strict=True)]
-        assert picture.convert("RGB").getpixel((450, 150)) == pytest.approx(wanted, abs=2)
     assert page.errors == []
 
 

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import time
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
 from fastapi.testclient import TestClient
+from PIL import Image
 
 import pttt_ooc
 from pttt_ooc.course.kinds.strategies.mistakes import _bar as bar_of
@@ -25,6 +27,7 @@ from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import jobs, profiles
+from pttt_ooc.explore.boards import PROBABILITY
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
@@ -346,11 +349,36 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
 
 
 @pytest.mark.slow
+def points_of(answer):
+    with Image.open(BytesIO(answer.content)) as picture:
+        return picture.convert("RGB")
+
+
+def test_a_picture_of_points_has_the_boards_colours_marks_and_numbers(pages):
+    ready(pages, "/explore?at=|0*4.&first=uniform&second=uniform")
+    bare, full = (
+        points_of(pages.get(f"/explore/board.png?at=|0*4.&first=uniform&second=uniform&bare={bare}")) for bare in (1, 0)
+    )
+    opacity, paper, shade = float(PROBABILITY.opacity(0.25)), (0xFE,) * 3, (0x62, 0xA1, 0xDD)
+    wanted = [round(opacity * s + (1 - opacity) * p) for s, p in zip(shade, paper, strict=True)]
+    middles = {s: (6 + 300 * (s % 3) + 150, 6 + 300 * (s // 3) + 150) for s in range(6)}
+    for square in (1, 2, 3, 5):
+        x, y = middles[square]
+        assert bare.getpixel((x, y)) == full.getpixel((x - 100, y + 100)) == pytest.approx(wanted, abs=2)
+        figure = (x - 60, y - 40, x + 60, y + 40)
+        assert bare.crop(figure).getcolors() == [(9600, bare.getpixel((x, y)))]  # one colour
+        assert min(full.crop(figure).convert("L").getextrema()) < 64  # and here a number
+    x, y = middles[0]
+    assert full.getpixel((x, y)) == (0x1F, 0x29, 0x33)  # a cross
+    x, y = middles[4]
+    assert full.getpixel((x + 43 * 2 + 4, y)) != (0xA0, 0x49, 0x14) == full.getpixel((x + 40, y))  # a ring
+
+
 def test_what_the_page_shows_is_there_as_files(pages):
     address = "/explore?at=|0*4.&square=3"
     page = ready(pages, address).text
     files = {name: unescape(link) for link, name in re.findall(r'href="(/explore/([a-z.]+)\?[^"]*)" download', page)}
-    assert set(files) == {"board.svg", "board.tex", "numbers.csv"}
+    assert set(files) == {"board.svg", "board.png", "board.tex", "numbers.csv"}
     answers = {name: pages.get(link) for name, link in files.items()}
     assert all(f'filename="{name}"' in one.headers["content-disposition"] for name, one in answers.items())
     figures = [text for _, text in figures_of(page)]
@@ -362,6 +390,7 @@ def test_what_the_page_shows_is_there_as_files(pages):
     shaded = [one for one in drawn.iter("{http://www.w3.org/2000/svg}rect") if "shade" in one.get("class", "")]
     assert [float(one.get("fill-opacity")) for one in shaded] == shades
     assert [text for kind, text in texts if kind.startswith("mark")] == ["×", "○"]
+    assert points_of(answers["board.png"]).size == (912, 612)
     tex = answers["board.tex"].text
     nodes = [rf"\node at ({s % 3 + 0.5},{1.5 - s // 3}) {{${p}$}};" for s, p in zip((1, 2, 3, 5), figures, strict=True)]
     assert all(node in tex for node in nodes)
@@ -405,7 +434,7 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
         for name in ("first", "second", "beside"):
             if key != f"s{mine}":
                 query = {"first": "uniform", "second": "uniform", "beside": "uniform", name: key}
-                paths = ("differences", "board.svg", "board.tex", "numbers.csv")
+                paths = ("differences", "board.svg", "board.png", "board.tex", "numbers.csv")
                 found = {course.client.get(f"/explore/{path}", params=query).status_code for path in paths}
                 assert found == {404}
             answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})

@@ -189,6 +189,10 @@ def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(o
     page.get_by_role("link", name="Attempt squares").tap()
     arrived(page, "form:not(.pencil) .grid")
     sync_api.expect(page.locator(".pencilled")).to_have_count(1)
+    page.evaluate(f"() => {{ {SPY} }}")
+    page.get_by_role("button", name="Keys and sounds").tap()
+    page.get_by_role("checkbox", name="Sounds").check()
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Hint").tap()
     sync_api.expect(page.locator(".grid .p")).to_have_count(6)
     held, cell = [], page.locator('button.cell[value="0"]')
@@ -196,9 +200,65 @@ def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(o
     cell.tap()
     sync_api.expect(cell).to_have_text("…")
     assert not re.search("mine|theirs", cell.get_attribute("class"))  # the outcome is the referee's
+    assert page.evaluate("heard") == []
     held.pop().continue_()
     page.locator('#table:not([data-made="0"])').wait_for()
+    assert page.evaluate("heard") == [PLACED]
     assert page.errors == []
+
+
+SPY = """window.heard = []; window.AudioContext = class {
+  currentTime = 0;
+  createOscillator() { return new Oscillator(); }
+  createGain() { return {gain: {setValueAtTime() {}, exponentialRampToValueAtTime() {}}, connect: to => to}; }
+};
+class Oscillator {
+  frequency = {};
+  connect(to) { return to; }
+  start() { heard.push(this.frequency.value); }
+  stop() {}
+}"""
+PLACED, FAILED, OVER = 523, [233, 196], [392, 523, 659]
+
+
+def test_single_keys_can_be_switched_off_and_sounds_on_and_the_browser_keeps_both(open_page):
+    page = open_page()
+    page.add_init_script(SPY)
+    page.reload()
+    button = page.get_by_role("button", name="Keys and sounds")
+    button.click()
+    page.get_by_label("Single keys").uncheck()
+    begin(page)
+    press(page, "4")
+    page.locator('button.cell[value="0"]').focus()
+    press(page, "5")
+    press(page, "ArrowRight")
+    assert page.evaluate("document.activeElement.value") == "1"  # not a single key
+    assert page.locator("#table").get_attribute("data-made") == "0"
+    button.click()
+    page.get_by_label("Single keys").check()
+    page.keyboard.press("Escape")
+    press(page, "4")
+    page.locator('#table[data-made="1"]').wait_for()
+    assert page.evaluate("heard") == []
+    button.click()
+    page.get_by_role("checkbox", name="Sounds").check()
+    page.reload()
+    arrived(page, "#table")
+    button.click()
+    assert page.get_by_role("checkbox", name="Sounds").is_checked() and page.get_by_label("Single keys").is_checked()
+    page.keyboard.press("Escape")
+    expected = []
+    while page.locator("button.cell").count():
+        made = page.locator("#table").get_attribute("data-made")
+        page.locator('button.cell:not([aria-disabled="true"])').first.click()
+        page.locator(f'#table:not([data-made="{made}"])').wait_for()
+        placed = not page.locator(".said").filter(has_text="failed").count()
+        expected += OVER if page.locator(".outcome").count() else [PLACED] if placed else FAILED
+        assert page.evaluate("heard") == expected
+    page.locator(".steps [rel=prev]").click()
+    sync_api.expect(page.locator("#choice")).to_be_visible()
+    assert page.evaluate("heard") == expected and page.errors == []
 
 
 def test_a_shared_game_is_gone_through_in_another_browser(open_page):
@@ -217,6 +277,7 @@ def test_a_shared_game_is_gone_through_in_another_browser(open_page):
 
 def test_a_resigned_game_and_a_game_without_scripts(open_page):
     page = open_page(java_script_enabled=False)
+    assert page.get_by_role("button", name="Keys and sounds").count() == 0
     page.get_by_label("player 1").check()
     page.get_by_role("button", name="Begin").click()
     table, again = page.locator("#table"), page.get_by_role("button", name="Try again")

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.pages import play_pages
-from pttt_ooc.extreme.play.answerer import BotGameAnswers
+from pttt_ooc.extreme.play.answerer import answers_of
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.opponents import Choice
 from pttt_ooc.extreme.play.shared_games import SharedGames
@@ -48,7 +48,7 @@ def answering(opponents, most=4, directory=None):
         listening() as (made, address),
         closing(BotGames(opponents, most, SharedGames(directory or Path(temporary)))) as games,
     ):
-        thread = threading.Thread(target=answer_all, args=(made, BotGameAnswers(games), stopping))
+        thread = threading.Thread(target=answer_all, args=(made, answers_of(games), stopping))
         thread.start()
         try:
             yield str(address), games

@@ -401,11 +401,13 @@ def test_a_game_on_the_pages():
         assert "begun after 2 moves" in page and "hints" not in page
         earlier = person.get(again + "?ply=1").text
         assert "Move 1 of 2: × at (0, 4, 4)." in earlier and 'name="cell"' not in earlier
+        assert [re.findall('data-sound="([^"]*)"', one) for one in (page, earlier)] == [["placed 2"]] * 2
         assert earlier.count('class="cell mine') == 1 and 'class="cell theirs' not in earlier
         assert person.get(again + "?ply=3").status_code == 404
         assert person.get(again + "/review").status_code == 409
         assert person.post(again + "/leave").status_code == 303
         wait_until(lambda: "There is no result" in person.get(again).text)
+        assert 'data-sound="over 2"' in person.get(again).text
 
 
 def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
@@ -493,7 +495,7 @@ def test_hints_mark_a_game_to_its_end_and_the_review_rates_its_moves():
 def visited(directory, owner, **bodies):
     """A browser on a server that keeps shared games in a directory; ``owner["name"]`` uses it, None is a stranger."""
     with answering(Texts(**bodies), directory=directory) as (address, _):
-        part = play_pages.part_of(play_pages.client_at(address), lambda account: owner["name"])
+        part = play_pages.part_of(address, lambda account: owner["name"])
         app = make_application(Shell("Extreme TicTacToe", "", [part]))
         with TestClient(app, base_url="http://here", follow_redirects=False) as client:
             yield Player(client)
@@ -593,10 +595,10 @@ def test_forms_that_begin_no_game(fields):
 def test_the_part_of_a_page_comes_only_if_it_has_changed():
     with pages(Texts(own=SLOW)) as person:
         address = person.begin(first="o")
-        part = person.get(address + "/part").text
-        seen = re.search(r"seen=([\w-]+)", part)[1]
-        assert person.get(f"{address}/part?seen={seen}").status_code == 204
-        assert person.get(f"{address}/part?seen=other").status_code == 200
+        seen = re.search(r"seen=([\w-]+)", person.get(address).text)[1]
+        assert person.get(f"{address}?seen={seen}").status_code == 204
+        part = person.client.get(f"{address}?seen=other", headers={"HX-Request": "true"})
+        assert part.status_code == 200 and part.text.lstrip().startswith('<div id="table"')
 
 
 def test_a_person_who_leaves_ends_the_match_without_a_result():

@@ -25,6 +25,7 @@ from pttt_ooc.extreme.curves import missing
 from pttt_ooc.extreme.kit import kit_text
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import exports
+from pttt_ooc.extreme.pages import part as pages_module
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
 from pttt_ooc.extreme.pages.part import TournamentPages, part_of
@@ -305,6 +306,7 @@ def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
     matches = client.get("/extreme/matches")
     assert matches.status_code == 200 and "has not begun" in matches.text and "matches.csv" not in matches.text
     assert client.get("/extreme/parts/standings?seen=none").status_code == 204
+    assert client.get("/extreme/matches?seen=none").status_code == 204 and "every 3s" in matches.text
     record = begin(tmp_path / "t", [f"team{n}" for n in range(4)])
     stamps, totals = [], []
     for _ in range(3):
@@ -312,6 +314,7 @@ def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
         stamps.append(re.search(r"seen=([^\"]+)", part.text)[1])
         totals.append(int(re.search(r"(\d+) matches have been played", part.text)[1]))
         assert client.get(f"/extreme/parts/standings?seen={stamps[-1]}").status_code == 204
+        assert client.get("/extreme/matches?seen=none").text.count('<th scope="row"') == totals[-1]
         play_on(record, 1)
     assert len(set(stamps)) == 3 and totals == [0, 1, 2]
 
@@ -326,7 +329,7 @@ def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
             continue
         page = client.get(f"/extreme/matches/{played.pairing.name}?ply={ply}").text
         for big in (0, 1):
-            label = re.search(rf'aria-label="Big board {big} after move {ply}: ([^"]*)"', page)[1]
+            label = re.search(rf'aria-label="Big board {big}, after move {ply}: ([^"]*)"', page)[1]
             shown = dict(re.findall(r"(\([01], \d, \d\)), ([xo])", label))
             wanted = {str(cell): mark for cell, mark in game.cells.items() if cell[0] == big}
             assert shown == wanted
@@ -524,3 +527,27 @@ def test_the_overall_order_can_be_sorted_and_searched(over, client):
     assert names_in(found, "The overall order") == ["team3"] and 'value="M3"' in found
     assert "No team has “&lt;i&gt;” in its name" in client.get("/extreme/standings?find=<i>").text
     assert client.get(f"/extreme/standings?find={'a' * 61}").status_code == 422
+
+
+@pytest.mark.parametrize("latest", [3, 5])
+def test_places_won_and_lost_in_the_latest_matches(over, tmp_path, monkeypatch, latest):
+    """As by two looks at the page: before these matches, and after them."""
+    monkeypatch.setattr(pages_module, "LATEST", latest)
+    record, matches = begin(tmp_path / "t", [f"team{n}" for n in range(6)]), len(over.state().played)
+
+    def seen():
+        with TestClient(app_of(record.directory), base_url="http://here") as client:
+            page = client.get("/extreme/standings").text
+        table = page.split('aria-label="The overall order"')[1].split("</table>")[0].split("<tbody>")[1]
+        told = [re.search(r'unseen">, (up|down) (\d)', row) for row in table.split("</tr>")[:-1]]
+        changes = [(1 if one[1] == "up" else -1) * int(one[2]) if one else 0 for one in told]
+        return dict(zip(names_in(page, "The overall order"), enumerate(changes), strict=True))
+
+    play_on(record, matches - latest)
+    before = seen()
+    play_on(record)
+    after = seen()
+    assert {team: change for team, (_, change) in after.items()} == {
+        team: before[team][0] - place for team, (place, _) in after.items()
+    }
+    assert any(change for _, change in (after | before).values())

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+import pttt_ooc as pttt
+from benchmarks import logit_bounds
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
 from pttt_ooc.learners.checkpoints import Checkpoints
@@ -424,3 +426,31 @@ def test_nothing_that_a_learner_counts_may_be_zero(algorithm):
         assert checked_settings(algorithm, {name: 1})
         with pytest.raises(ConfigError, match=name):
             checked_settings(algorithm, {name: 0})
+
+
+def test_what_a_bound_of_logits_costs(tmp_path, capsys):
+    legal = np.array([[True, True, True, False], [True, True, False, False]])
+    rows = np.array([[1, 0, 0, 0], [0.25, 0.75, 0, 0]])
+    found = logit_bounds.cut(rows, legal, 2.0)
+    top, low = math.exp(2), math.exp(-2)  # the zeros are the same distance below the mean, cut too
+    np.testing.assert_allclose(found, [[top / (top + 2 * low), *[low / (top + 2 * low)] * 2, 0], [0.25, 0.75, 0, 0]])
+    logit_bounds.main([MINI, "--iterations", "300", "--data", str(tmp_path)])
+    words = [line.split()[-2:] for line in capsys.readouterr().out.splitlines()]
+    numbers = {name: float(number) for name, number in words}
+    assert numbers["bound"] < 0.01 and numbers["2"] > numbers["8"] > numbers["20"] == numbers["bound"]
+    # By a plain walk, of the pair of the library.
+    session = pttt.iterate(pttt.game(MINI), "dcfr", evaluate_every=10**9)
+    while session.iteration < 300:
+        next(session)
+    both = []
+    for strategy in session.average:
+        plain = {}
+        for text, row in strategy.items():
+            squares = naive.legal_squares(pttt.game(MINI), text)
+            logits = np.log(np.maximum(row[squares], 1e-9))
+            weights = np.exp(np.clip(logits - logits.mean(), -2, 2))
+            plain[text] = np.zeros(len(row))
+            plain[text][squares] = weights / weights.sum()
+        both.append(plain)
+    best = [naive.best_response_value(pttt.game(MINI), p, both[1 - p]) for p in (0, 1)]
+    assert numbers["2"] == pytest.approx(sum(best) / 2, rel=0.01)

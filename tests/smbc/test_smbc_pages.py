@@ -76,6 +76,7 @@ def test_a_whole_match(served, browser_of):
         last = kept["rounds"][-1]
         assert len(kept["rounds"]) == number and f"goal was <strong>{GOALS[last['goals'][1]]}" in page
         assert page.count(" %</td>") % 3 == 0 and "What the bot thought" in page
+        assert f'data-sound="over {len(last["squares"])}"' in page
         assert_explored(browser, page, last)
         if "the match, at" in page:
             break

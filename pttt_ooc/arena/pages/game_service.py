@@ -40,6 +40,7 @@ class GameService:
         self._directory = directory
         self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
         self._seating = threading.Lock()
+        self._prepared: dict[str, threading.Thread] = {}
         self._thoughts: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
 
     def position(self, game_text: str, moves: list[int]) -> dict[str, Any]:
@@ -51,16 +52,15 @@ class GameService:
             There is no such game, or a move is impossible.
         """
         rules = game(game_text)
-        state, movers = rules.start(), []
+        state, made = rules.start(), []
         for move in moves:
-            movers.append(int(state[PLAYER]))
+            made.append({"player": int(state[PLAYER]), "text": rules.tell_move(move)})
             state = rules.play(state, move)
         result = int(state[RESULT])
         return {
             "game": rules.text,
             "moves": moves,
-            "movers": movers,
-            "texts": [rules.tell_move(move) for move in moves],
+            "made": made,
             "mover": int(state[PLAYER]),
             "over": result != UNFINISHED,
             "winner": None if result in (UNFINISHED, DRAW) else result - FIRST,
@@ -69,16 +69,21 @@ class GameService:
         }
 
     def ready(self, key: str) -> list[str]:
-        """The keys of the agents that play a game of the choices, but for those whose weights were not learnt yet."""
+        """The keys of the agents that play a game of the choices, but for those whose weights were not learnt yet.
+
+        The first one is made ready in a thread: whoever looks at the choices may begin soon.
+        """
+        if key not in self._prepared:  # once: it takes a second, or the time of a compiler
+            self._prepared[key] = threading.Thread(target=self._prepare, args=(key,), daemon=True)
+            self._prepared[key].start()
+        return self._ready(key)
+
+    def _ready(self, key: str) -> list[str]:
         text = next(offer.text for offer in GAMES if offer.key == key).replace(":", "-")
         return [offer.key for offer in agents_of(key) if self._has_learnt(offer, text)]
 
-    def prepare(self, key: str) -> threading.Thread:
-        """Make the first agent of a game ready in a thread: somebody looks at the choices, and may begin soon."""
-        text = game_text(key, *SIZES.values())
-        thread = threading.Thread(target=self._seat, args=(game(text), self.ready(key)[0], SECONDS[0]), daemon=True)
-        thread.start()
-        return thread
+    def _prepare(self, key: str) -> None:
+        self._seat(game(game_text(key, *SIZES.values())), self._ready(key)[0], SECONDS[0])
 
     def _has_learnt(self, offer: Offer, game_text: str) -> bool:
         if (games := _shipped_for(offer)) is not None:
@@ -87,8 +92,8 @@ class GameService:
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
     def answered(
-        self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool
-    ) -> dict[str, Any]:
+        self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool = False
+    ) -> list[int]:
         """The moves, and the agents' moves until a person's turn or the end of the game.
 
         Parameters
@@ -110,7 +115,7 @@ class GameService:
             state = rules.play(state, played[-1])
             if once:
                 break
-        return {"moves": played}
+        return played
 
     def _choose(self, rules: Game, key: str, seconds: str, state: State, position: tuple[str | int, ...]) -> int:
         """A move of an agent; what it tells about its search is remembered."""

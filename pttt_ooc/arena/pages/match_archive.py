@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
@@ -25,6 +26,9 @@ MOST = 300
 LARGEST = 1 << 26
 """Most bytes of the log of a match."""
 
+LIVE_SECONDS = 600.0
+"""Seconds after its last game for which a match that is not over counts as being played."""
+
 _MATCH = "match.json"
 _ROW = ("agent", "points", "error", "score", "games", "against")
 
@@ -45,12 +49,20 @@ class MatchArchive:
     def matches(self) -> list[dict[str, Any]]:
         """Name, game, agents, number of games and results of each match, by name; at most :data:`MOST`.
 
-        ``result`` is how many games the first agent won, drew and lost.
+        ``result`` is how many games the first agent won, drew and lost; ``live``: whether more of them are to come.
         """
-        return [
-            {"name": name, **self._settings(place), "result": self._result(place)}
-            for name, place in islice(self._found(), MOST)
-        ]
+        found = []
+        for name, place in islice(self._found(), MOST):
+            settings, result = self._settings(place), self._result(place)
+            live = self._live(place, sum(result), settings["games"])
+            found.append({"name": name, **settings, "result": result, "live": live})
+        return found
+
+    def _live(self, place: Path, played: int, games: int) -> bool:
+        """Whether a match has fewer games than it is to have, and had its last one a short while ago."""
+        file = place / log.GAMES
+        changed = (file if file.exists() else place / _MATCH).stat().st_mtime
+        return played < games and time.time() - changed < LIVE_SECONDS
 
     def match(self, name: str, start: int, rows: int) -> dict[str, Any]:
         """A match, its score, and `rows` of its games from number `start`.
@@ -70,7 +82,8 @@ class MatchArchive:
             for row in games[start : start + rows]
         ]
         standing = rate_of(games).to_json() if games else None
-        return {"name": name, **settings, "played": len(games), "start": start, "rows": listed, "standing": standing}
+        facts = {"played": len(games), "live": self._live(place, len(games), settings["games"])}
+        return {"name": name, **settings, **facts, "start": start, "rows": listed, "standing": standing}
 
     def replay(self, name: str, number: int, ply: int) -> dict[str, Any]:
         """A position of a game, and all its moves.

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import HTTPException, Request
 
-from pttt_ooc.arena.pages.answerer_client import AskedArena
+from pttt_ooc.arena.pages.choices import SIZES, game_text
+from pttt_ooc.errors import PtttError
+from pttt_ooc.service.stand_in import StandIn
+from pttt_ooc.service.wire import Client
 from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.throttle import Throttle
+
+if TYPE_CHECKING:
+    from pttt_ooc.arena.pages.game_service import GameService
+    from pttt_ooc.arena.pages.match_archive import MatchArchive
+    from pttt_ooc.arena.solvers.rating_cache import RatingCache
 
 MOVES_PER_HOUR = 20_000
 """Most moves per address and hour; a whole campus may share one address."""
@@ -18,19 +26,33 @@ WATCHED = 8
 """Most games that are watched at the same time."""
 
 
+class NoAnswerError(PtttError):
+    """The answerer refused a question: something does not exist, or the rules forbid it."""
+
+
 @dataclass
 class ArenaState:
     """The state of the handlers.
 
     Attributes
     ----------
+    service, archive, cache
+        In the process of the answerer; a NoAnswerError says why there is no answer.
     watched
         The number of games that are watched now.
     """
 
-    arena: AskedArena
+    service: GameService
+    archive: MatchArchive
+    cache: RatingCache
     moves: Throttle = field(default_factory=lambda: Throttle(MOVES_PER_HOUR))
     watched: int = 0
+
+    @classmethod
+    def of(cls, client: Client) -> ArenaState:
+        """The state with the answerer of a client."""
+        asked = StandIn(client, NoAnswerError)
+        return cls(cast("GameService", asked), cast("MatchArchive", asked), cast("RatingCache", asked))
 
     def spend(self, request: Request) -> None:
         """Count a requested move; 429 if there are too many."""
@@ -51,3 +73,18 @@ def numbers(text: str) -> list[int]:
 def joined(moves: list[int]) -> str:
     """The moves as a text, for an address or a form."""
     return ",".join(map(str, moves))
+
+
+def chosen_game(fields: dict[str, str]) -> str:
+    """The game in a form; 400 if there is none."""
+    try:
+        return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
+    except KeyError:
+        raise HTTPException(400, "There is no such game here; choose one of the list.") from None
+
+
+def _number(fields: dict[str, str], name: str) -> int:
+    text = fields.get(name, str(SIZES[name]))
+    if not (text.isascii() and text.isdigit() and len(text) <= 2):
+        raise HTTPException(400, f"The number of {name} has to be a whole number.")
+    return int(text)

@@ -9,14 +9,13 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.arena.pages import play_pages, review_pages, watch_pages
-from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
 from pttt_ooc.arena.pages.choices import GAMES, SECONDS, SIZES, agent_name, label_of, takes_time
-from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
+from pttt_ooc.arena.pages.page_state import ArenaState, NoAnswerError, UsedState
 from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, shade
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render, render_game
 
 ANSWER_SECONDS = 60.0
 """Seconds to wait for an answer: a kernel may have to be compiled."""
@@ -36,8 +35,8 @@ _COLUMNS: dict[str, Column[Message]] = {
 }
 
 
-def part_of(arena: AskedArena) -> Part:
-    """The part of the application for the arena."""
+def part_of(client: Client) -> Part:
+    """The part of the application for the arena, whose answerer the client asks."""
     return Part(
         name="arena",
         directory=Path(__file__).parent,
@@ -47,35 +46,33 @@ def part_of(arena: AskedArena) -> Part:
             Link("/arena/matches", "Watch", AREA, ("/arena/watch",)),
             Link("/arena/standings", "Ranking", AREA),
         ),
-        state=ArenaState(arena),
+        state=ArenaState.of(client),
         names={
             **{"ROWS": ROWS, "GAMES": GAMES, "SECONDS": SECONDS, "SIDES": play_pages.SIDES, "SIZES": SIZES},
             **{"label_of": label_of, "takes_time": takes_time, "agent_name": agent_name},
         },
-        explain=explain,
+        explain=lambda error: Refusal(404, str(error)) if isinstance(error, NoAnswerError) else None,
     )
 
 
 def parts(address: str) -> list[Part]:
     """The part whose answerer is at `address`."""
-    return [part_of(AskedArena(Client(Path(address), ANSWER_SECONDS)))]
-
-
-def explain(error: Exception) -> Refusal | None:
-    """The refusal for a NoAnswerError; else None."""
-    return Refusal(404, str(error)) if isinstance(error, NoAnswerError) else None
+    return [part_of(Client(Path(address), ANSWER_SECONDS))]
 
 
 @router.get("/matches")
 def matches(request: Request, state: UsedState, account: Signed) -> Response:
     """All matches on disk."""
-    return render(request, "arena/matches.html", account, matches=state.arena.matches())
+    found = state.archive.matches()
+    stamp = f"{len(found)}-{sum(sum(one['result']) for one in found)}"
+    return render(request, "arena/matches.html", account, matches=found, stamp=stamp)
 
 
 @router.get("/matches/one")
 def match(request: Request, state: UsedState, account: Signed, name: MatchName, start: Number = 0) -> Response:
     """A match: its score and its games."""
-    return render(request, "arena/match.html", account, match=state.arena.match(name, start, ROWS))
+    found = state.archive.match(name, start, ROWS)
+    return render(request, "arena/match.html", account, match=found, stamp=str(found["played"]))
 
 
 @router.get("/matches/replay")
@@ -83,8 +80,11 @@ def replay(
     request: Request, state: UsedState, account: Signed, name: MatchName, game: Number = 0, ply: Number = 0
 ) -> Response:
     """A game of a match, move by move."""
-    template = "arena/replay_part.html" if wants_part(request) else "arena/replay.html"
-    return render(request, template, account, seen=state.arena.replay(name, game, ply))
+    seen = state.archive.replay(name, game, ply)
+    one, other = map(agent_name, seen["agents"])
+    heading = f"{label_of(seen['game'])}: game {seen['number']}"
+    told = f"Game {seen['number']}: {one} against {other}"
+    return render_game(request, "arena/replay_part.html", account, told, heading, seen=seen)
 
 
 @router.get("/standings")
@@ -94,6 +94,6 @@ def standings(request: Request, state: UsedState, account: Signed, sort: Order =
     def arranged(rows: list[Message]) -> Ranking[Message]:
         return ranking(rows, _COLUMNS, lambda row: agent_name(row["agent"]), "/arena/standings", sort, find)
 
-    robins = [{**robin, "ranking": arranged(robin["rows"])} for robin in state.arena.standings()]
+    robins = [{**robin, "ranking": arranged(robin["rows"])} for robin in state.archive.standings()]
     context = {"robins": robins, "asked": arranged([]), "shade": shade}
     return render(request, "arena/standings.html", account, **context)

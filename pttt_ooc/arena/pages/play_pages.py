@@ -12,16 +12,23 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.arena.pages.answerer_client import NoAnswerError
-from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, agents_of, game_text, sizes_of, takes_time
-from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
+from pttt_ooc.arena.pages.choices import (
+    AGENTS,
+    GAMES,
+    SECONDS,
+    agents_of,
+    label_of,
+    sizes_of,
+    takes_time,
+)
+from pttt_ooc.arena.pages.page_state import ArenaState, NoAnswerError, UsedState, chosen_game, joined, numbers
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.play.review import put_figures, source_of
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import number, own_form
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render, render_game, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 LONGEST = 4000
@@ -75,6 +82,16 @@ class AgentGame:
         return self.agent in _LABELS and self.seconds in SECONDS
 
     @property
+    def heading(self) -> str:
+        """The game's name for people."""
+        return label_of(self.game)
+
+    @property
+    def name(self) -> str:
+        """Which game it is, for the title of its page."""
+        return f"{self.heading}, against {self.label}"
+
+    @property
     def names(self) -> list[tuple[str, str]]:
         """Name and kind of each player, for people."""
         agent = (self.label, f"{self.seconds} s a move" if self.offered and takes_time(self.agent) else "")
@@ -120,9 +137,9 @@ class AgentGame:
         """The address of the game after `ply` of its moves, to go on from there."""
         return replace(self, back=True, resigned=False).address(self.moves[:ply])
 
-    def taken_back(self, movers: list[int]) -> str | None:
+    def taken_back(self, made: list[Message]) -> str | None:
         """The address of the game before the person's last move; None if there was none."""
-        own = [ply for ply, mover in enumerate(movers) if mover == self.me]
+        own = [ply for ply, move in enumerate(made) if move["player"] == self.me]
         return self.from_move(own[-1]) if own else None
 
 
@@ -142,7 +159,7 @@ def _lobby(
     typed: dict[str, str] | None = None,
     wrong: str = "",
 ) -> Response:
-    ready = state.arena.ready(game)
+    ready = state.service.ready(game)
     agents = [offer for offer in agents_of(game) if offer.key in ready]
     facts = {"game": game, "agents": agents, "sizes": sizes_of(game), "typed": typed or {}, "wrong": wrong}
     return render(request, "arena/lobby.html", account, **facts)
@@ -164,10 +181,10 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     state.spend(request)
     try:
         table = _begun(fields)
-        if table.agent not in await run_in_threadpool(state.arena.ready, fields["game"]):
+        if table.agent not in await run_in_threadpool(state.service.ready, fields["game"]):
             raise HTTPException(400, f"{table.label} has not been trained here; choose another opponent.")
-        moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
-        await run_in_threadpool(state.arena.position, table.game, moves)
+        moves = await run_in_threadpool(state.service.answered, table.game, [], table.agents, table.seconds)
+        await run_in_threadpool(state.service.position, table.game, moves)
     except (HTTPException, NoAnswerError) as error:
         return await lobby_again(request, state, account, fields, error)
     return RedirectResponse(table.address(moves), 303)
@@ -213,7 +230,8 @@ def file(state: UsedState, table: AskedGame) -> Response:
     winner = 1 - table.me if table.resigned else seen["winner"]
     marks = {"over": seen["over"] or table.resigned, "resigned": table.resigned, "taken_back": table.back}
     marks["hints"] = table.hint is not None
-    facts = {**table.settings, "moves": table.moves, "texts": seen["texts"], "winner": winner, **marks}
+    facts = {**table.settings, "moves": table.moves, "texts": [move["text"] for move in seen["made"]]}
+    facts |= {"winner": winner, **marks}
     headers = {"Content-Disposition": 'attachment; filename="game.json"'}
     return Response(json.dumps(facts) + "\n", media_type="application/json", headers=headers)
 
@@ -235,7 +253,8 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     chosen = numbers(fields.get("move", ""))
     if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
-    moves = await run_in_threadpool(state.arena.answered, table.game, table.moves + chosen, table.agents, table.seconds)
+    before = table.moves + chosen
+    moves = await run_in_threadpool(state.service.answered, table.game, before, table.agents, table.seconds)
     address = table.address(moves)
     if not wants_part(request):
         return RedirectResponse(address, 303)
@@ -246,24 +265,24 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
 
 def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen, table = seen_at(state, table)
-    template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
     addresses = [table.from_move(ply) for ply in range(1, len(table.moves))]  # who goes on there takes moves back
     addresses += [table.address(table.moves)] if table.moves else []
     hint = ""
     if table.hint == len(table.moves) and not seen["over"]:
         state.spend(request)
         try:
-            put_figures(seen["boards"], rating := state.arena.rating(table.game, table.moves, hint=True))
+            put_figures(seen["boards"], rating := state.cache.rating(table.game, table.moves, hint=True))
             hint = source_of(rating)
         except NoAnswerError as error:
             hint = str(error)
-    facts = {"table": table, "seen": seen, "back": table.taken_back(seen["movers"]), "addresses": addresses}
-    return render(request, template, account, hint=hint, moves=joined(table.moves), **facts)
+    facts = {"table": table, "seen": seen, "back": table.taken_back(seen["made"]), "addresses": addresses}
+    facts |= {"hint": hint, "moves": joined(table.moves)}
+    return render_game(request, "arena/game_part.html", account, table.name, table.heading, **facts)
 
 
 def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
     """The position of a game; who has lost, won or drawn it cannot resign any more."""
-    seen = state.arena.position(table.game, table.moves)
+    seen = state.service.position(table.game, table.moves)
     return seen, replace(table, resigned=table.resigned and not seen["over"])
 
 
@@ -272,18 +291,3 @@ def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGam
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
     return AgentGame(game[:60], agent, seconds, me, numbers(moves))
-
-
-def chosen_game(fields: dict[str, str]) -> str:
-    """The game in a form; 400 if there is none."""
-    try:
-        return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
-    except KeyError:
-        raise HTTPException(400, "There is no such game here; choose one of the list.") from None
-
-
-def _number(fields: dict[str, str], name: str) -> int:
-    text = fields.get(name, str(SIZES[name]))
-    if not (text.isascii() and text.isdigit() and len(text) <= 2):
-        raise HTTPException(400, f"The number of {name} has to be a whole number.")
-    return int(text)

@@ -7,13 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.arena.pages.answerer_client import NoAnswerError
-from pttt_ooc.arena.pages.page_state import UsedState, joined
+from pttt_ooc.arena.pages.page_state import NoAnswerError, UsedState, joined
 from pttt_ooc.arena.pages.play_pages import AskedGame, seen_at
 from pttt_ooc.play.review import all_ratings, put_figures, reviewed
 from pttt_ooc.service.wire import Message
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render_game
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena/play")
 
@@ -37,18 +36,17 @@ def review(
 
     def rate(number: int) -> Message:
         state.spend(request)  # each that is not remembered counts as a move, and is a question of its own
-        return state.arena.rating(table.game, table.moves[:number])
+        return state.cache.rating(table.game, table.moves[:number])
 
     try:
-        ratings, why = all_ratings(state.arena.ratings(table.game, table.moves), rate), ""
+        ratings, why = all_ratings(state.cache.ratings(table.game, table.moves), rate), ""
     except NoAnswerError as error:
         ratings, why = [], str(error)
-    seen = whole if ply == last else state.arena.position(table.game, table.moves[:ply])
+    seen = whole if ply == last else state.service.position(table.game, table.moves[:ply])
     if ratings and ply < last:
         put_figures(seen["boards"], ratings[ply], table.moves[ply])
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None
-    shown = reviewed([*zip(whole["movers"], whole["texts"], strict=True)], ratings, table.me, ply, end)
-    template = "arena/review_part.html" if wants_part(request) else "arena/review.html"
+    shown = reviewed(whole["made"], ratings, table.me, ply, end)
     fields = {**table.settings, "moves": joined(table.moves)}
     facts = {"table": table, "seen": seen, "whole": whole, "review": shown, "fields": fields, "why": why}
-    return render(request, template, account, **facts)
+    return render_game(request, "arena/review_part.html", account, f"Review: {table.name}", table.heading, **facts)

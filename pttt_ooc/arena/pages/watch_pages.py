@@ -12,10 +12,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, takes_time
-from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, UsedState, joined, numbers
-from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game, lobby_again
+from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, NoAnswerError, UsedState, chosen_game, joined, numbers
+from pttt_ooc.arena.pages.play_pages import LONGEST, lobby_again
+from pttt_ooc.service.wire import BusyError, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import own_form
@@ -45,7 +45,7 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     try:
         chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
         game = chosen_game(fields)
-        await run_in_threadpool(state.arena.position, game, [])
+        await run_in_threadpool(state.service.position, game, [])
     except (HTTPException, NoAnswerError) as error:
         return await lobby_again(request, state, account, fields, error)
     return RedirectResponse("/arena/watch/game" + query(game=game, **chosen), 303)
@@ -63,22 +63,27 @@ def watch(
     moves: Moves = "",
     ply: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """A position of a game: the last one, which a script continues, or an earlier one, after `ply` moves."""
+    """A position of a game: the last one, which a script continues, or the one after `ply` moves, which stays."""
     chosen = {"game": game, **_checked(one, other, seconds)}
     played = numbers(moves)
     if ply is not None and ply > len(played):
         raise HTTPException(404, f"The game has {len(played)} moves so far; move {ply} is not one of them.")
-    seen = state.arena.position(game, played[:ply])
-    facts = _facts(chosen, seen, played)
+    whole = state.service.position(game, played)
+    facts = _facts(chosen, state.service.position(game, played[:ply]), whole, paused=ply is not None)
     return render(request, "arena/watch.html", account, asked=chosen, moves=joined(played), **facts)
 
 
-def _facts(chosen: dict[str, str], seen: dict[str, Any], played: list[int]) -> dict[str, Any]:
-    """What the part of the page shows that changes with each move."""
-    fields = {**chosen, **({"moves": joined(played)} if played else {})}
+def _facts(chosen: dict[str, str], seen: Message, whole: Message, paused: bool, live: bool = False) -> dict[str, Any]:
+    """What the part of the page shows that changes with each move: a position, and where the game is by now.
+
+    While the game goes on by itself, its moves are no links: each event would have the whole game for each move.
+    """
+    fields = {**chosen, **({"moves": joined(whole["moves"])} if whole["moves"] else {})}
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
     times = [f"{chosen['seconds']} s a move" if takes_time(chosen[key]) else "" for key in ("one", "other")]
-    return {"seen": seen, "agents": agents, "times": times, "whole": len(played), "fields": fields}
+    addresses = ["/arena/watch/game" + query(**fields, ply=ply) for ply, _ in enumerate(whole["made"], start=1)]
+    facts = {"seen": seen, "agents": agents, "times": times, "whole": len(addresses), "fields": fields}
+    return {**facts, "made": whole["made"], "addresses": [] if live else addresses, "paused": paused}
 
 
 @router.post("/game")
@@ -88,7 +93,7 @@ async def step(request: Request, state: UsedState, shell: UsedShell) -> Response
     state.spend(request)
     chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
     game, moves = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
-    seen = await state.arena.next_position(game, moves, [chosen["one"], chosen["other"]], chosen["seconds"])
+    seen = await next_position(state, game, moves, [chosen["one"], chosen["other"]], chosen["seconds"])
     return RedirectResponse("/arena/watch/game" + query(game=game, **chosen, moves=joined(seen["moves"])), 303)
 
 
@@ -127,16 +132,22 @@ async def _played(request: Request, state: ArenaState, chosen: dict[str, str], m
     while not over and not await request.is_disconnected():
         before = len(moves)
         try:
-            seen = await state.arena.next_position(chosen["game"], moves, agents, chosen["seconds"])
-        except NoAnswerError as error:
+            seen = await next_position(state, chosen["game"], moves, agents, chosen["seconds"])
+        except (NoAnswerError, BusyError) as error:
             yield _event("refused", "", str(error))
             return
         moves, over = seen["moves"], seen["over"]
         if len(moves) > before:
-            part = render_part(request, "arena/watch_part.html", **_facts(chosen, seen, moves))
+            part = render_part(request, "arena/watch_part.html", **_facts(chosen, seen, seen, False, live=not over))
             yield _event("move", joined(moves), part)
         await asyncio.sleep(0 if over else MOVE_SECONDS)
     yield _event("over", joined(moves), "")
+
+
+async def next_position(state: ArenaState, game: str, moves: list[int], agents: list[str], seconds: str) -> Message:
+    """The position after one more move of an agent."""
+    after = await run_in_threadpool(state.service.answered, game, moves, [*agents], seconds, once=True)
+    return await run_in_threadpool(state.service.position, game, after)
 
 
 def _event(kind: str, id: str, data: str) -> str:

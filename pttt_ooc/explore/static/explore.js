@@ -48,7 +48,7 @@
       if (here && piece.dataset.infoset === here.value) piece.setAttribute("aria-current", "true");
       else piece.removeAttribute("aria-current");
     });
-    document.querySelectorAll("#explore .slide[hidden], #explore [data-png][hidden]").forEach(function (one) { one.hidden = false; });
+    document.querySelectorAll("#explore .slide[hidden]").forEach(function (one) { one.hidden = false; });
   }
 
   document.addEventListener("input", function (event) {
@@ -63,24 +63,6 @@
     if (sliding && event.detail.target.id === "explore") event.detail.shouldSwap = false;
   });
   document.addEventListener("htmx:load", show);
-
-  // A picture of points is drawn by the browser itself, in twice the size of the other one.
-  document.addEventListener("click", function (event) {
-    var link = event.target.closest("a[data-png]");
-    if (!link) return;
-    event.preventDefault();
-    var image = new Image();
-    image.onload = function () {
-      var canvas = document.createElement("canvas"), file = document.createElement("a");
-      canvas.width = 2 * image.width;
-      canvas.height = 2 * image.height;
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      file.href = canvas.toDataURL("image/png");
-      file.download = "board.png";
-      file.click();
-    };
-    image.src = link.href;
-  });
 
   // The sheet of choices stays open while somebody chooses.
   var open = false;

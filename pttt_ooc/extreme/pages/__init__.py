@@ -2,6 +2,6 @@
 
 The web process imports no numerics and runs no bot: the course's worker plays, and the analyst evaluates positions.
 ``tournament_reader`` (tournament and practice on disk), ``part`` (the pages), ``practice_pages`` (practice before the
-tournament), ``play_pages`` (games of people against bots) and ``bot_games_client`` (of the process that runs these
-bots), ``exports`` (JSON and CSV), ``board_values`` (boards and curves).
+tournament), ``play_pages`` (games of people against bots), ``exports`` (JSON and CSV), ``board_values`` (boards and
+curves).
 """

@@ -28,12 +28,12 @@ from pttt_ooc.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.extreme.practice_record import STAGE
-from pttt_ooc.extreme.standings_table import Overall, marks_rows, overall
+from pttt_ooc.extreme.standings_table import Overall, before_latest, marks_rows, overall
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import curve_path
 from pttt_ooc.web.parts import Link, Part, state_of
-from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking
+from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, risen
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
@@ -149,6 +149,8 @@ Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 Stamp = Annotated[str, Query(max_length=200)]
 BASE = "/extreme"
+LATEST = 8
+"""Matches that the standings list, and over which changes of places are told."""
 TEMPLATES = Path(__file__).parent / "templates"
 """For parts whose pages show what these pages show."""
 _COLUMNS: dict[str, Column[Overall]] = {
@@ -234,13 +236,15 @@ def standings_facts(
     links
         The beginning of the addresses of teams and matches; empty: they have no pages.
     """
-    places = {"base": base, "links": links, "before": before}
+    shared = {"base": base, "links": links, "before": before}
     seen = shown.seen()
     if seen is None:
-        return {"seen": None, "stamp": "none", "ranking": _ranking([], sort, find, base), **places}
+        return {"seen": None, "stamp": "none", "ranking": _ranking([], sort, find, base), **shared}
     tables = seen.state.tables
     stages = [(stage, [table for table in tables if table.stage == stage.name]) for stage in seen.record.stages]
-    order = _ranking(overall(seen.record, tables), sort, find, base)
+    places = overall(seen.record, tables)
+    former = overall(seen.record, before_latest(seen.record, seen.state, LATEST))
+    order = _ranking(places, sort, find, base)
     return {
         "seen": seen,
         "stamp": seen.stamp,
@@ -248,8 +252,10 @@ def standings_facts(
         "points": {one.team: _points_over_time(seen, one.team) for one in order.rows},
         "stages": [(stage, found) for stage, found in stages if found][::-1],
         "marks": marks_rows(seen.record, tables),
-        "recent": seen.state.played[-1:-9:-1],
-        **places,
+        "recent": seen.state.played[-1 : -1 - LATEST : -1],
+        "changes": risen({one.team: one.place for one in places}, {one.team: one.place for one in former}),
+        "latest": LATEST,
+        **shared,
     }
 
 
@@ -280,7 +286,7 @@ def matches(
     if team and seen is not None and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     played = [] if seen is None else seen.of_team(team) if team else seen.state.played
-    shown = {"seen": seen, "found": played[::-1], "team": team}
+    shown = {"seen": seen, "found": played[::-1], "team": team, "stamp": seen.stamp if seen else "none"}
     return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
 
 

@@ -8,32 +8,42 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import Field, TypeAdapter, ValidationError
 
+from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme.pages.board_values import boards_of, cell_of, number
-from pttt_ooc.extreme.pages.bot_games_client import AskedBotGames, NoGameError
 from pttt_ooc.extreme.play.moves import move_text, read_move
 from pttt_ooc.extreme.referee import PLAYERS, Cell, Referee
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.play.review import all_ratings, put_figures, reviewed, source_of
+from pttt_ooc.service.stand_in import StandIn
 from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number as form_number
 from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.parts import Link, Part, Refusal, state_of
-from pttt_ooc.web.rendering import out_of_date, render, wants_part
+from pttt_ooc.web.rendering import out_of_date, render, render_game, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
+if TYPE_CHECKING:
+    from pttt_ooc.arena.solvers.rating_cache import RatingCache
+    from pttt_ooc.extreme.play.games import BotGames
+
 LOBBY = "/extreme/play"
+HEADING = "Extreme tic-tac-toe"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix=LOBBY)
 RATED_PER_HOUR = 20_000
 """Most moves per address and hour that are rated; a whole campus may share one address."""
+
+GAME = "extreme"
+"""The name of the game in the arena, whose agents rate moves."""
 
 SIDES = {"x": "you, as ×", "o": "the bot", "coin": "drawn by a coin"}
 _ANSWER_SECONDS = 60.0  # a kernel may have to be compiled
@@ -41,8 +51,15 @@ State = dict[str, Any]
 """A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 GameNumber = Annotated[str, PathParameter(pattern=r"^[0-9a-f]{16}$")]
+_Line = Annotated[int, Field(strict=True, ge=0, le=8)]
+_CELLS: TypeAdapter[list[Cell]] = TypeAdapter(list[tuple[Annotated[_Line, Field(le=1)], _Line, _Line]])
+Act = Literal["hint", "leave", "resignation"]
 Owner = Callable[[Account | None], str | None]
 """The person of an account; None: they must sign in."""
+
+
+class NoGameError(PtttError):
+    """There is no such game, or the rules forbid a move."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +68,16 @@ class PlayPages:
 
     Attributes
     ----------
-    games
-        Asks the process that runs the bots.
+    games, cache
+        In the process that runs the bots; a NoGameError says why there is no answer.
     owner
         Who plays.
     rated
         Counts the moves that are rated.
     """
 
-    games: AskedBotGames
+    games: BotGames
+    cache: RatingCache
     owner: Owner
     rated: Throttle = field(default_factory=lambda: Throttle(RATED_PER_HOUR))
 
@@ -74,27 +92,23 @@ class PlayPages:
 UsedPlay = Annotated[PlayPages, state_of("extreme_play")]
 
 
-def part_of(games: AskedBotGames, owner: Owner) -> Part:
-    """The part of the application on which people play."""
+def part_of(address: str, owner: Owner) -> Part:
+    """The part of the application on which people play; the answerer is at `address`."""
+    asked = StandIn(Client(Path(address), _ANSWER_SECONDS), NoGameError)
     return Part(
         name="extreme_play",
         directory=Path(__file__).parent,
         routers=(router,),
         links=(Link(LOBBY, "Play", "Extreme"),),
-        state=PlayPages(games, owner),
+        state=PlayPages(cast("BotGames", asked), cast("RatingCache", asked), owner),
         names={"SIDES": SIDES},
         explain=lambda error: Refusal(404, str(error)) if isinstance(error, NoGameError) else None,
     )
 
 
-def client_at(address: str) -> AskedBotGames:
-    """The client of the answerer at an address."""
-    return AskedBotGames(Client(Path(address), _ANSWER_SECONDS))
-
-
 def parts(address: str) -> list[Part]:
     """The part on one's own machine, whose answerer is at `address`."""
-    return [part_of(client_at(address), lambda account: "here")]
+    return [part_of(address, lambda account: "here")]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -109,9 +123,10 @@ def lobby(request: Request, pages: UsedPlay, account: Signed) -> Response:
 
 def _lobby(request: Request, pages: PlayPages, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     owner = pages.owner(account)
-    known = pages.games.choices(owner) if owner is not None else {"choices": [], "latest": None}
-    facts = {"signed": owner is not None, "typed": typed, "wrong": wrong}
-    return render(request, "extreme_play/play_lobby.html", account, **facts, **known)
+    signed = owner is not None
+    choices, latest = (pages.games.choices(owner), pages.games.latest(owner)) if owner is not None else ([], None)
+    facts = {"signed": signed, "typed": typed, "wrong": wrong, "choices": choices, "latest": latest}
+    return render(request, "extreme_play/play_lobby.html", account, **facts)
 
 
 @router.post("")
@@ -134,35 +149,15 @@ async def begin(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 def _opening(text: str) -> list[Cell]:
     """The cells of a text such as ``[[0, 4, 4], [1, 3, 3]]``; 400 if it is none."""
     try:
-        found = json.loads(text[:4000] or "[]")
-        cells = [(big, row, column) for big, row, column in found]
-        if not all(type(one) is int for cell in cells for one in cell):
-            raise ValueError
-        for big, row, column in cells:
-            if not (0 <= big < 2 and 0 <= row < 9 and 0 <= column < 9):
-                raise ValueError
-    except (TypeError, ValueError, RecursionError):
+        return _CELLS.validate_json(text[:4000] or "[]")
+    except ValidationError:
         raise HTTPException(400, "The form holds no moves to go on from; begin another game.") from None
-    return cells
 
 
 @router.get("/{game}")
 def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
     """A game, as it is now or after `ply` moves."""
     return _render(request, pages, account, pages.games.state(pages.player(account), game), ply=ply)
-
-
-@router.get("/{game}/part")
-def game_part(
-    request: Request,
-    pages: UsedPlay,
-    account: Signed,
-    game: GameNumber,
-    seen: Annotated[str, Query(max_length=40)] = "",
-) -> Response:
-    """The game, if it has changed."""
-    state = pages.games.state(pages.player(account), game)
-    return Response(status_code=204) if _stamp(state) == seen else _render(request, pages, account, state)
 
 
 @router.get("/{game}/review")
@@ -199,30 +194,13 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 4
 
 
-@router.post("/{game}/hint")
-async def hint(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
-    """Show the value of the best move that is found; the game says from then on that it had a hint."""
-    fields = await own_form(request, shell)
-    ply = form_number(fields, "ply", 10**6, "The form does not say when the hint was asked.")
-    await run_in_threadpool(pages.games.hint, pages.player(account), game, ply)
-    return RedirectResponse(f"{LOBBY}/{game}", 303)
-
-
-@router.post("/{game}/resignation")
-async def resign(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
-    """Resign, which the log says."""
-    await own_form(request, shell)
-    await run_in_threadpool(pages.games.resign, pages.player(account), game)
-    return RedirectResponse(f"{LOBBY}/{game}", 303)
-
-
 @router.post("/{game}/share")
 async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
     """Make a finished game's link for everybody, or take it back."""
     fields = await own_form(request, shell)
     owner = pages.player(account)
     await run_in_threadpool(pages.games.share, owner, game, "stop" not in fields)
-    latest = (await run_in_threadpool(pages.games.choices, owner))["latest"]
+    latest = await run_in_threadpool(pages.games.latest, owner)
     return RedirectResponse(f"{LOBBY}/{game}" if game == latest else LOBBY, 303)
 
 
@@ -234,12 +212,19 @@ def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNu
     return _render(request, pages, account, state, own=False, ply=ply, may_stop=mine)
 
 
-@router.post("/{game}/leave")
-async def leave(request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber) -> Response:
-    """End a game without a result."""
-    await own_form(request, shell)
-    await run_in_threadpool(pages.games.leave, pages.player(account), game)
-    return RedirectResponse(LOBBY, 303)
+@router.post("/{game}/{act}")
+async def act(
+    request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber, act: Act
+) -> Response:
+    """Resign, which the log says; have the value of a best move shown, which marks the game; or end it for nothing."""
+    fields = await own_form(request, shell)
+    owner = pages.player(account)
+    if act == "hint":
+        ply = form_number(fields, "ply", 10**6, "The form does not say when the hint was asked.")
+        await run_in_threadpool(pages.games.hint, owner, game, ply)
+    else:
+        await run_in_threadpool(pages.games.resign if act == "resignation" else pages.games.leave, owner, game)
+    return RedirectResponse(LOBBY if act == "leave" else f"{LOBBY}/{game}", 303)
 
 
 @router.get("/{game}/log")
@@ -258,11 +243,6 @@ def log(pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
 
 # ---------------------------------------------------------------------------------------------
 # What the templates show
-
-
-def _stamp(state: State) -> str:
-    """A text that changes with the game."""
-    return f"{len(state['moves'])}-{state['turn']}"
 
 
 def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
@@ -293,7 +273,7 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
             for player, cell, bonus, seconds, *_ in state["moves"]
         ],
         "before": cells[: mine[-1]] if mine else None,
-        "stamp": _stamp(state),
+        "stamp": f"{last}-{state['turn']}",
         "address": f"{LOBBY}/{state['number']}" + ("" if own else "/shared"),
     }
 
@@ -324,12 +304,12 @@ def _render(
     shown, hint = _shown(state, own, ply), ""
     if shown["mine"] and state["hinted"]:
         pages.rated.check(request, "moves have been rated")
-        rating = pages.games.rating([number(*cell) for cell in shown["cells"]], hint=True)
+        rating = pages.cache.rating(GAME, [number(*cell) for cell in shown["cells"]], hint=True)
         put_figures(shown["boards"], rating)
         hint = source_of(rating)
-    template = "play_game_part.html" if wants_part(request) else "play_game.html"
     told = {"notice": notice, "hint": hint, "may_stop": may_stop}
-    return render(request, f"extreme_play/{template}", account, **told, **shown)
+    name = f"Against {state['label']}"
+    return render_game(request, "extreme_play/play_game_part.html", account, name, HEADING, **told, **shown)
 
 
 def _review(
@@ -342,9 +322,9 @@ def _review(
 
     def rate(count: int) -> Message:
         pages.rated.check(request, "moves have been rated")
-        return pages.games.rating(moves[:count])
+        return pages.cache.rating(GAME, moves[:count])
 
-    ratings = all_ratings(pages.games.ratings(moves), rate)
+    ratings = all_ratings(pages.cache.ratings(GAME, moves), rate)
     if not shown["now"]:
         put_figures(shown["boards"], ratings[shown["ply"]], moves[shown["ply"]])
     match = state["match"]
@@ -352,7 +332,6 @@ def _review(
     if match is not None and match["message"] in ("WON", "DRAW"):
         first, second = match["points"]
         end = 0.5 if first == second else float(first > second)
-    told = [(move["player"], move["text"]) for move in shown["moves"]]
-    found = reviewed(told, ratings, state["side"], shown["ply"], end)
-    template = "play_review_part.html" if wants_part(request) else "play_review.html"
-    return render(request, f"extreme_play/{template}", account, review=found, **shown)
+    found = reviewed(shown["moves"], ratings, state["side"], shown["ply"], end)
+    name = f"Review: against {state['label']}"
+    return render_game(request, "extreme_play/play_review_part.html", account, name, HEADING, review=found, **shown)

@@ -119,7 +119,7 @@ def practice_facts(
         "ranking": ranking(bots, _COLUMNS, lambda bot: bot.name, f"{base}/practice", sort, find),
         "ranks": ranks,
         "changes": risen(ranks, {one: place for place, (_, one) in enumerate(former, 1)}),
-        "curves": {bot.key: _curve(bot) for bot in bots},
+        "curves": {bot.key: drawn for bot in bots if (drawn := _curve(bot)) is not None},
         "of_own": [] if key else of_own[:10],
         "only": only[:RECENT],
         "more": max(0, len(only) - RECENT),

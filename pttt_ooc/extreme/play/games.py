@@ -46,7 +46,7 @@ class BotGames:
         """The bots that a person may play against."""
         return [vars(choice) for choice in self._opponents.choices(owner)]
 
-    def begin(self, owner: str, opponent: str, side: int, opening: Sequence[Cell] = ()) -> str:
+    def begin(self, owner: str, opponent: str, side: int, opening: Sequence[Sequence[int]] = ()) -> str:
         """Begin a game, which ends the person's former one; returns its number, which nobody can guess.
 
         Raises
@@ -55,6 +55,7 @@ class BotGames:
             If there is no such opponent, too many games are being played, the machine has no memory for another one,
             or the opening is against the rules.
         """
+        cells: list[Cell] = [(big, row, column) for big, row, column in opening]
         label = next((one.label for one in self._opponents.choices(owner) if one.key == opponent), None)
         if label is None:
             raise ExtremeError("There is no such opponent here; choose one of the list.")
@@ -65,7 +66,7 @@ class BotGames:
             raise ExtremeError(f"{self._most} games are being played on this server; try again in a few minutes.")
         if available_bytes() < conditions.memory_mb << 20:
             raise ExtremeError("The server has no memory for another game now; try again in a few minutes.")
-        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, opening, hints)
+        game = BotGame(partial(self._opponents.program, owner, opponent), side, conditions, cells, hints)
         self._games[owner] = _Game(secrets.token_hex(8), opponent, label, game)
         for former in [one for one, found in self._games.items() if found.game.over][:-_KEPT]:
             del self._games[former]
@@ -106,9 +107,11 @@ class BotGames:
         """See :meth:`~pttt_ooc.extreme.play.shared_games.SharedGames.state`."""
         return self._shared.state(number)
 
-    def move(self, owner: str, number: str, ply: int, cell: Cell) -> None:
-        """Make a person's move; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`."""
-        self._game(owner, number).game.move(ply, cell)
+    def move(self, owner: str, number: str, ply: int, cell: Sequence[int]) -> dict[str, Any]:
+        """See :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`; returns the state after it."""
+        big, row, column = cell
+        self._game(owner, number).game.move(ply, (big, row, column))
+        return self.state(owner, number)
 
     def hint(self, owner: str, number: str, ply: int) -> None:
         """Mark a game as one with hints; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.hint`."""

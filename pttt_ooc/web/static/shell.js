@@ -1,4 +1,4 @@
-// Times in the reader's own zone, and a reader who is left where he is when a piece of the page is renewed.
+// Times in the reader's own zone, a reader who is left where he is when a piece of the page is renewed, and settings.
 (function () {
   "use strict";
 
@@ -14,6 +14,40 @@
       time.textContent = (date.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(date);
     });
   }
+
+  // Settings that this browser keeps: whether single keys act (WCAG 2.1.4), and sounds.
+  var chosen = document.documentElement.dataset, usual = { keys: "on", sounds: "off" };
+
+  function choose(name, value) {
+    chosen[name] = value || usual[name];
+    var box = document.querySelector("[data-setting=" + name + "]");
+    if (box) box.checked = chosen[name] === "on";
+  }
+
+  Object.keys(usual).forEach(function (name) {
+    try {
+      choose(name, localStorage.getItem("pttt." + name));
+    } catch (error) { // nothing may be kept here
+      choose(name);
+    }
+  });
+  document.querySelectorAll("[popovertarget=settings-here]").forEach(function (button) { button.hidden = false; });
+  window.addEventListener("storage", function (event) {
+    var name = (event.key || "").replace("pttt.", "");
+    if (usual[name]) choose(name, event.newValue);
+  });
+  document.addEventListener("change", function (event) {
+    var name = event.target.dataset && event.target.dataset.setting;
+    if (!name) return;
+    choose(name, event.target.checked ? "on" : "off");
+    try { localStorage.setItem("pttt." + name, chosen[name]); } catch (error) { /* it holds for this page */ }
+  });
+
+  // No script hears a single key that is switched off; a field still gets what is typed.
+  window.addEventListener("keydown", function (event) {
+    var single = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (single && chosen.keys === "off") event.stopImmediatePropagation();
+  }, true);
 
   // The address may have changed since the page was made: moves of a replay, a search.
   document.addEventListener("click", function (event) {

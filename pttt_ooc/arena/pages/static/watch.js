@@ -18,6 +18,7 @@
     watched.innerHTML = JSON.parse(event.data); // our own server's page, with everything escaped
     var moves = watched.querySelector(".moves");
     if (moves) moves.scrollTop = moves.scrollHeight;
+    document.dispatchEvent(new Event("moved"));
     history.replaceState(null, "", watched.dataset.address + "&moves=" + event.lastEventId); // a reload goes on from here
   });
   source.addEventListener("over", end);
@@ -28,5 +29,9 @@
     document.getElementById("told").replaceChildren(p);
     end();
   });
-  stop.addEventListener("click", end);
+  stop.addEventListener("click", function () {
+    var made = watched.querySelectorAll(".moves li").length;
+    end();
+    if (made) location.assign(location.href + "&ply=" + made); // this position, with a link at every move
+  });
 })();

@@ -11,9 +11,10 @@ from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.extreme.bot_programs import BotProgram, program
 from pttt_ooc.extreme.bot_version import version_of
 from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.play.answerer import BotGameAnswers, answers_about
+from pttt_ooc.extreme.play.answerer import answers_about
 from pttt_ooc.extreme.play.opponents import OWN, Choice, house_choices, house_program
 from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.service.answerer import AnswersByKind
 
 
 class TeamOpponents:
@@ -55,7 +56,7 @@ def _team(owner: str) -> int:
 
 
 @contextmanager
-def answerer(data: str) -> Iterator[BotGameAnswers]:
+def answerer(data: str) -> Iterator[AnswersByKind]:
     """The answers about games in the league in a grader's directory."""
     league = League(Path(data))
     with (

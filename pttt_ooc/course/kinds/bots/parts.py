@@ -26,7 +26,7 @@ def parts_of(grader: Grader) -> list[Part]:
 
 def play_parts(grader: Grader, address: str) -> list[Part]:
     """The part on which teams play against their bots, whose answerer is at `address`."""
-    return [play_pages.part_of(play_pages.client_at(address), _owner)]
+    return [play_pages.part_of(address, _owner)]
 
 
 def _owner(account: Account | None) -> str | None:
