@@ -193,7 +193,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 def page(rows: Sequence[Record]) -> str:
     """The page: a table for each game, the least exploitable first; then the commands and digests."""
-    lines = [PREFACE]
+    lines = [PREFACE.replace("{left_out}", left_out(rows))]
     for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
         groups: dict[str, list[Record]] = {}
         for row in (r for r in rows if r["game"] == game):
@@ -209,6 +209,13 @@ def page(rows: Sequence[Record]) -> str:
             lines.append(f"{row['digest']}  {command(row).removeprefix('python -m benchmarks.ladder ')}")
         lines += ["```", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def left_out(rows: Sequence[Record]) -> str:
+    """How many planned rows that learn are not there, and what they would take."""
+    there = {*map(key, rows)}
+    budgets = [row["budget"] for row in planned() if row["budget"] and key(row) not in there]
+    return f"{len(budgets)} rows that learn, {sum(budgets) / 60:.0f} processor minutes without evaluations"
 
 
 def _line(group: Sequence[Record]) -> str:
@@ -240,11 +247,15 @@ tables are the digest of each row's strategies and the arguments of its command,
 Settings are the defaults of `pttt solve` and `pttt learn`, but for those that are named. A row compares learners at the
 same processor time on one machine, not at the same number of games: iterations have different meanings.
 
-**What the budget left out.** The classical games have 20 seconds for each row, which one processor of a busy machine
-gave; the abrupt games have 3 seconds, with one seed. An hour can turn the order, and tables of ten minutes for abrupt
-Phantom Tic-Tac-Toe are in [algorithms](algorithms.md#results). Rows of `benchmarks/ladder.yaml` that are not in a table
-were not reached, those by size of network among them. Not planned yet are equal numbers of games, the published
-protocol of 10 million steps with tuned settings and ten fresh seeds, and PPG, NashPG and EMAgnet.
+**What the budget left out.** Each row that learns has 20 seconds of one processor of a busy machine, and rows with
+networks on abrupt games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe
+are in [algorithms](algorithms.md#results). Of `benchmarks/ladder.yaml` were not reached:
+{left_out}.
+Ten minutes for each of 41 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
+that sample and six with networks) on the four games would take 27 processor hours. The published protocol has 10
+million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and five
+learners with networks on four games take 11 hours, and that once more for each setting that is tried. Not planned yet
+are equal numbers of games, and PPG, NashPG and EMAgnet.
 
 **Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth game of that comparison, is
 absent: chance and public bids have nothing of the structure that this package is about, and a plain pass over its 2²⁰

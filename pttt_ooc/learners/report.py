@@ -81,7 +81,9 @@ def figure_of(runs: Runs, uniform: float) -> Any:
         for i, (name, (_, rows)) in enumerate(runs.items()):
             points = [(row[x], row["nashconv"] / 2) for row in rows if row[x] > 0 and row["nashconv"] > 0]
             colour, style = PALETTE[_COLOURS[i % len(_COLOURS)]], _STYLES[i // len(_COLOURS) % len(_STYLES)]
-            axes.plot(*zip(*points, strict=True) if points else ((), ()), color=colour, linestyle=style, label=name)
+            width = 1.2 * (1 + i // (len(_COLOURS) * len(_STYLES)))
+            ends = tuple(zip(*points, strict=True)) or ((), ())
+            axes.plot(*ends, color=colour, linestyle=style, linewidth=width, label=name)
         axes.axhline(uniform, color=PALETTE["line"], linewidth=1, linestyle=(0, (4, 3)))
         axes.set(xscale="log", yscale="log", xlabel=label)
         axes.set_ylim(bottom=max(axes.get_ylim()[0], LOWEST))

@@ -15,6 +15,10 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.explore.answerer_kit import answering
 from tests.kits.browsing import (
+    FAILED,
+    OVER,
+    PLACED,
+    SPY,
     arrived,
     assert_accessible,
     assert_board_first,
@@ -211,20 +215,6 @@ def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(o
     page.locator('#table:not([data-made="0"])').wait_for()
     assert page.evaluate("heard") == [PLACED]
     assert page.errors == []
-
-
-SPY = """window.heard = []; window.AudioContext = class {
-  currentTime = 0;
-  createOscillator() { return new Oscillator(); }
-  createGain() { return {gain: {setValueAtTime() {}, exponentialRampToValueAtTime() {}}, connect: to => to}; }
-};
-class Oscillator {
-  frequency = {};
-  connect(to) { return to; }
-  start() { heard.push(this.frequency.value); }
-  stop() {}
-}"""
-PLACED, FAILED, OVER = 523, [233, 196], [392, 523, 659]
 
 
 def test_single_keys_can_be_switched_off_and_sounds_on_and_the_browser_keeps_both(open_page):

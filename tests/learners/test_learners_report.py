@@ -109,11 +109,12 @@ def test_runs_that_end_at_once():
     assert times_of({"c": ({}, rows_of(0.3, 0.2, 0.1, 0.05, seconds=(1, 60, 600, 3600)))}) == [60, 600, 3600]
 
 
-def test_twenty_runs_differ_in_colour_or_line():
-    figure = figure_of({str(n): ({}, rows_of(0.3, 0.2, 0.1, 0.05)) for n in range(20)}, 0.6)
+def test_twenty_five_runs_differ_in_colour_or_line():
+    figure = figure_of({str(n): ({}, rows_of(0.3, 0.2, 0.1, 0.05)) for n in range(25)}, 0.6)
     for axes in figure.axes:
         *lines, uniform = axes.get_lines()
-        assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == len(lines) == 20
+        looks = {(line.get_color(), line.get_linestyle(), line.get_linewidth()) for line in lines}
+        assert len(looks) == len(lines) == 25
         assert set(uniform.get_ydata()) == {0.6}
 
 
