@@ -64,15 +64,19 @@
   });
   document.addEventListener("htmx:load", show);
 
-  // The sheet of choices stays open while somebody chooses.
-  var open = false;
+  // The sheet of choices stays open while somebody chooses, and what has the focus in it keeps it.
+  var open = false, held = "";
   document.addEventListener("htmx:beforeSwap", function () {
     var sheet = document.getElementById("settings");
     open = !!sheet && sheet.open;
+    held = open && sheet.contains(document.activeElement) ? document.activeElement.id : "";
   });
   document.addEventListener("htmx:afterSwap", function () {
     var sheet = document.getElementById("settings");
-    if (sheet && open) sheet.open = true;
+    if (!sheet || !open) return;
+    sheet.open = true;
+    var same = held && document.getElementById(held);
+    if (same) same.focus({ preventScroll: true });
   });
   show();
 
