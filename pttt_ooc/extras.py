@@ -23,8 +23,8 @@ EXTRAS = {
     "exact": ("highspy", "flint", "scipy"),
     "extreme": ("fissix", "pyseccomp"),
     "grader": (
-        *("anyio", "argon2", "fastapi", "h11", "PIL", "prometheus_client", "python_multipart", "sqlalchemy"),
-        *("starlette", "tzdata", "uvicorn"),
+        *("anyio", "argon2", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
+        *("tzdata", "uvicorn"),
     ),
     "learners": ("scipy",),
     "openid": ("authlib", "joserfc", "requests"),
@@ -34,7 +34,6 @@ EXTRAS = {
 }
 """The import names of the libraries that each extra of pyproject.toml installs."""
 _PACKAGES = {
-    "PIL": "pillow",
     "argon2": "argon2-cffi",
     "flint": "python-flint",
     "sklearn": "scikit-learn",

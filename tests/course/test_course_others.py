@@ -82,7 +82,6 @@ OPEN = {
     "GET /explore": "/explore?strategies=s1",
     "GET /explore/differences": "/explore/differences",
     "GET /explore/map": "/explore/map?first=s1",
-    "GET /explore/board.png": "/explore/board.png?first=s1",
     "GET /explore/board.svg": "/explore/board.svg?first=s1",
     "GET /explore/board.png": "/explore/board.png?first=s1",
     "GET /explore/board.tex": "/explore/board.tex?first=s1",
