@@ -58,11 +58,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--output", "-o", type=Path, required=True)
     options.add_argument("--seconds", type=float, default=30, help="of the processor for each search")
+    options.add_argument("--boards", nargs="+", help="such as 8x5+need5; all by default")
     given = options.parse_args()
+    names = {f"{rows}x{columns}+need{need}": (rows, columns, need) for rows, columns, need in boards()}
+    if unknown := set(given.boards or ()) - set(names):
+        options.error(f"there is no board {min(unknown)}: write it as 8x5+need5, with no fewer rows than columns")
     there = {}
     if given.output.exists():
         there = {tuple(row["board"]): row for row in map(json.loads, given.output.read_text().splitlines())}
-    for board in boards():
+    for board in [names[name] for name in given.boards or names]:
         known = there.get(board)
         if known is None or (known["value"] is None and known["seconds"] < given.seconds):
             there[board] = solved(*board, given.seconds)

@@ -291,6 +291,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "learnt": scores(*LEARNT),
     "most-boards": scores(*MOST_BOARDS),
     "round-robin": robin("ultimate"),
+    "equal-time": robin("equal-time"),
     "trees": paired(*TREES),
     "network": paired(*NETWORK),
     "ladder": paired(*LADDER),

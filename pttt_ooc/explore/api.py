@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse
@@ -64,8 +64,8 @@ class StrategyOut(BaseModel):
     @classmethod
     def of(cls, source: Source) -> StrategyOut:
         """A source."""
-        snapshots = [SnapshotOut(iteration=one.iteration, nashconv=one.gap) for one in source.snapshots]
-        return cls(key=source.key, label=source.label, players=list(source.players), snapshots=snapshots)
+        snapshots = [{"iteration": one.iteration, "nashconv": one.gap} for one in source.snapshots]
+        return cls.model_validate({**vars(source), "snapshots": snapshots})
 
 
 class NumbersOut(BaseModel):
@@ -157,29 +157,20 @@ class ExploreOut(BaseModel):
     def of(cls, game: str, view: Look) -> ExploreOut:
         """A look that has answers."""
         answer, address = view.answers[0], view.address
-        return cls(
-            game=game,
-            player=address.player,
-            infoset=address.at,
-            strategies=address.strategies,
-            iteration=address.iteration,
-            plays=address.plays,
-            merged=address.symmetry == MERGED,
-            images=answer["images"],
-            classes=answer["classes"],
-            value=answer["facts"]["value"],
-            best_responses=answer["facts"]["best_responses"],
-            numbers=NumbersOut(**_known(NumbersOut, answer["numbers"])),
-            beside=NumbersOut(**_known(NumbersOut, view.answers[1]["numbers"])) if view.beside else None,
-            beliefs=_beliefs(answer["beliefs"]),
-            outcomes=[OutcomeOut(**way) for way in answer["ways"]],
-            offered=[StrategyOut.of(source) for source in view.offered],
-            equilibria=answer["equilibria"],
-        )
-
-
-def _known(model: type[BaseModel], record: Message) -> dict[str, Any]:
-    return {name: record[name] for name in model.model_fields}
+        own = {
+            "game": game,
+            "player": address.player,
+            "infoset": address.at,
+            "strategies": address.strategies,
+            "iteration": address.iteration,
+            "plays": address.plays,
+            "merged": address.symmetry == MERGED,
+            "beside": view.answers[1]["numbers"] if view.beside else None,
+            "beliefs": _beliefs(answer["beliefs"]),
+            "outcomes": answer["ways"],
+            "offered": [StrategyOut.of(source) for source in view.offered],
+        }
+        return cls.model_validate({**answer, **answer["facts"], **own})
 
 
 def _beliefs(record: Message) -> BeliefsOut:
@@ -213,9 +204,7 @@ class MistakesOut(BaseModel):
     @classmethod
     def of(cls, submission: int, player: int, answer: Message) -> MistakesOut:
         """The answer of the answerer."""
-        names = ("exploitability", "own_mistakes", "openings", "remainder", "by_opening", "by_depth")
-        infosets = [MistakeOut(**_known(MistakeOut, one)) for one in answer["infosets"]]
-        return cls(submission=submission, player=player, **{name: answer[name] for name in names}, infosets=infosets)
+        return cls.model_validate({**answer, "submission": submission, "player": player})
 
 
 router = APIRouter(prefix="/api")

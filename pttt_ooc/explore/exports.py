@@ -42,7 +42,7 @@ _MORE: Mapping[str, Mapping[str, str]] = {
     "hollow theirs": {"stroke": "#e39a66"},
     "mark theirs": {"fill": "#a04914"},
     "p zero": {"fill": "#5d6874"},
-    "p half": {"font-size": "19"},
+    "p half": {"font-size": "16"},
     "p long": {"font-size": "15"},
 }
 """How a picture is painted, by classes: the colours of the light pages."""
@@ -143,7 +143,7 @@ class _Pen:
         if layer.played:
             self._draw.circle(self._fine(middle), _FINE * height // 8, _PAINT["played"]["fill"])
         if figures and layer.figure:
-            size = "15" if len(layer.figure) > 6 else "19" if height < SIZE else "23"
+            size = "15" if len(layer.figure) > 6 else "16" if height < SIZE else "23"
             paint = {**_PAINT["p"], **(_MORE["p zero"] if layer.faint else {}), "font-size": size}
             self.text((middle[0] + (7 if height < SIZE else 0), middle[1]), layer.figure, paint, "mm")
 

@@ -86,26 +86,17 @@ def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address) -> d
 def _piece(column: int, y: float, one: Mapping[str, Any], address: Address) -> Piece:
     infoset, p = one["infoset"], round(one["probability"], 12)  # sums of many: 1 is 1
     words = f"{infoset}: {probability(p)}" + (f", {one['images']} mirror images" if one["images"] > 1 else "")
-    return _placed(column, y, p, f"{infoset[-2:] if column else 'start'} {probability(p)}", words, infoset, address)
+    name = f"{infoset[-2:] if column else 'start'} {probability(p)}"
+    return _placed(column, y, p, name, words, infoset, address.place(infoset), PROBABILITY.opacity(p))
 
 
 def _rare(column: int, y: float, one: Mapping[str, Any]) -> Piece:
     """What is not followed after an infoset, as one piece."""
-    p = one["rest"]
-    return _placed(column, y, p, f"rarer {probability(p)}", f"After {one['infoset']}, rarer ones: {probability(p)}")
+    told = f"rarer {probability(one['rest'])}"
+    return _placed(column, y, one["rest"], told, f"After {one['infoset']}, {told}", "", "", "1")
 
 
-def _placed(
-    column: int, y: float, p: float, label: str, words: str, infoset: str = "", address: Address | None = None
-) -> Piece:
-    height = HEIGHT * p
-    return Piece(
-        x=COLUMN * column,
-        y=round(y, 2),
-        height=round(height, 2),
-        infoset=infoset,
-        address=address.place(infoset) if address else "",
-        label=label if height >= _READ else "",
-        opacity=PROBABILITY.opacity(p) if address else "1",
-        words=words,
-    )
+def _placed(column: int, y: float, p: float, name: str, words: str, infoset: str, address: str, opacity: str) -> Piece:
+    height = round(HEIGHT * p, 2)
+    label = name if height >= _READ else ""
+    return Piece(COLUMN * column, round(y, 2), height, infoset, address, label, opacity, words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import asdict
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -70,7 +69,7 @@ class ListedOut(BaseModel):
     @classmethod
     def of(cls, listed: ListedGame) -> ListedOut:
         """A game of the list."""
-        return cls(**{**asdict(listed), "started_at": moment(listed.started_at)})
+        return cls.model_validate({**vars(listed), "started_at": moment(listed.started_at)})
 
 
 class ExpectationOut(BaseModel):
@@ -95,17 +94,10 @@ class ResultsOut(BaseModel):
     @classmethod
     def of(cls, standing: Standing) -> ResultsOut:
         """The results against one opponent."""
-        tally = standing.tally
-        return cls(
-            opponent=tally.opponent.name,
-            player=1 - tally.opponent.player,
-            wins=tally.wins,
-            draws=tally.draws,
-            losses=tally.losses,
-            mean=tally.mean,
-            error=tally.error,
-            expectations=[ExpectationOut(who=one.who, value=one.value) for one in standing.expectations],
-        )
+        tally, opponent = standing.tally, standing.tally.opponent
+        told = {"opponent": opponent.name, "player": 1 - opponent.player, "mean": tally.mean, "error": tally.error}
+        told |= {"expectations": standing.expectations}
+        return cls.model_validate({**vars(tally), **told}, from_attributes=True)
 
 
 class LobbyOut(BaseModel):
@@ -143,21 +135,10 @@ class GameOut(BaseModel):
 
     @classmethod
     def of(cls, seat: Seat) -> GameOut:
-        """A seat, and nothing but a seat."""
-        return cls(
-            id=seat.id,
-            game=seat.game.name,
-            player=seat.player,
-            opponent=seat.opponent,
-            opponent_key=seat.key,
-            infoset=seat.infoset,
-            attempts=[AttemptOut(square=square, placed=placed) for square, placed in seat.attempts],
-            made=seat.made,
-            legal=list(seat.legal),
-            over=seat.over,
-            result=seat.result,
-            resigned=seat.resigned,
-        )
+        """A seat, and nothing but a seat; of which the fields above are told."""
+        attempts = [{"square": square, "placed": placed} for square, placed in seat.attempts]
+        told = {"game": seat.game.name, "opponent_key": seat.key, "attempts": attempts, "over": seat.over}
+        return cls.model_validate({**vars(seat), **told})
 
 
 class MoveOut(BaseModel):
@@ -212,30 +193,13 @@ class ReviewOut(BaseModel):
     def of(cls, played: FinishedGame, review: Review, step: ReviewStep) -> ReviewOut:
         """A game that is over."""
         seat = played.seat
-        assert seat.result is not None
-        return cls(
-            id=seat.id,
-            player=seat.player,
-            opponent=seat.opponent,
-            result=seat.result,
-            resigned=seat.resigned,
-            moves=[MoveOut(**asdict(move)) for move in review.moves],
-            lost=review.lost,
-            why=review.why,
-            step=_step(played.history, seat.player, step),
-        )
+        told = {**vars(seat), **vars(review), "step": _step(played.history, seat.player, step)}
+        return cls.model_validate(told, from_attributes=True)
 
 
 def _step(whole: History, me: int, step: ReviewStep) -> StepOut:
     history = replay(whole.game, [attempt.square for attempt in whole.attempts[: step.number]])
     mine, theirs = ([s for s in range(history.game.squares) if history.placed[p] >> s & 1] for p in (me, 1 - me))
-    return StepOut(
-        number=step.number,
-        move=None if step.move is None else MoveOut(**asdict(step.move)),
-        infoset=step.infoset,
-        mine=mine,
-        theirs=theirs,
-        believed=[cell.probability for cell in step.believed] or None,
-        choices=[ChoiceOut(**asdict(choice)) for choice in step.choices],
-        probability=step.probability,
-    )
+    believed = [one.probability for one in step.believed] or None
+    told = {**vars(step), "mine": mine, "theirs": theirs, "believed": believed}
+    return StepOut.model_validate(told, from_attributes=True)

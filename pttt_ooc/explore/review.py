@@ -9,7 +9,6 @@ from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
 from pttt_ooc.explore.player_view import cells, known_attempts
 from pttt_ooc.explore.results import FinishedGame
-from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.play import Attempt, History, replay
 
 _EQUAL = 1e-9  # smaller differences of values count as none
@@ -63,23 +62,26 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class TrueCell:
-    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``; `winning`: of a row that has won."""
+class ReviewCell:
+    """A square of a board of the review.
+
+    Attributes
+    ----------
+    state
+        ``"mine"``, ``"theirs"``; on the true board ``"empty"``, on the person's ``"free"``.
+    words
+        The words for a screen reader.
+    winning
+        Whether it belongs to a row that has won.
+    probability
+        That the opponent's mark is there, as far as the person could know; None: the board is of no beliefs.
+    """
 
     square: int
     state: str
     words: str
-    winning: bool
-
-
-@dataclass(frozen=True)
-class BelievedCell:
-    """A square with the probability of the opponent's mark; None if it is known to have none."""
-
-    square: int
-    state: str
-    probability: float
-    words: str
+    winning: bool = False
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,9 @@ class ReviewStep:
     number: int
     move: Move | None
     infoset: str
-    known: tuple[ViewSquare, ...]
-    true: tuple[TrueCell, ...]
-    believed: tuple[BelievedCell, ...] = ()
+    known: tuple[ReviewCell, ...]
+    true: tuple[ReviewCell, ...]
+    believed: tuple[ReviewCell, ...] = ()
     choices: tuple[Choice, ...] = ()
     probability: float | None = None
 
@@ -189,7 +191,8 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
         raise PlayError(f"The game has {len(attempts)} attempts; step {number} is not one of them.", 404)
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
     me = played.seat.player
-    known = tuple(cells(history.game, known_attempts(history, me)))
+    seen = cells(history.game, known_attempts(history, me))
+    known = tuple(ReviewCell(one.square, one.state, one.words) for one in seen)
     if number == len(attempts):
         return ReviewStep(number, None, history.infoset(me), known, _true(history, me))
     move = _move(number + 1, attempts[number], played)
@@ -226,7 +229,7 @@ def choices(numbers: Record, legal: Sequence[int], chosen: int | None = None) ->
     return [Choice(s, values[s], fails[s], is_best(values[s]), s == chosen) for s in legal]
 
 
-def _true(history: History, me: int) -> tuple[TrueCell, ...]:
+def _true(history: History, me: int) -> tuple[ReviewCell, ...]:
     words = {"mine": "your mark", "theirs": "the opponent’s mark", "empty": "empty"}
     sets = zip(history.game.winning_sets, history.placed, strict=True)
     rows = [row for winning, placed in sets for row in winning if row & placed == row]
@@ -235,14 +238,13 @@ def _true(history: History, me: int) -> tuple[TrueCell, ...]:
         mine, theirs = (history.placed[player] >> square & 1 for player in (me, 1 - me))
         state = "mine" if mine else "theirs" if theirs else "empty"
         winning = any(row >> square & 1 for row in rows)
-        found.append(TrueCell(square, state, f"Square {square}, {words[state]}", winning))
+        found.append(ReviewCell(square, state, f"Square {square}, {words[state]}", winning))
     return tuple(found)
 
 
-def _believed(known: tuple[ViewSquare, ...], beliefs: Record) -> list[BelievedCell]:
+def _believed(known: Sequence[ReviewCell], beliefs: Record) -> list[ReviewCell]:
     found = []
-    for cell in known:
-        probability = beliefs["marks"][cell.square]
-        belief = f"Square {cell.square}, the opponent’s mark with probability {probability:.3f}"
-        found.append(BelievedCell(cell.square, cell.state, probability, cell.words if cell.state == "mine" else belief))
+    for cell, p in zip(known, beliefs["marks"], strict=True):
+        words = f"Square {cell.square}, the opponent’s mark with probability {p:.3f}"
+        found.append(replace(cell, probability=p, words=cell.words if cell.state == "mine" else words))
     return found

@@ -11,7 +11,7 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.opponents import Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
 from pttt_ooc.explore.results import FinishedGame, Tally, answered
-from pttt_ooc.explore.review import Review, ReviewStep, review_of, step_of
+from pttt_ooc.explore.review import Review, ReviewCell, ReviewStep, review_of, step_of
 from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import DIGITS
@@ -220,7 +220,7 @@ class TerminalGame:
                 + (f"  <- {signs}" if signs else "")
             )
 
-    def _known(self, known: Sequence[ViewSquare], title: str = "") -> RenderableType:
+    def _known(self, known: Sequence[ViewSquare | ReviewCell], title: str = "") -> RenderableType:
         squares = [
             Square(f"[{self._keys[cell.square]}]", style="dim")
             if cell.state == "free" and not title

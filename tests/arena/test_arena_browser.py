@@ -10,6 +10,8 @@ from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.settings import RoundRobin
 from tests.arena.arena_pages import application
 from tests.kits.browsing import (
+    PLACED,
+    SPY,
     arrived,
     assert_accessible,
     assert_board_first,
@@ -228,6 +230,7 @@ def test_a_game_without_scripts(open_page):
 
 def test_watching_two_agents(open_page):
     page = open_page("/arena/play")
+    page.add_init_script(f"{SPY}; localStorage.setItem('pttt.sounds', 'on');")
     form = page.locator("form").nth(1)
     choose(page, "K-in-a-row on a board")
     form.get_by_label("Moves first").select_option(label="Chance")
@@ -235,6 +238,7 @@ def test_watching_two_agents(open_page):
     form.get_by_role("button", name="Watch").click()
     page.locator(".cell.theirs").nth(1).wait_for()
     assert page.locator(".one-more").is_hidden()
+    assert PLACED in page.evaluate("heard")
     assert_accessible(page, "arena-watch")
     page.get_by_role("button", name="Stop").click()
     arrived(page, ".steps")  # the position stays, with a link at every move

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections import Counter
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
@@ -712,6 +713,25 @@ def test_each_agent_that_is_offered_plays_the_game_and_the_first_is_ready_before
                 assert len(seats.answered(text, [], [key, None], seconds, True)) == 1, key
             if (key, seconds) == (first, "0.5"):
                 assert seats._seat(game(text), key, seconds) is made and made.time == 0.5
+
+
+def test_nobody_waits_for_an_agent_that_gets_ready_for_others(tmp_path, monkeypatch):
+    started, go_on = threading.Event(), threading.Event()
+
+    def slow(text):
+        if text.startswith("mcts"):
+            started.set()
+            go_on.wait()
+        return agent(text)
+
+    monkeypatch.setattr(game_service, "agent", slow)
+    seats = game_service.GameService(tmp_path)
+    assert seats.ready("mnk")[0] == "mcts"
+    started.wait()
+    assert len(seats.answered("mnk:5x5+need4", [], ["random", None], "0.1")) == 1
+    go_on.set()
+    seats._prepared["mnk"].join()
+    assert ("mnk:5x5+need4", "mcts") in seats._seated
 
 
 def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):

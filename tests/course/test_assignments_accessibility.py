@@ -89,11 +89,14 @@ def test_a_table_alone_moves_while_agents_are_judged_and_has_nothing_to_press(si
         teams = page.locator("#standings table").first.locator("tbody th bdi")
         sync_api.expect(teams).to_have_text(["Team A", LONG])
         with lab.database.writing() as session:
-            session.get(Agent, 2).score = 0.9
+            agent = session.get(Agent, 2)
+            agent.score, agent.changed_at = 0.9, agent.changed_at + 1
         sync_api.expect(teams).to_have_text([LONG, "Team A"])
         with lab.database.writing() as session:
             session.get(Agent, 2).score = 0.5
         assert page.locator("table").count() == 2 and not page.errors
+        page.get_by_role("link", name="Score").click()
+        page.wait_for_url("**/agents/rows?sort=score&alone=1")
 
 
 @pytest.mark.slow

@@ -208,7 +208,8 @@ def test_the_standings_are_sorted_and_searched_and_tell_what_has_changed_in_a_da
     address = re.search(r'hx-get="(/agents/rows/parts/standings[^"]*)"', page)[1].replace("&amp;", "&")
     assert lab.client.get(address).status_code == 204
     with lab.database.writing() as session:
-        session.get(Agent, 4).team_id = 3  # Team B
+        moved = session.get(Agent, 4)
+        moved.team_id, moved.changed_at = 3, time.time() + 1  # Team B
     renewed = lab.client.get(address)
     assert renewed.status_code == 200 and renewed.text.count("in the queue") == 1
     found = lab.client.get("/agents/rows?sort=league&find=b").text

@@ -151,7 +151,7 @@ def test_the_desk_finds_strategies_of_both_games(lab, second):
         lab.tokens["Ada"] = add_staff(session, "Ada", "ada@example.org", "instructor")
     client = browser(lab, "Ada")
     page = client.get("/course/desk/submissions").text
-    assert f"strategies of {OTHER}" in page and page.count('type="checkbox"') == 1
+    assert f"strategies of {OTHER}" in page and page.count('type="checkbox" form="rejudge"') == 1
     fields = {"form_token": form_token(page), "which": "all", "dry_run": "no"}
     assert client.post("/course/desk/rejudge", data=fields).status_code == 303
     with lab.database.reading() as session, second.grader.database.reading() as other:

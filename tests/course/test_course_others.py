@@ -83,6 +83,7 @@ OPEN = {
     "GET /explore/differences": "/explore/differences",
     "GET /explore/map": "/explore/map?first=s1",
     "GET /explore/board.svg": "/explore/board.svg?first=s1",
+    "GET /explore/board.png": "/explore/board.png?first=s1",
     "GET /explore/board.tex": "/explore/board.tex?first=s1",
     "GET /explore/numbers.csv": "/explore/numbers.csv?first=s1",
     "GET /play": "/play",

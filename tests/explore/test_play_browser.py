@@ -15,6 +15,10 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.explore.answerer_kit import answering
 from tests.kits.browsing import (
+    FAILED,
+    OVER,
+    PLACED,
+    SPY,
     arrived,
     assert_accessible,
     assert_board_first,
@@ -109,6 +113,12 @@ def test_a_whole_game_by_keyboard_only(open_page):
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
     press(page, "ArrowRight")
     sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 2 of")
+    page.locator(".scrub input[type=range]").fill("0")
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 1 of")
+    page.get_by_role("link", name="Attempt 2", exact=True).click()
+    sync_api.expect(page.locator("#at")).to_contain_text("Before attempt 2 of")
+    assert page.locator(".film .play").is_enabled() and page.locator(".film select").input_value() == "1"
+    assert_same_document(page)
     assert page.errors == []
 
 
@@ -205,20 +215,6 @@ def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(o
     page.locator('#table:not([data-made="0"])').wait_for()
     assert page.evaluate("heard") == [PLACED]
     assert page.errors == []
-
-
-SPY = """window.heard = []; window.AudioContext = class {
-  currentTime = 0;
-  createOscillator() { return new Oscillator(); }
-  createGain() { return {gain: {setValueAtTime() {}, exponentialRampToValueAtTime() {}}, connect: to => to}; }
-};
-class Oscillator {
-  frequency = {};
-  connect(to) { return to; }
-  start() { heard.push(this.frequency.value); }
-  stop() {}
-}"""
-PLACED, FAILED, OVER = 523, [233, 196], [392, 523, 659]
 
 
 def test_single_keys_can_be_switched_off_and_sounds_on_and_the_browser_keeps_both(open_page):

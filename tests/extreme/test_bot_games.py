@@ -416,9 +416,11 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         page = person.turn(address)
         person.move(address, page, typed="(0, 4, 4)")
         assert "Give this game up as lost" in person.turn(address)
+        assert "Your latest game</a>, against bot own. It goes on." in person.get("/extreme/play").text
         assert person.post(address + "/resignation").status_code == 303
         page = person.turn(address)
         assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
+        assert "against bot own. You have resigned. The bot has won, 0 : 86." in person.get("/extreme/play").text
         told = person.get(address + "/log").json()
         assert told["begun_after"] == 0
         assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)

@@ -191,3 +191,19 @@ def assert_still(page, name):
     page.wait_for_load_state("networkidle")
     shift = page.evaluate(LAYOUT_SHIFT)
     assert shift < 0.02, (name, shift)
+
+
+SPY = """window.heard = []; window.AudioContext = class {
+  currentTime = 0;
+  createOscillator() { return new Oscillator(); }
+  createGain() { return {gain: {setValueAtTime() {}, exponentialRampToValueAtTime() {}}, connect: to => to}; }
+};
+class Oscillator {
+  frequency = {};
+  connect(to) { return to; }
+  start() { heard.push(this.frequency.value); }
+  stop() {}
+}"""
+"""In place of what makes sounds: the tones that were played are in `heard`."""
+PLACED, FAILED, OVER = 523, [233, 196], [392, 523, 659]
+"""The tones of web/static/sounds.js, in Hz."""

@@ -65,6 +65,13 @@ def play_round(browser, match):
     return page
 
 
+LINES = [
+    {a, a + step, a + 2 * step}
+    for step, begins in ((1, (0, 3, 6)), (3, (0, 1, 2)), (4, (0,)), (2, (2,)))
+    for a in begins
+]
+
+
 @pytest.mark.slow
 def test_a_whole_match(served, browser_of):
     browser = browser_of()
@@ -77,6 +84,9 @@ def test_a_whole_match(served, browser_of):
         assert len(kept["rounds"]) == number and f"goal was <strong>{GOALS[last['goals'][1]]}" in page
         assert page.count(" %</td>") % 3 == 0 and "What the bot thought" in page
         assert f'data-sound="over {len(last["squares"])}"' in page
+        marks = [{*last["squares"][side::2]} for side in (0, 1)]
+        made = any(line <= own for line in LINES for own in marks)
+        assert ("No further move" in page) == (not made and len(last["squares"]) < 9)
         assert_explored(browser, page, last)
         if "the match, at" in page:
             break

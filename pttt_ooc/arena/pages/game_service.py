@@ -39,7 +39,7 @@ class GameService:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
-        self._seating = threading.Lock()
+        self._seating: dict[tuple[str, str], threading.Lock] = {}
         self._prepared: dict[str, threading.Thread] = {}
         self._thoughts: OrderedDict[tuple[str | int, ...], dict[str, Any]] = OrderedDict()
 
@@ -139,7 +139,7 @@ class GameService:
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
             raise ArenaError(f"{offer.label} has not been trained here; choose another opponent.")
-        with self._seating:
+        with self._seating.setdefault((rules.text, key), threading.Lock()):  # others do not wait for its compiler
             player = self._seated.pop((rules.text, key), None)
             if player is None:
                 text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))

@@ -213,10 +213,16 @@ def standings_part(
     request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "", seen: Stamp = ""
 ) -> Response:
     """The tables, if they have changed."""
-    shown = standings_facts(pages.shown, pages.before, sort, find)
-    if shown["stamp"] == seen:
+    if standings_stamp(pages.shown) == seen:
         return Response(status_code=204)
+    shown = standings_facts(pages.shown, pages.before, sort, find)
     return render(request, "extreme/parts/standings.html", account, **shown)
+
+
+def standings_stamp(shown: TournamentReader) -> str:
+    """A text that changes with the page of the standings."""
+    seen = shown.seen()
+    return "none" if seen is None else seen.stamp
 
 
 def standings_facts(

@@ -124,8 +124,10 @@ def lobby(request: Request, pages: UsedPlay, account: Signed) -> Response:
 def _lobby(request: Request, pages: PlayPages, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     owner = pages.owner(account)
     signed = owner is not None
-    choices, latest = (pages.games.choices(owner), pages.games.latest(owner)) if owner is not None else ([], None)
-    facts = {"signed": signed, "typed": typed, "wrong": wrong, "choices": choices, "latest": latest}
+    choices, number = (pages.games.choices(owner), pages.games.latest(owner)) if owner is not None else ([], None)
+    latest = pages.games.state(owner, number) if owner is not None and number else None
+    result = _outcome(latest, "You have")[1] if latest and latest["turn"] == "over" else "It goes on."
+    facts = {"signed": signed, "typed": typed, "wrong": wrong, "choices": choices, "latest": latest, "result": result}
     return render(request, "extreme_play/play_lobby.html", account, **facts)
 
 

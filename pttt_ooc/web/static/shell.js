@@ -49,11 +49,11 @@
     if (single && chosen.keys === "off") event.stopImmediatePropagation();
   }, true);
 
-  // The address may have changed since the page was made: moves of a replay, a search.
+  // The address may have changed since the page was made: moves of a replay, a search.  A table alone is sorted alone.
   document.addEventListener("click", function (event) {
-    var link = event.target.closest && event.target.closest("a.to-slide");
+    var link = event.target.closest && event.target.closest("a.to-slide, .alone thead a");
     if (!link) return;
-    var here = new URL(location.href);
+    var here = new URL(link.matches(".to-slide") ? location.href : link.href);
     here.searchParams.set("alone", "1");
     link.href = here.pathname + here.search;
   }, true);

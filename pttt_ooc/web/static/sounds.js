@@ -4,12 +4,12 @@
   "use strict";
 
   var TONES = { placed: [523], failed: [233, 196], over: [392, 523, 659] }; // in Hz, one after the other
-  var context = null, heard = said();
+  var context = null, heard = said() || { word: "", count: 0 };
 
   function said() {
     var told = document.querySelector("[data-sound]");
-    var words = told ? told.dataset.sound.split(" ") : ["", 0];
-    return { word: words[0], count: Number(words[1]) };
+    var words = told && told.dataset.sound.split(" ");
+    return words && { word: words[0], count: Number(words[1]) };
   }
 
   function play(tones) {
@@ -27,6 +27,7 @@
 
   function listen() {
     var now = said(), before = heard;
+    if (!now) return; // an earlier position, to look at
     heard = now;
     if (document.documentElement.dataset.sounds !== "on" || !TONES[now.word]) return;
     if (now.word === "over" ? before.word !== "over" : now.count > before.count) play(TONES[now.word]);

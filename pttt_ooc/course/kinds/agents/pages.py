@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import zlib
 from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
@@ -17,11 +16,11 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, part_since, under_way
+from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, as_handed_in, own_or_any, part_since, under_way
 from pttt_ooc.course.kinds.agents.intake import assignment_of, intake_of
 from pttt_ooc.course.kinds.agents.queue import line
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
-from pttt_ooc.course.kinds.agents.standings import Row, curves, in_judgement, standings
+from pttt_ooc.course.kinds.agents.standings import Row, curves, in_judgement, revision, some_hidden, standings
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import AgentStanding
@@ -94,35 +93,45 @@ def standings_part(
 ) -> Response:
     """The standings, if they have changed."""
     with grader.database.reading() as session:
-        context = _ranking(session, grader, account, assignment_of(session, name), sort, find)
-    return part_since(request, "agents/parts/standings.html", account, context, seen)
+        assignment = assignment_of(session, name)
+        if revision(session, assignment) == seen:
+            return Response(status_code=UNCHANGED)
+        context = _ranking(session, grader, account, assignment, sort, find)
+    return render(request, "agents/parts/standings.html", account, **context)
 
 
 def _ranking(
     session: Session, grader: Grader, account: Account | None, assignment: Assignment, sort: str, find: str
 ) -> dict[str, Any]:
-    team, everything = account if isinstance(account, Team) else None, _sees_all(account)
-    viewer, now = team.id if team else None, time.time()
-    rows = standings(session, grader.storage.data, assignment, viewer, everything)
-    before = standings(session, grader.storage.data, assignment, viewer, everything, now - SINCE)
-    judged = in_judgement(session, assignment, viewer, everything)
+    team, everything, now = account if isinstance(account, Team) else None, _sees_all(account), time.time()
+    frozen, stamp = assignment.dates.is_frozen(now), revision(session, assignment)
+    viewer = team.id if team else None
+
+    def make() -> dict[str, Any]:
+        rows = standings(session, grader.storage.data, assignment, viewer, everything)
+        before = standings(session, grader.storage.data, assignment, viewer, everything, now - SINCE)
+        return {
+            "rows": rows,
+            "changes": risen({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
+            "curves": curves(session, assignment, viewer, everything),
+            "judged": in_judgement(session, assignment, viewer, everything),
+        }
+
+    # Only what is frozen or hidden is not the same for all.
+    reader = (viewer, everything) if frozen or some_hidden(session, assignment) else None
+    known = grader.cache.current(("agents", assignment.id, reader), stamp, make)
     settings = settings_of(assignment.settings)
     columns = {key: one for key, one in _COLUMNS.items() if settings.league or key not in ("league", "met")}
-    told = [(row.rank, row.agent.id, row.agent.score, row.league, row.results) for row in rows]
-    frozen = assignment.dates.is_frozen(now)
-    revision = zlib.crc32(repr((told, sorted(judged.items()), frozen, int(now // 3600))).encode())
+    place = f"/agents/{assignment.name}"
     return {
+        **known,
         "assignment": assignment,
         "settings": settings,
         "team": team,
-        "rows": rows,
-        "ranking": ranking(rows, columns, lambda row: row.team.name, f"/agents/{assignment.name}", sort, find),
-        "changes": risen({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
-        "curves": curves(session, assignment, viewer, everything),
-        "judged": judged,
+        "ranking": ranking(known["rows"], columns, lambda row: row.team.name, place, sort, find),
         "frozen": frozen,
         "shade": shade,
-        "stamp": f"{revision:08x}",
+        "stamp": stamp,
     }
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.kinds.agents.head_to_head import head_to_head, league_shares
-from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Team
+from pttt_ooc.course.standings import revision as standings_revision
 from pttt_ooc.course.term.choice import PICK, options
 from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.tables import Assignment, Pick
@@ -113,6 +115,31 @@ def standings(
 
 def _frozen(assignment: Assignment, everything: bool) -> float | None:
     return assignment.frozen_at if assignment.dates.is_frozen(time.time()) and not everything else None
+
+
+def some_hidden(session: Session, assignment: Assignment) -> bool:
+    """Whether somebody sees other standings than others, though they are not frozen."""
+    hidden = select(Agent.id).where(Agent.assignment_id == assignment.id, Agent.ruling == HIDDEN).limit(1)
+    return session.scalar(hidden) is not None
+
+
+def revision(session: Session, assignment: Assignment) -> str:
+    """A text that changes with the standings, with what is judged, and each hour."""
+    own, now = Agent.assignment_id == assignment.id, time.time()
+    agents = session.execute(select(func.count(), func.max(Agent.changed_at)).where(own)).one()
+    met = session.execute(select(func.count(), func.sum(AgentMatch.wins), func.sum(AgentMatch.draws))).one()
+    picks = session.execute(select(func.count(), func.max(Pick.id)).where(Pick.assignment_id == assignment.id)).one()
+    out = sorted(team for team, number in disqualified(session) if number == assignment.id)
+    dates = assignment.dates
+    settings = (
+        assignment.choice,
+        dates.frozen,
+        dates.is_frozen(now),
+        sorted((assignment.settings or {}).items()),
+        now // 3600,
+    )
+    told = (tuple(agents), tuple(met), tuple(picks), out, settings, standings_revision(session))
+    return f"{zlib.crc32(repr(told).encode()):08x}"
 
 
 def curves(session: Session, assignment: Assignment, team: int | None, everything: bool) -> dict[int, Miniature]:

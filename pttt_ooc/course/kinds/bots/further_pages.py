@@ -13,13 +13,13 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.handlers import Seen, Signed, part_since, reader
+from pttt_ooc.course.handlers import UNCHANGED, Seen, Signed, part_since, reader
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.league import League, is_there, league_directory
 from pttt_ooc.course.kinds.bots.submission_pages import UsedLeague, below, programs, router
 from pttt_ooc.course.term.assignments import frozen_since, further_leagues
 from pttt_ooc.course.term.rules import BOTS
-from pttt_ooc.extreme.pages.part import TEMPLATES, BeforeTournament, standings_facts
+from pttt_ooc.extreme.pages.part import TEMPLATES, BeforeTournament, standings_facts, standings_stamp
 from pttt_ooc.extreme.pages.practice_pages import practice_facts
 from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
 from pttt_ooc.web.parts import Part
@@ -109,8 +109,11 @@ def standings_part(
     request: Request, league: UsedLeague, account: Signed, sort: Order = "place", find: Find = "", seen: Seen = ""
 ) -> Response:
     """The same, if it has changed."""
+    further: FurtherLeagues = request.app.state.leagues
+    if standings_stamp(further.tournaments[league.name or ""]) == seen:
+        return Response(status_code=UNCHANGED)
     context = _standings(request, league, sort, find)
-    return part_since(request, "leagues/parts/standings.html", reader(request, account), context, seen)
+    return render(request, "leagues/parts/standings.html", reader(request, account), **context)
 
 
 @standings.get("/practice")
