@@ -7,6 +7,7 @@ import re
 import resource
 import sqlite3
 import sys
+import time
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -594,13 +595,25 @@ def test_forms_that_begin_no_game(fields):
         assert answer.status_code == 400 and 'class="bad" role="alert">' in answer.text and "</select>" in answer.text
 
 
-def test_the_part_of_a_page_comes_only_if_it_has_changed():
+def test_the_part_of_a_page_comes_only_if_it_has_changed(monkeypatch):
+    monkeypatch.setattr(play_pages, "WAIT", 0.3)
     with pages(Texts(own=SLOW)) as person:
         address = person.begin(first="o")
-        seen = re.search(r"seen=([\w-]+)", person.get(address).text)[1]
-        assert person.get(f"{address}?seen={seen}").status_code == 204
+        seen, began = re.search(r"seen=([\w-]+)", person.get(address).text)[1], time.monotonic()
+        assert person.get(f"{address}?seen={seen}").status_code == 204 and time.monotonic() - began >= 0.3
         part = person.client.get(f"{address}?seen=other", headers={"HX-Request": "true"})
         assert part.status_code == 200 and part.text.lstrip().startswith('<div id="table"')
+
+
+def test_the_answer_of_a_bot_comes_by_one_question(monkeypatch):
+    monkeypatch.setattr(play_pages, "WAIT", 100)
+    with pages(Texts(own="import time\ntime.sleep(0.2)\n" + FIRST)) as person:
+        address = person.begin(first="o")
+        text, asked = person.get(address).text, 0
+        while "Your move" not in text:
+            seen, asked = re.search(r"seen=([\w-]+)", text)[1], asked + 1
+            text = person.get(f"{address}?seen={seen}").text
+        assert asked <= 2  # it gets ready, and moves
 
 
 def test_a_person_who_leaves_ends_the_match_without_a_result():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -47,9 +49,12 @@ GAME = "extreme"
 
 SIDES = {"x": "you, as ×", "o": "the bot", "coin": "drawn by a coin"}
 _ANSWER_SECONDS = 60.0  # a kernel may have to be compiled
+WAIT, MOMENT, EAGER = 2.0, 0.03, 8
+"""Seconds for which a page's question for the bot's move is held, and between two looks, for at most EAGER people."""
 State = dict[str, Any]
 """A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
+Seen = Annotated[str, Query(max_length=20)]
 GameNumber = Annotated[str, PathParameter(pattern=r"^[0-9a-f]{16}$")]
 _Line = Annotated[int, Field(strict=True, ge=0, le=8)]
 _CELLS: TypeAdapter[list[Cell]] = TypeAdapter(list[tuple[Annotated[_Line, Field(le=1)], _Line, _Line]])
@@ -74,12 +79,15 @@ class PlayPages:
         Who plays.
     rated
         Counts the moves that are rated.
+    waiting
+        An entry for each page that waits for a bot's move.
     """
 
     games: BotGames
     cache: RatingCache
     owner: Owner
     rated: Throttle = field(default_factory=lambda: Throttle(RATED_PER_HOUR))
+    waiting: list[None] = field(default_factory=list)
 
     def player(self, account: Account | None) -> str:
         """Who plays; 401 if they must sign in."""
@@ -157,9 +165,20 @@ def _opening(text: str) -> list[Cell]:
 
 
 @router.get("/{game}")
-def game_page(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
-    """A game, as it is now or after `ply` moves."""
-    return _render(request, pages, account, pages.games.state(pages.player(account), game), ply=ply)
+async def game_page(
+    request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None, seen: Seen = ""
+) -> Response:
+    """A game, as it is now or after `ply` moves; what was seen is shown again after WAIT seconds at the earliest."""
+    owner = pages.player(account)
+    state, until = await run_in_threadpool(pages.games.state, owner, game), time.monotonic() + WAIT
+    pages.waiting.append(None)
+    try:
+        while seen == _stamp(state) and time.monotonic() < until and not await request.is_disconnected():
+            await asyncio.sleep(MOMENT * max(1.0, len(pages.waiting) / EAGER))
+            state = await run_in_threadpool(pages.games.state, owner, game)
+    finally:
+        pages.waiting.pop()
+    return await run_in_threadpool(_render, request, pages, account, state, ply=ply)
 
 
 @router.get("/{game}/review")
@@ -275,9 +294,13 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
             for player, cell, bonus, seconds, *_ in state["moves"]
         ],
         "before": cells[: mine[-1]] if mine else None,
-        "stamp": f"{last}-{state['turn']}",
+        "stamp": _stamp(state),
         "address": f"{LOBBY}/{state['number']}" + ("" if own else "/shared"),
     }
+
+
+def _stamp(state: State) -> str:
+    return f"{len(state['moves'])}-{state['turn']}"
 
 
 def _outcome(state: State, who: str) -> tuple[str, str]:
