@@ -409,6 +409,13 @@ def test_a_team_is_told_where_its_bot_failed():
 # What the machine does is nobody's fault
 
 
+def _has_ended(process):
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 class Killer:
     """Ends a process of a match with SIGKILL from outside, a few times, once so many moves have been played."""
 
@@ -422,7 +429,7 @@ class Killer:
             launchers = [p for p in psutil.Process().children() if "launcher.py" in " ".join(p.cmdline())]
             victim = launchers[0] if self.launcher else launchers[0].children()[0]
             victim.kill()
-            wait_until(lambda: not psutil.pid_exists(victim.pid) or victim.status() == psutil.STATUS_ZOMBIE)
+            wait_until(lambda: _has_ended(victim))
         return True
 
 
