@@ -66,9 +66,9 @@ def waited(page: Any, chance: random.Random, moves: int, thinking: float | None)
             page.locator("button.cell").first.wait_for()
             continue
         took = float(page.evaluate(_MOVE, chance.random())) / 1000
-        told = re.search(r"in ([\d.]+) s", page.locator("[role=status]").first.inner_text())
+        told = re.search(r"in (<?)([\d.]+) s", page.locator("[role=status]").first.inner_text())
         if thinking is not None or told:  # after a bonus move of one's own nobody has thought
-            times.append(took - (thinking if thinking is not None else float(told[1]) if told else 0.0))
+            times.append(took - (thinking if thinking is not None else float(told[2]) if told and not told[1] else 0.0))
     return times
 
 

@@ -51,6 +51,8 @@ SIDES = {"x": "you, as ×", "o": "the bot", "coin": "drawn by a coin"}
 _ANSWER_SECONDS = 60.0  # a kernel may have to be compiled
 WAIT, MOMENT, EAGER = 2.0, 0.03, 8
 """Seconds for which a page's question for the bot's move is held, and between two looks, for at most EAGER people."""
+AT_ONCE = 0.04
+"""Seconds for which the answer to a person's move is held, so that it may have the bot's move."""
 State = dict[str, Any]
 """A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
@@ -170,15 +172,23 @@ async def game_page(
 ) -> Response:
     """A game, as it is now or after `ply` moves; what was seen is shown again after WAIT seconds at the earliest."""
     owner = pages.player(account)
-    state, until = await run_in_threadpool(pages.games.state, owner, game), time.monotonic() + WAIT
+    state = await _changed(request, pages, owner, game, seen, WAIT)
+    return await run_in_threadpool(_render, request, pages, account, state, ply=ply)
+
+
+async def _changed(
+    request: Request, pages: PlayPages, owner: str, game: str, seen: str, seconds: float, moment: float = MOMENT
+) -> State:
+    """A game as soon as it differs from what was seen, or after some seconds."""
+    state, until = await run_in_threadpool(pages.games.state, owner, game), time.monotonic() + seconds
     pages.waiting.append(None)
     try:
         while seen == _stamp(state) and time.monotonic() < until and not await request.is_disconnected():
-            await asyncio.sleep(MOMENT * max(1.0, len(pages.waiting) / EAGER))
+            await asyncio.sleep(moment * max(1.0, len(pages.waiting) / EAGER))
             state = await run_in_threadpool(pages.games.state, owner, game)
     finally:
         pages.waiting.pop()
-    return await run_in_threadpool(_render, request, pages, account, state, ply=ply)
+    return state
 
 
 @router.get("/{game}/review")
@@ -208,6 +218,8 @@ async def move(request: Request, pages: UsedPlay, shell: UsedShell, account: Sig
         return out_of_date(request, await run_in_threadpool(_render, request, pages, account, state, sentence))
     if not wants_part(request):
         return RedirectResponse(f"{LOBBY}/{game}", 303)
+    if state["turn"] == "bot":  # the script shows the mark already, and many a bot answers at once
+        state = await _changed(request, pages, owner, game, _stamp(state), AT_ONCE, AT_ONCE / 4)
     return await run_in_threadpool(_render, request, pages, account, state)
 
 
