@@ -142,11 +142,19 @@ SCORES = (0.5, 0.55)
 """Between which scores the sequential test decides."""
 
 
+TRAINED, SHIPPED = "path=data/arena/ultimate.weights", "path=shipped"
+"""The same weights: what the training's command makes is the file in the package, by its digest."""
+
+
 def rated(*names: str) -> Callable[[dict[str, Any]], str]:
     """Ratings of all agents of matches, by Bradley and Terry's model."""
 
     def table(there: list[Any]) -> str:
-        matches = [match for one in there for match in one["matches"]]
+        matches = [
+            {**match, "agents": [text.replace(TRAINED, SHIPPED) for text in match["agents"]]}
+            for one in there
+            for match in one["matches"]
+        ]
         agents = sorted({text for match in matches for text in match["agents"]})
         scores = np.zeros((len(agents), len(agents)))
         for match in matches:
