@@ -15,8 +15,7 @@ For strategies: ``submissions``, ``jobs`` (judging), ``worker``, ``standings``, 
 ``figures``, ``caching``, ``api``, ``schemas``, ``client``; ``handout`` and ``handout_pages``: the starter kit;
 ``certificates`` and ``certificate_pages``: what a team's best strategies are proven to guarantee; ``pairs``: two
 strategies together; ``likenesses``: strategies that play alike; ``house``: strategies of the instructors' own.
-``code_likeness``: bots and
-agents with the same code. ``aliases`` of teams.
+``code_likeness``: bots and agents with the same code. ``aliases`` of teams.
 ``messenger`` sends announcements, by ``mail`` and by ``outgoing`` requests. ``serve`` starts ``webserver`` and
 the workers. ``backup``, ``commands``, ``copy_commands``.
 """

@@ -69,7 +69,8 @@ def watch(
     if ply is not None and ply > len(played):
         raise HTTPException(404, f"The game has {len(played)} moves so far; move {ply} is not one of them.")
     whole = state.service.position(game, played)
-    facts = _facts(chosen, state.service.position(game, played[:ply]), whole, paused=ply is not None)
+    seen = whole if ply is None else state.service.position(game, played[:ply])
+    facts = _facts(chosen, seen, whole, paused=ply is not None)
     return render(request, "arena/watch.html", account, asked=chosen, moves=joined(played), **facts)
 
 

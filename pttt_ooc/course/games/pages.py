@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from sqlalchemy import select
@@ -52,63 +53,58 @@ def _board(grader: Grader, game: str, account: Account | None) -> RankedGame:
     return RankedGame(own, _team(account), f"/games/{game}", lambda _: until, until)
 
 
-def _state(rows: str, columns: str) -> dict[str, str | None]:
-    """What an address says of the matrix."""
-    return {name: None if by == "team" else by for name, by in (("rows", rows), ("columns", columns))}
+@dataclass(frozen=True)
+class _Order:
+    """How a reader wants the leaderboard and the matrix: what sorts, and the text that is looked for."""
+
+    sort: str
+    find: str
+    rows: str
+    columns: str
+
+    @property
+    def of_matrix(self) -> dict[str, str | None]:
+        """What an address says of the matrix."""
+        return {name: None if by == "team" else by for name, by in (("rows", self.rows), ("columns", self.columns))}
+
+
+async def _order(sort: Order = "sum", find: Find = "", rows: Order = "team", columns: Order = "team") -> _Order:
+    return _Order(sort, find, rows, columns)
+
+
+_AskedOrder = Annotated[_Order, Depends(_order)]
 
 
 @router.get("/{game}")
-async def game_page(
-    request: Request,
-    grader: UsedGrader,
-    account: Allowed,
-    game: Game,
-    sort: Order = "sum",
-    find: Find = "",
-    rows: Order = "team",
-    columns: Order = "team",
-) -> Response:
+async def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game, order: _AskedOrder) -> Response:
     """Leaderboard, matrix, the form, and the team's own submissions."""
     board = await run_in_threadpool(_board, grader, game, account)
     context = await run_in_threadpool(_facts, grader, board, game)
-    asked = leaderboard_ranking(board, sort, find, **_state(rows, columns))
-    context |= {"ranking": asked, "leaderboard": await rankings.leaderboard(request, board, sort, find, **asked.fields)}
-    context["matrix"] = await rankings.matrix(request, board, rows, columns, sort=asked.sort, find=asked.find or None)
+    asked = leaderboard_ranking(board, order.sort, order.find, **order.of_matrix)
+    table = await rankings.leaderboard(request, board, order.sort, order.find, **order.of_matrix)
+    fields = {"sort": asked.sort, "find": asked.find or None}
+    matrix = await rankings.matrix(request, board, order.rows, order.columns, **fields)
+    context |= {"ranking": asked, "leaderboard": table, "matrix": matrix}
     return render(request, "grader/games/game.html", account, team=board.team, **context)
 
 
 @router.get("/{game}/parts/leaderboard")
 async def leaderboard_part(
-    request: Request,
-    grader: UsedGrader,
-    account: Allowed,
-    game: Game,
-    sort: Order = "sum",
-    find: Find = "",
-    rows: Order = "team",
-    columns: Order = "team",
-    seen: Seen = "",
+    request: Request, grader: UsedGrader, account: Allowed, game: Game, order: _AskedOrder, seen: Seen = ""
 ) -> Response:
     """The table of the leaderboard, if it has changed."""
     board = await run_in_threadpool(_board, grader, game, account)
-    return (await rankings.leaderboard(request, board, sort, find, **_state(rows, columns))).since(seen)
+    return (await rankings.leaderboard(request, board, order.sort, order.find, **order.of_matrix)).since(seen)
 
 
 @router.get("/{game}/parts/matrix")
 async def matrix_part(
-    request: Request,
-    grader: UsedGrader,
-    account: Allowed,
-    game: Game,
-    rows: Order = "team",
-    columns: Order = "team",
-    sort: Order = "sum",
-    find: Find = "",
-    seen: Seen = "",
+    request: Request, grader: UsedGrader, account: Allowed, game: Game, order: _AskedOrder, seen: Seen = ""
 ) -> Response:
     """The head-to-head matrix, if it has changed."""
     board = await run_in_threadpool(_board, grader, game, account)
-    return (await rankings.matrix(request, board, rows, columns, sort=sort, find=find or None)).since(seen)
+    fields = {"sort": order.sort, "find": order.find or None}
+    return (await rankings.matrix(request, board, order.rows, order.columns, **fields)).since(seen)
 
 
 def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
