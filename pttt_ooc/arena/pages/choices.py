@@ -100,13 +100,19 @@ def label_of(text: str) -> str:
     --------
     >>> label_of("mnk:5x5+need4")
     '4-in-a-row on a board of 5 x 5'
+    >>> label_of("infinite:near+need4+limiter2")
+    '4-in-a-row without end, near other marks (limiter2)'
     """
     name, _, options = text.partition(":")
     if name == "mnk":
         size, _, need = options.partition("+need")
         return f"{need or size.partition('x')[0]}-in-a-row on a board of {' x '.join(size.split('x'))}"
-    game, _, need = text.partition("+need")
-    label = next((offer.label for offer in GAMES if offer.text == game), text)
+    form, *others = text.split("+")
+    need = next((one.removeprefix("need") for one in others if one.startswith("need")), "")
+    others = [one for one in others if not one.startswith("need")]
+    exact = next((offer.label for offer in GAMES if offer.text == "+".join([form, *others])), None)
+    near = next((f"{offer.label} ({', '.join(others)})" for offer in GAMES if offer.text == form), text)
+    label = exact or near
     return label.replace("K-", f"{need}-") if need else label
 
 
