@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import shutil
@@ -66,15 +67,32 @@ def open_client(workers: int | None, scheduler: str | None, memory_mb: float = 0
         ):
             yield client
         return
+    assert scheduler
+    _knock(scheduler)
+    with Client(scheduler) as client:
+        yield client
+
+
+def _knock(scheduler: str) -> None:
+    """One connection to the scheduler; a client that finds nobody would leave its thread behind.
+
+    Raises
+    ------
+    PtttError
+        If nobody answers there in the language of Dask.
+    """
+    from distributed.core import connect
+
+    async def call() -> None:
+        (await connect(scheduler, timeout=_ANSWER_SECONDS)).abort()
+
     try:
-        client = Client(scheduler, timeout=_ANSWER_SECONDS)
-    except (OSError, ValueError) as error:
+        asyncio.run(call())
+    except (OSError, ValueError, MemoryError) as error:  # a server of another kind may seem to announce exabytes
         raise PtttError(
             f"The scheduler {scheduler} does not answer within {_ANSWER_SECONDS} s; it has an address such as "
             "tcp://node7:8786, which `dask scheduler` prints."
         ) from error
-    with client:
-        yield client
 
 
 @contextmanager
