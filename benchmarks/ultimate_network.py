@@ -75,8 +75,8 @@ def play(directory: Path, text: str, nodes: int, parts: int, size: int, lot: flo
 
 def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
     """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory."""
-    held: list[list[Any]] = [[], [], [], []]
-    learnt: list[list[Any]] = [[], [], [], []]
+    held: list[list[Any]] = [[], [], [], [], []]
+    learnt: list[list[Any]] = [[], [], [], [], []]
     for directory in directories:
         for part, path in enumerate(sorted(directory.glob("[0-9]*.npz"))):
             with np.load(path) as file:
@@ -92,7 +92,8 @@ def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
 def of_games(games: tuple[Any, ...]) -> tuple[Any, ...]:
     """The examples of some games: the arrays of :func:`examples`, without positions for which nothing is known."""
     number = int((games[0] != NO_MOVE).sum())
-    made = (np.zeros((number, 9), np.int16), np.zeros(number, np.int8), np.zeros((number, ACTIVE), np.int32))
+    boards = np.zeros((number, 9), np.int16), np.zeros(number, np.int8)
+    made = (*boards, np.zeros((number, ACTIVE), np.int32), np.zeros(number, np.int16))
     wanted = np.zeros((number, 2), np.float32)
     assert examples(GAME.start(), games, DECAY, ultimate.DRAW, *made, wanted) == number
     known = ~np.isnan(wanted).all(1)
@@ -156,19 +157,20 @@ def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weig
     batch
         Arrays as :func:`read` returns them.
     """
-    entries, targets, found, wanted = batch
+    entries, targets, found, tactics, wanted = batch
     entries = of_entries[symmetry][entries[:, turns[symmetry]]]
     targets = places[symmetry][targets]
     number, numpy = len(targets), jax.numpy
     rows, sent = weights["embedding"][entries], jax.nn.one_hot(targets, 10)
     total = rows.reshape(number, -1) @ weights["boards"].reshape(-1, kernels.HIDDEN)
     total += (rows * sent[:, :9, None]).reshape(number, -1) @ weights["targets"].reshape(-1, kernels.HIDDEN)
-    total += sent @ weights["places"]
+    total += sent @ weights["places"] + weights["tactics"][tactics]
     units = numpy.clip(total[:, None, :] + weights["bias"], 0, 1) ** 2
     phase = jax.nn.one_hot((entries >= 3**9).sum(1) // kernels.PHASES, kernels.BUCKETS // 10)
     bucket = (phase[:, :, None] * sent[:, None, :]).reshape(number, -1)
     output = (bucket @ weights["output"].reshape(kernels.BUCKETS, -1)).reshape(units.shape)
-    out = (units * output).sum(2) + bucket @ weights["constant"] + weights["sums"].T[:, ::-1][found].sum(1)
+    out = (units * output).sum(2) + bucket @ weights["constant"] + weights["tactic_values"][tactics]
+    out += weights["sums"].T[:, ::-1][found].sum(1)
     known = ~numpy.isnan(wanted)
     wanted = numpy.where(known, wanted, 0.5)
     each = numpy.maximum(out, 0) - out * wanted + numpy.log1p(numpy.exp(-abs(out)))
