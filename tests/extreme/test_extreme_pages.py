@@ -523,6 +523,12 @@ def test_the_overall_order_can_be_sorted_and_searched(over, client):
         won[row["team"]] += int(row["won"])
     by_won = [won[team] for team in names_in(client.get("/extreme/standings?sort=won").text, "The overall order")]
     assert by_won == sorted(won.values(), reverse=True)
+    usual = client.get("/extreme/standings").text
+    assert '<th scope="col" class="text" aria-sort="ascending"><a href="/extreme/standings?sort=-place">' in usual
+    turned = client.get("/extreme/standings?sort=-place").text
+    assert names_in(turned, "The overall order") == names_in(usual, "The overall order")[::-1]
+    assert '<th scope="col" class="text" aria-sort="descending"><a href="/extreme/standings?sort=place">' in turned
+    assert '<input type="hidden" name="sort" value="-place">' in turned
     found = client.get("/extreme/standings?find=M3&sort=nonsense").text
     assert names_in(found, "The overall order") == ["team3"] and 'value="M3"' in found
     assert "No team has “&lt;i&gt;” in its name" in client.get("/extreme/standings?find=<i>").text

@@ -25,7 +25,7 @@ router = APIRouter()
 SINCE = 24 * 3600.0
 """Seconds over which changes of ranks are told."""
 _COLUMNS: dict[str, Column[PracticeBot]] = {
-    "rank": Column("Rank", lambda bot: 0, text=True),  # their usual order
+    "rank": Column("Rank", lambda bot: None if bot.points is None else -bot.points, text=True),
     "bot": Column("Bot", lambda bot: folded(bot.name), text=True),
     "rating": Column("Rating", lambda bot: None if bot.points is None else -bot.points, falls=True),
     "matches": Column("Matches", lambda bot: -bot.matches, falls=True),
@@ -99,8 +99,9 @@ def practice_facts(
     ranks = {bot.key: place for place, bot in enumerate(bots, 1) if bot.points is not None}
     since, hour = time.time() - SINCE, int(time.time() // 3600)
     former = sorted(((points, bot.key) for bot in bots if (points := bot.points_at(since)) is not None), reverse=True)
-    if sort not in _COLUMNS or sort == "rank":
-        bots.sort(key=lambda bot: bot.key != own)  # a team sees its own bot first
+    order = ranking(bots, _COLUMNS, lambda bot: bot.name, f"{base}/practice", sort, find)
+    if order.column == "rank":
+        order.rows.sort(key=lambda bot: bot.key != own)  # a team sees its own bot first
     matches = [*seen.matches.values()][::-1] if seen else []
     of_own = live.of_team(own)[::-1] if live and own else []
     only = [one for one in matches if key in (one.pairing.first, one.pairing.second)] if key else matches
@@ -116,7 +117,7 @@ def practice_facts(
         "sign": sign,
         "base": base,
         "links": links,
-        "ranking": ranking(bots, _COLUMNS, lambda bot: bot.name, f"{base}/practice", sort, find),
+        "ranking": order,
         "ranks": ranks,
         "changes": risen(ranks, {one: place for place, (_, one) in enumerate(former, 1)}),
         "curves": {bot.key: drawn for bot in bots if (drawn := _curve(bot)) is not None},
