@@ -55,7 +55,7 @@ def _choose(request: Request, league: UsedLeague) -> None:
     name, base = league.name or "", league.base
     request.state.extreme = further.tournaments[name]
     links = (("hand-in", "Hand in a bot"), ("standings", "Ranking"), ("matches", "Watch"), ("practice", "Practice"))
-    request.state.areas = areas_of([Link(f"{base}/{page}", label, name) for page, label in links])
+    request.state.areas = areas_of([Link(f"{base}/{page}", label, f"League {name}") for page, label in links])
 
 
 _PAGES = (router, programs, part.router, exports.router, practice_pages.router)
