@@ -614,6 +614,10 @@ def test_the_answer_of_a_bot_comes_by_one_question(monkeypatch):
             seen, asked = re.search(r"seen=([\w-]+)", text)[1], asked + 1
             text = person.get(f"{address}?seen={seen}").text
         assert asked <= 2  # it gets ready, and moves
+        monkeypatch.setattr(play_pages, "AT_ONCE", 100)  # a script's move has the bot's answer with it
+        person.client.headers["HX-Request"] = "true"
+        cell = re.search(r'<button class="cell legal[^>]* value="(\d+)"', text)[1]
+        assert re.search(r"Last move: × at .* [Yy]our? move", person.move(address, text, cell=cell).text)
 
 
 def test_a_person_who_leaves_ends_the_match_without_a_result():

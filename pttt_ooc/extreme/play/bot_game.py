@@ -14,7 +14,7 @@ from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.match import BotMatch, play_match
 from pttt_ooc.extreme.person import Person
-from pttt_ooc.extreme.play.moves import move_text, why_not
+from pttt_ooc.extreme.play.moves import move_text, stamp, why_not
 from pttt_ooc.extreme.referee import Cell, Referee, TimedMove
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -22,6 +22,7 @@ log = logging.getLogger("pttt.extreme.play")
 IDLE_SECONDS = 1800.0
 """Seconds after which a game whose person does not move is ended: its bot holds memory."""
 _SHOWN_SECONDS = 2.0  # seconds within which the referee takes up a person's move
+_NEXT_SECONDS = 0.02  # seconds after a bot's move within which it is known whether the person is next
 _PERSON, _BOT, _OVER = "person", "bot", "over"
 RESIGNED = "RESIGNED"
 """How a match ends that the person has resigned."""
@@ -116,6 +117,17 @@ class BotGame:
             self._chosen, self._turn = cell, _BOT
             self._changed.notify_all()
             self._changed.wait_for(lambda: len(self._moves) > ply or self._turn == _OVER, _SHOWN_SECONDS)
+
+    def wait_for_change(self, seen: str, seconds: float) -> None:
+        """Wait until the game's :func:`~pttt_ooc.extreme.play.moves.stamp` is not `seen`, for some seconds at most."""
+        with self._changed:
+            if self._changed.wait_for(lambda: stamp(len(self._moves), self._turn) != seen, seconds):
+                self.wait_for_bot(_NEXT_SECONDS)
+
+    def wait_for_bot(self, seconds: float) -> None:
+        """Wait until it is not the bot's turn, for some seconds at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._turn != _BOT, seconds)
 
     def hint(self, ply: int) -> None:
         """Mark the game as one with hints; nothing happens if the person is not to make its move number `ply`."""

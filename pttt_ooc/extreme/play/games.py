@@ -14,6 +14,7 @@ from pttt_ooc.extreme.play.opponents import Opponents
 from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.extreme.referee import Cell
 from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.service.answerer import Later
 
 _KEPT = 200  # people whose latest game is remembered
 
@@ -27,7 +28,7 @@ class _Game:
 
 
 class BotGames:
-    """The games of all people, for one thread that asks.
+    """The games of all people, for one thread that asks; what is :class:`~pttt_ooc.service.answerer.Later`, for more.
 
     Parameters
     ----------
@@ -107,11 +108,29 @@ class BotGames:
         """See :meth:`~pttt_ooc.extreme.play.shared_games.SharedGames.state`."""
         return self._shared.state(number)
 
-    def move(self, owner: str, number: str, ply: int, cell: Sequence[int]) -> dict[str, Any]:
-        """See :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`; returns the state after it."""
+    def change(self, owner: str, number: str, seen: str, seconds: float) -> Later:
+        """The state as soon as it differs from what was seen, or after some seconds.
+
+        Parameters
+        ----------
+        seen
+            The :func:`~pttt_ooc.extreme.play.moves.stamp` of a state.
+        """
+        game = self._game(owner, number).game
+        return Later(partial(game.wait_for_change, seen, seconds), partial(self.state, owner, number))
+
+    def move(self, owner: str, number: str, ply: int, cell: Sequence[int], seconds: float = 0.0) -> Later:
+        """See :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.move`; the state after it, with the bot's answer.
+
+        Parameters
+        ----------
+        seconds
+            The longest wait for the bot's answer.
+        """
         big, row, column = cell
-        self._game(owner, number).game.move(ply, (big, row, column))
-        return self.state(owner, number)
+        game = self._game(owner, number).game
+        game.move(ply, (big, row, column))
+        return Later(partial(game.wait_for_bot, seconds), partial(self.state, owner, number))
 
     def hint(self, owner: str, number: str, ply: int) -> None:
         """Mark a game as one with hints; see :meth:`~pttt_ooc.extreme.play.bot_game.BotGame.hint`."""
