@@ -43,6 +43,8 @@ class BotGame:
         Moves that are made before: the bot is told them, and asked for none of them.
     hints
         Whether the person had hints for these moves.
+    changed
+        Called with the game, in any thread, when there is something new in it to be kept.
     """
 
     def __init__(
@@ -52,9 +54,10 @@ class BotGame:
         conditions: Conditions,
         opening: Sequence[Cell] = (),
         hints: bool = False,
+        changed: Callable[[BotGame], None] = lambda game: None,
     ) -> None:
         self._find, self._side, self._conditions, self._opening = find, side, conditions, opening
-        self._changed = threading.Condition()
+        self._changed, self._tell_changed = threading.Condition(), changed
         self._stopping = threading.Event()
         self._moves: list[TimedMove] = []
         self._turn, self._position = _BOT, Referee()
@@ -134,6 +137,7 @@ class BotGame:
         with self._changed:
             if self._turn == _PERSON and ply == len(self._moves):
                 self._hints, self._hinted_at = True, ply
+        self._tell()
 
     @property
     def hints(self) -> bool:
@@ -158,6 +162,15 @@ class BotGame:
         with self._changed:
             self._stopping.set()
             self._changed.notify_all()
+
+    def forget(self) -> None:
+        """Tell of no further change."""
+        with self._changed:
+            self._tell_changed = lambda game: None
+
+    def _tell(self) -> None:
+        with self._changed:
+            self._tell_changed(self)
 
     def join(self) -> None:
         """Wait until it has ended, and the bot's process is gone."""
@@ -184,6 +197,7 @@ class BotGame:
                 self._moves = list(match.moves)
             self._match, self._why, self._turn = match, why, _OVER
             self._changed.notify_all()
+        self._tell()
 
     def _choose(self, position: Referee) -> Cell:
         with self._changed:
@@ -205,4 +219,5 @@ class BotGame:
         with self._changed:
             self._moves = list(match.moves)
             self._changed.notify_all()
+        self._tell()
         return True
