@@ -18,10 +18,8 @@ import hashlib
 import json
 import random
 import shlex
-import shutil
 import sys
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -32,9 +30,9 @@ import yaml
 from scipy.stats import t as student
 
 import pttt_ooc as pttt
-from pttt_ooc.learners.catalogue import ALGORITHMS
-from pttt_ooc.learners.loop import LOG, Ends
-from pttt_ooc.learners.runs import LearnerRun, learn
+from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
+from pttt_ooc.learners.learning_game import open_learning_game
+from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.agents import find_agent
 from pttt_ooc.scoring.scores import agent_strategy
@@ -84,22 +82,14 @@ def _by_rule(game: Game, agent: str, ends: Mapping[str, float], settings: Mappin
 def _by_learner(
     game: Game, agent: str, ends: Mapping[str, float], seed: int, settings: Mapping[str, Any], data: Path
 ) -> tuple[Pair, int, float]:
-    limits = Ends(
-        max_minutes=ends.get("seconds", 10**9) / 60,
-        max_iterations=int(ends.get("iterations", 10**12)),
-        evaluate_every=1000.0,
-        commit_seconds=10**6,
-    )
-    # A run of the same name would go on where it ended.
-    run = LearnerRun(game.name, "full", f"ladder-{uuid.uuid4().hex}", agent, settings, seed)
-    directory = learn(run, limits, data)
-    try:
-        last = json.loads((directory / LOG).read_text().splitlines()[-1])
-        both = (pttt.Strategy.read(directory, player, game) for player in (0, 1))
-        pair = tuple(pttt.Strategy(s.index, s.player, np.array(s.probabilities)) for s in both)
-    finally:
-        shutil.rmtree(directory)
-    return pair, last["iteration"], last["seconds"]
+    limits = Ends(ends.get("seconds", 10**9) / 60, int(ends.get("iterations", 10**12)))
+    with open_learning_game(data, game.name, "full", "float32", threads=1) as opened:
+        learner = learner_class(agent)()
+        learner.start(opened, checked_settings(agent, settings), seed)
+        loop = Loop(learner, opened, limits)
+        loop.advance(limits.max_iterations)
+        pair = (pttt.Strategy.of(strategy) for strategy in loop.result())
+        return tuple(pair), loop.iteration, loop.seconds
 
 
 def digest(pair: Pair) -> str:
