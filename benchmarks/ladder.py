@@ -265,9 +265,9 @@ python -m benchmarks.ladder check --game dark-hex-3x3-classical              # m
 
 The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
 blocks of infosets as in [score](score.md). A line has the number of iterations, so that anybody can make the same
-strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. With networks that needs the
-same version of JAX (here 0.10.2) and the same kind of processor: rounding decides about later games, so that otherwise a row
-is [as different as one of another seed](algorithms.md#methods-with-networks).
+strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. With networks that needs
+the same version of JAX (here 0.10.2) and the same kind of processor: rounding decides about later games, so that
+otherwise a row is [as different as one of another seed](algorithms.md#methods-with-networks).
 """
 
 
