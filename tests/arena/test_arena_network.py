@@ -190,7 +190,7 @@ def sums_of(state):
 @pytest.fixture
 def small(monkeypatch):
     """The training's module, for a few games."""
-    pytest.importorskip("jax")
+    pytest.importorskip("jax", reason="JAX is not installed")
     from benchmarks import ultimate_network as training
 
     monkeypatch.setattr(training, "BATCH", 64)
