@@ -178,8 +178,14 @@ def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weig
     return (each * known).sum() / known.sum()
 
 
-def train(directories: list[Path], output: Path, epochs: float, games_held: int) -> None:
-    """Train a network and write it; one thread, so that the same commands make the same file."""
+def train(directories: list[Path], output: Path, epochs: float, games_held: int, without: list[str]) -> None:
+    """Train a network and write it; one thread, so that the same commands make the same file.
+
+    Parameters
+    ----------
+    without
+        Parts of the network that stay 0.
+    """
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     import jax
 
@@ -191,6 +197,8 @@ def train(directories: list[Path], output: Path, epochs: float, games_held: int)
     def step(weights: Weights, first: Weights, second: Weights, count: Any, rate: Any, batch: Any, turn: Any) -> Any:
         value, gradient = jax.value_and_grad(loss)(weights, batch, turn)
         for name, part in gradient.items():
+            if name in without:
+                continue
             first[name] = 0.9 * first[name] + 0.1 * part
             second[name] = 0.999 * second[name] + 0.001 * part**2
             move = first[name] / (1 - 0.9**count) / (jax.numpy.sqrt(second[name] / (1 - 0.999**count)) + 1e-8)
@@ -204,6 +212,7 @@ def train(directories: list[Path], output: Path, epochs: float, games_held: int)
         return float(np.mean([measured(weights, batch, 0) for batch in batches]))
 
     weights = {name: jax.numpy.asarray(part) for name, part in first_weights(rng).items()}
+    weights |= {name: jax.numpy.zeros_like(weights[name]) for name in without}
     first, second = ({name: jax.numpy.zeros_like(part) for name, part in weights.items()} for _ in range(2))
     number, order, at = len(arrays[0]) - held, np.zeros(0, np.int64), 0
     steps = int(epochs * number / BATCH)
@@ -243,12 +252,14 @@ def main() -> None:
     training.add_argument("--epochs", type=float, default=2, help="How often each position is seen.")
     held = "The first games of each directory that are not learnt from: the divergence is measured in them."
     training.add_argument("--held", type=int, default=500, help=held)
+    without = "Parts of the network that stay 0, to see what they are worth."
+    training.add_argument("--without", nargs="*", default=[], choices=kernels.Network._fields, help=without)
     training.add_argument("-o", "--output", type=Path, required=True, help="The file of the network.")
     chosen = parser.parse_args()
     if chosen.command == "games":
         play(chosen.output, chosen.agent, chosen.nodes, chosen.parts, chosen.size, chosen.lot, chosen.seed)
     else:
-        train(chosen.directories, chosen.output, chosen.epochs, chosen.held)
+        train(chosen.directories, chosen.output, chosen.epochs, chosen.held, chosen.without)
 
 
 if __name__ == "__main__":

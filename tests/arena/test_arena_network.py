@@ -206,7 +206,7 @@ def test_two_trainings_make_the_same_file(small, tmp_path):
         made.append((tmp_path / run / "0001.npz").read_bytes())
     assert made[0] == made[1] != made[2]
     for run in ("one", "two"):
-        small.train([tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4)
+        small.train([tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4, without=[])
     assert (tmp_path / "one.network").read_bytes() == (tmp_path / "two.network").read_bytes()
     ultimate_network.load(tmp_path / "one.network", ULTIMATE)
 
