@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -23,7 +22,7 @@ from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings
 from pttt_ooc.course.kinds.agents.standings import Row, curves, in_judgement, revision, some_hidden, standings
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.schemas import AgentStanding
+from pttt_ooc.course.schemas import AgentStanding, ProgramOut
 from pttt_ooc.course.term.assignments import dates_for, term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
@@ -179,25 +178,13 @@ def agent_file(grader: UsedGrader, account: Allowed, name: Name, number: Number)
 # Programs
 
 
-class AgentOut(BaseModel):
+class AgentOut(ProgramOut):
     """One of the team's own agents, and its verdict."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    number: int = Field(validation_alias="id")
     given: str
-    digest: str
-    size: int
-    received_at: datetime
-    status: str
     progress: float
-    message: str
-    detail: str
-    printed: str
     score: float | None = Field(description="Share of the points against the opponents, from 0 to 1.")
     results: list[dict[str, Any]]
-    load_seconds: float
-    slowest: float
 
 
 @programs.post(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, under_way
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.schemas import ProgramOut
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
@@ -27,7 +27,6 @@ from pttt_ooc.web.shell import UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter()
-Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 
 
 def _league(request: Request) -> OpenLeague:
@@ -130,28 +129,16 @@ def file_page(league: UsedLeague, account: Signed, number: Number) -> Response:
 # Programs
 
 
-class BotOut(BaseModel):
+class BotOut(ProgramOut):
     """One of the team's own bots, and its verdict."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    number: int = Field(validation_alias="id")
     file: str
-    digest: str
-    size: int
-    received_at: datetime
-    status: str
     python: str
     why: str
     changes: str
     warnings: str
     breaches: str
-    message: str
-    detail: str
-    printed: str
     moves: int
-    load_seconds: float
-    slowest: float
     trials: list[str] = Field(default_factory=list, description="How it does where bots before it had difficulties.")
 
 
