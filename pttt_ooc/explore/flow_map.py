@@ -71,7 +71,7 @@ async def flow_map(request: Request, explorer: UsedExplorer, account: Signed, as
 
 
 def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address, most: int) -> dict[str, Any]:
-    """The pieces of a map: each column is one attempt later; ``cut`` is `most` if the map ends after so many infosets."""
+    """The pieces of a map: each column is one attempt later; ``cut`` is `most` if the map ends there."""
     found: list[Piece] = []
     tops = [0.0]  # where the next follower of each piece of the column before begins
     for column, level in enumerate(levels):
