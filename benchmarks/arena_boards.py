@@ -1,8 +1,9 @@
 """The values of k-in-a-row on boards of up to 8 x 8 squares: ``python -m benchmarks.arena_boards -o FILE``.
 
-For each board, a pairing strategy is sought first.  Then alpha-beta and proof-number search get four times as many
-nodes again and again, until they end or four times as many would take longer than their limit.  A line of JSON for each
-board; boards that are in the file are left alone, unless they are unsolved and more seconds are allowed now.
+For each board, a pairing strategy is sought first.  Then the Maker-Breaker form, alpha-beta and proof-number search get
+four times as many nodes again and again, until they end or four times as many would take longer than their limit.  A
+line of JSON for each board.  What is in the file is left alone, but for searches that have not ended and may now take
+more seconds.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.arena.games.mnk import Mnk
-from pttt_ooc.arena.solvers import pairings, values
+from pttt_ooc.arena.solvers import maker_breaker, pairings, values
 
 LARGEST = 8
 GROWTH = 4
@@ -26,31 +27,52 @@ def boards() -> list[tuple[int, int, int]]:
     return sorted(found, key=lambda one: (one[2], one[0] * one[1]))
 
 
-def limited(game: Mnk, method: str, seconds: float) -> values.Solved:
+Outcome = dict[str, Any]
+METHODS = ("pairing", "maker-breaker", *values.METHODS)
+
+
+def by_pairing(game: Mnk, seconds: float) -> Outcome:
+    """Whether there is a pairing strategy; the time is for each first mark."""
+    found = pairings.find(game, seconds)
+    if found.certificate is not None:
+        fault = pairings.fault(game.rows, game.columns, game.need, found.certificate)
+        assert fault is None, fault
+    ended = {"ended": found.complete or found.certificate is not None}
+    return {"value": 0 if found.certificate else None, **ended, "seconds": round(found.seconds, 3)}
+
+
+def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
     """What a search finds in its last attempt, which takes at most so many seconds of the processor, more or less."""
     nodes = 10_000
     while True:
-        found = values.solve(game, game.start(), method, 22, nodes)
-        if found.value is not None or GROWTH * found.seconds > seconds:
-            return found
+        found: Any
+        if method == "maker-breaker":
+            found = maker_breaker.solve(game, 22, nodes)
+            ended = found.maker_wins is not None
+        else:
+            found = values.solve(game, game.start(), method, 22, nodes)
+            ended = found.value is not None
+        if ended or GROWTH * found.seconds > seconds:
+            return {"value": found.value, "ended": ended, "nodes": found.nodes, "seconds": round(found.seconds, 3)}
         nodes *= GROWTH
 
 
-def solved(rows: int, columns: int, need: int, seconds: float) -> dict[str, Any]:
-    """What the three methods find."""
+def solved(board: tuple[int, int, int], methods: list[str], seconds: float, known: Outcome) -> Outcome:
+    """What methods find about a board, beside what is known about it."""
+    rows, columns, need = board
     game = Mnk([f"{rows}x{columns}", f"need{need}"])
-    row: dict[str, Any] = {"board": [rows, columns, need], "seconds": seconds, "methods": {}}
-    pairing = pairings.find(game, 10)
-    if pairing.certificate is not None:
-        fault = pairings.fault(rows, columns, need, pairing.certificate)
-        assert fault is None, fault
-        row["methods"]["pairing"] = {"value": 0, "seconds": round(pairing.seconds, 3)}
-    for method in values.METHODS:
-        one = limited(game, method, seconds)
-        row["methods"][method] = {"value": one.value, "nodes": one.nodes, "seconds": round(one.seconds, 3)}
-    found = {one["value"] for one in row["methods"].values()} - {None}
-    assert len(found) < 2, f"{game.text}: the methods contradict each other"
-    return row | {"value": found.pop() if found else None}
+    for method in methods:
+        before = known.get(method)
+        if before is None or (not before["ended"] and before["limit"] < seconds):
+            found = by_pairing(game, seconds) if method == "pairing" else by_search(game, method, seconds)
+            known = known | {method: {"limit": seconds, **found}}
+    there = {one["value"] for one in known.values()} - {None}
+    assert len(there) < 2, f"{game.text}: the methods contradict each other"
+    return {
+        "board": [rows, columns, need],
+        "methods": {method: known[method] for method in METHODS if method in known},
+        "value": there.pop() if there else None,
+    }
 
 
 def main() -> None:
@@ -59,6 +81,7 @@ def main() -> None:
     options.add_argument("--output", "-o", type=Path, required=True)
     options.add_argument("--seconds", type=float, default=30, help="of the processor for each search")
     options.add_argument("--boards", nargs="+", help="such as 8x5+need5; all by default")
+    options.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, help="all by default")
     given = options.parse_args()
     names = {f"{rows}x{columns}+need{need}": (rows, columns, need) for rows, columns, need in boards()}
     if unknown := set(given.boards or ()) - set(names):
@@ -67,12 +90,13 @@ def main() -> None:
     if given.output.exists():
         there = {tuple(row["board"]): row for row in map(json.loads, given.output.read_text().splitlines())}
     for board in [names[name] for name in given.boards or names]:
-        known = there.get(board)
-        if known is None or (known["value"] is None and known["seconds"] < given.seconds):
-            there[board] = solved(*board, given.seconds)
+        before = there.get(board)
+        after = solved(board, given.methods, given.seconds, before["methods"] if before else {})
+        if after != before:
+            there[board] = after
             lines = "".join(json.dumps(there[one]) + "\n" for one in boards() if one in there)
             given.output.write_text(lines, encoding="utf-8")
-            print(json.dumps(there[board]), flush=True)
+            print(json.dumps(after), flush=True)
 
 
 if __name__ == "__main__":

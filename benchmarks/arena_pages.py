@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from benchmarks import arena_boards
 from pttt_ooc.arena import claims_table, experiments, records, round_robin
 from pttt_ooc.arena.significance import SIZE, Units
 from pttt_ooc.arena.solvers import attack, error_meter
@@ -68,7 +69,7 @@ WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-li
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
 LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts")
-NETWORK = ("network-tuned-nodes", "network-tuned")
+NETWORK = ("network-tuned-nodes", "network-tuned", "network-nodes")
 OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
 OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
@@ -245,23 +246,24 @@ NAMES = {0: "draw", 1: "first player", None: "not solved here"}
 def boards(need: int) -> Callable[[dict[str, Any]], str]:
     """The boards with so many in a row, as `benchmarks.arena_boards` has solved them."""
 
+    def cell(one: dict[str, Any] | None, method: str) -> str:
+        if one is None or (method == "pairing" and one["value"] is None):
+            return ""
+        nodes = f"{one['nodes']:,}, " if "nodes" in one else ""
+        text = f"{nodes}{one['seconds']:.{3 if method == 'pairing' else 2}f}"
+        if not one["ended"]:
+            return f"({text})"
+        return text if one["value"] is not None else f"{text}: Maker wins"
+
     def table(found: dict[str, Any]) -> str:
-        rows = "| rows x columns | value | pairing: seconds | alpha-beta: nodes, seconds "
-        rows += "| proof numbers: nodes, seconds |\n"
-        rows += "|---|---|---|---|---|\n"
+        rows = "| rows x columns | value | pairing: seconds | Maker-Breaker: nodes, seconds "
+        rows += "| alpha-beta: nodes, seconds | proof numbers: nodes, seconds |\n"
+        rows += "|---" * 6 + "|\n"
         for row in records.read(BOARDS):
-            if row["board"][2] != need:
-                continue
-            cells = []
-            for method in ("alpha-beta", "proof-number"):
-                one = row["methods"][method]
-                text = f"{one['nodes']:,}, {one['seconds']:.2f}"
-                cells.append(text if one["value"] is not None else f"({text})")
-            pairing = row["methods"].get("pairing")
-            size = f"{row['board'][0]} x {row['board'][1]}"
-            rows += (
-                f"| {size} | {NAMES[row['value']]} | {pairing['seconds'] if pairing else ''} | {' | '.join(cells)} |\n"
-            )
+            if row["board"][2] == need:
+                cells = [cell(row["methods"].get(method), method) for method in arena_boards.METHODS]
+                size = f"{row['board'][0]} x {row['board'][1]}"
+                rows += f"| {size} | {NAMES[row['value']]} | {' | '.join(cells)} |\n"
         return rows
 
     return table

@@ -22,8 +22,10 @@ def solve(
     need: NeedOption = 3,
     moves: Annotated[str, typer.Option(metavar="M,M,...", help="Moves that are made first, such as b2,a1.")] = "",
     method: Annotated[
-        Literal["both", "alpha-beta", "proof-number", "pairing"],
-        typer.Option(help="Both searches must agree; a pairing strategy proves draws of the empty board only."),
+        Literal["both", "alpha-beta", "proof-number", "maker-breaker", "pairing"],
+        typer.Option(
+            help="Both searches must agree; maker-breaker and a pairing strategy prove draws of the empty board only."
+        ),
     ] = "both",
     most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 10**9,
     certificate: Annotated[
@@ -47,6 +49,9 @@ def solve(
         return
     if certificate is not None:
         raise ArenaError("--certificate needs --method pairing: the other methods write no certificate.")
+    if method == "maker-breaker":
+        _print_maker_breaker(game, moves, most_nodes, as_json)
+        return
     if method == "both":
         solutions = values.solve_by_both(game, state, most_nodes=most_nodes)
     else:
@@ -201,6 +206,28 @@ def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool,
     told = {"game": game.text, "value": 0, "method": "pairing", "seconds": round(found.seconds, 3)}
     sentence = f"{game.text}: a draw, by a pairing strategy that has been checked."
     print(json.dumps(told) if as_json else f"{sentence}  {found.seconds:.2f} s of processor time")
+
+
+def _print_maker_breaker(game: Any, moves: str, most_nodes: int, as_json: bool) -> None:
+    """Say whether the game is a draw even if rows of the second player do not count."""
+    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.solvers import maker_breaker
+
+    if moves.strip():
+        raise ArenaError("The Maker-Breaker form is solved from the empty board: leave out --moves.")
+    found = maker_breaker.solve(game, most_nodes=most_nodes)
+    if found.maker_wins is None:
+        raise ArenaError(f"The value is still unknown after {most_nodes} nodes; allow more with --most-nodes.")
+    if found.maker_wins:
+        raise ArenaError(
+            f"In the Maker-Breaker form of {game.text}, the first player wins: "
+            "this says nothing about the game itself.  Use another method."
+        )
+    told = {"game": game.text, "value": 0, "method": "maker-breaker"}
+    told |= {"nodes": found.nodes, "seconds": round(found.seconds, 3)}
+    sentence = f"{game.text}: a draw, even if rows of the second player do not count."
+    cost = f"{found.nodes:,} nodes, {found.seconds:.2f} s of processor time"
+    print(json.dumps(told) if as_json else f"{sentence}  {cost}")
 
 
 def _sentences(result: dict[str, Any]) -> str:
