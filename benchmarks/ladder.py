@@ -208,7 +208,7 @@ def page(rows: Sequence[Record]) -> str:
             "| agent | exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_line(group) for group in ranked] + ["", "```"]
+        lines += [_line(group) for group in ranked] + ["", "```text"]
         for row in (r for group in ranked for r in sorted(group, key=lambda r: r["seed"])):
             lines.append(f"{row['digest']}  {command(row).removeprefix('python -m benchmarks.ladder ')}")
         lines += ["```", ""]
@@ -228,11 +228,12 @@ def _line(group: Sequence[Record]) -> str:
     values = [row["exploitability"] for row in group]
     chance = "one seed" if has_chance(first["agent"]) else ""
     if len(values) > 1:
-        chance = "{:.3g} to {:.3g}".format(*interval(values))
+        chance = "{:.3g}–{:.3g}".format(*interval(values))
     budget = f"{first['budget']:g} s" if first["budget"] else f"{first['limit']:,} it." if first.get("limit") else ""
     count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
     seeds = str(len(group)) if has_chance(first["agent"]) else ""
-    cells = [f"`{first['agent']}`{settings}", f"{mean(values):.3g}", chance, budget, count, seeds]
+    name = first["agent"].rpartition("/")[2]  # the commands below the table have whole paths
+    cells = [f"`{name}`{settings}", f"{mean(values):.3g}", chance, budget, count, seeds]
     return "| " + " | ".join(cells) + " |"
 
 

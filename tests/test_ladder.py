@@ -119,7 +119,7 @@ def test_seeds_are_one_row_with_an_interval():
     found = [row_of("vr-mccfr", value, seed) for seed, value in enumerate((0.3, 0.4, 0.5))]
     text = ladder.page([row_of("mccfr-external", 0.1), *found])
     low, high = (0.4 + sign * 4.302653 * 0.1 / 3**0.5 for sign in (-1, 1))
-    assert f"| `vr-mccfr` | 0.4 | {low:.3g} to {high:.3g} | 3 s | 7 | 3 |" in text
+    assert f"| `vr-mccfr` | 0.4 | {low:.3g}–{high:.3g} | 3 s | 7 | 3 |" in text
     assert "| `mccfr-external` | 0.1 | one seed | 3 s | 7 | 1 |" in text
     assert "vr-mccfr2  run pttt-abrupt vr-mccfr --seconds 3 --seed 2" in text
     assert ladder.interval([0.0, 0.1])[0] == 0, "exploitability is not negative"
