@@ -18,10 +18,8 @@ import hashlib
 import json
 import random
 import shlex
-import shutil
 import sys
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -32,9 +30,10 @@ import yaml
 from scipy.stats import t as student
 
 import pttt_ooc as pttt
-from pttt_ooc.learners.catalogue import ALGORITHMS
-from pttt_ooc.learners.loop import LOG, Ends
-from pttt_ooc.learners.runs import LearnerRun, learn
+from pttt_ooc.errors import ConfigError, exit_on_error
+from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
+from pttt_ooc.learners.learning_game import open_learning_game
+from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.agents import find_agent
 from pttt_ooc.scoring.scores import agent_strategy
@@ -68,7 +67,7 @@ def made(
         return _by_learner(game, agent, ends, seed, settings, data)
     found = find_agent(str(ROOT / agent) if ".py:" in agent else agent)
     if found is None:
-        sys.exit(f"There is no agent {agent}: it is uniform, a rule, a learner, or FILE.py:NAME.")
+        raise ConfigError(f"There is no agent {agent}: it is uniform, a rule, a learner, or FILE.py:NAME.")
     return (agent_strategy(game, 0, found), agent_strategy(game, 1, found)), 0, 0.0
 
 
@@ -84,22 +83,14 @@ def _by_rule(game: Game, agent: str, ends: Mapping[str, float], settings: Mappin
 def _by_learner(
     game: Game, agent: str, ends: Mapping[str, float], seed: int, settings: Mapping[str, Any], data: Path
 ) -> tuple[Pair, int, float]:
-    limits = Ends(
-        max_minutes=ends.get("seconds", 10**9) / 60,
-        max_iterations=int(ends.get("iterations", 10**12)),
-        evaluate_every=1000.0,
-        commit_seconds=10**6,
-    )
-    # A run of the same name would go on where it ended.
-    run = LearnerRun(game.name, "full", f"ladder-{uuid.uuid4().hex}", agent, settings, seed)
-    directory = learn(run, limits, data)
-    try:
-        last = json.loads((directory / LOG).read_text().splitlines()[-1])
-        both = (pttt.Strategy.read(directory, player, game) for player in (0, 1))
-        pair = tuple(pttt.Strategy(s.index, s.player, np.array(s.probabilities)) for s in both)
-    finally:
-        shutil.rmtree(directory)
-    return pair, last["iteration"], last["seconds"]
+    limits = Ends(ends.get("seconds", 10**9) / 60, int(ends.get("iterations", 10**12)))
+    with open_learning_game(data, game.name, "full", "float32", threads=1) as opened:
+        learner = learner_class(agent)()
+        learner.start(opened, checked_settings(agent, settings), seed)
+        loop = Loop(learner, opened, limits)
+        loop.advance(limits.max_iterations)
+        pair = (pttt.Strategy.of(strategy) for strategy in loop.result())
+        return tuple(pair), loop.iteration, loop.seconds
 
 
 def digest(pair: Pair) -> str:
@@ -132,7 +123,8 @@ def command(row: Record) -> str:
     words = ["python -m benchmarks.ladder run", row["game"], shlex.quote(row["agent"])]
     words += [f"--seconds {row['budget']:g}"] if row["budget"] else []
     words += [f"--seed {row['seed']}"] if row["seed"] else []
-    words += [f"--set {key}={json.dumps(value)}" for key, value in row["settings"].items()]
+    for key, value in row["settings"].items():
+        words += ["--set", shlex.quote(f"{key}={json.dumps(value, separators=(',', ':'))}")]
     return " ".join(words)
 
 
@@ -273,8 +265,9 @@ python -m benchmarks.ladder check --game dark-hex-3x3-classical              # m
 
 The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
 blocks of infosets as in [score](score.md). A line has the number of iterations, so that anybody can make the same
-strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. Where a library of
-networks sums in another order, digests differ although scores agree.
+strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. With networks that needs
+the same version of JAX (here 0.10.2) and the same kind of processor: rounding decides about later games, so that
+otherwise a row is [as different as one of another seed](algorithms.md#methods-with-networks).
 """
 
 
@@ -286,7 +279,22 @@ def add(row: Record, records: Path) -> None:
     print(json.dumps(row), flush=True)
 
 
+def setting(text: str) -> tuple[str, Any]:
+    """A key and its value, of ``KEY=VALUE``."""
+    name, _, value = text.partition("=")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"--set is {text!r}, but must be KEY=VALUE with a value in JSON.") from error
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    with exit_on_error(lambda sentence: print(sentence, file=sys.stderr)):
+        _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=Path, default=RECORDS)
     parser.add_argument("--data", type=Path, default=Path("data"))
@@ -308,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check.add_argument("--seed", type=int, default=0, help="of the lot")
     options = parser.parse_args(arguments)
     if options.command == "run":
-        settings = {name: json.loads(value) for name, _, value in (text.partition("=") for text in options.set)}
+        settings = dict(setting(text) for text in options.set)
         ends = {"seconds": options.seconds} if learns(options.agent) else {}
         add(record(options.game, options.agent, ends, options.seed, settings, options.data), options.records)
     elif options.command == "plan":
@@ -325,6 +333,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for row in read(options.records)
             if options.game in (None, row["game"]) and options.agent in (None, row["agent"])
         ]
+        if not rows:
+            raise ConfigError("No such row is recorded.")
         if options.sample is not None:
             rows = drawn(rows, options.sample, options.seed)
             print(*(f"{row['game']} {row['agent']} {row['seed']}" for row in rows), sep="\n")

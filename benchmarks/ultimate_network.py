@@ -1,20 +1,24 @@
 """Trains the network of Ultimate tic-tac-toe that is in the package::
 
-    python -m benchmarks.ultimate_network games -o DIR --agent tuned:path=shipped --nodes 1500 --parts 28 --size 1000
-    python -m benchmarks.ultimate_network games -o DIR/2 --agent tuned:path=DIR/1.network --nodes 300 --parts 40
+    python -m benchmarks.ultimate_network games -o DIR/1 --agent tuned:path=shipped,slots=16384 --nodes 500
+    python -m benchmarks.ultimate_network train DIR/1 -o DIR/1.network
+    python -m benchmarks.ultimate_network games -o DIR/2 --agent tuned:path=DIR/1.network,slots=16384 --lot 0.2
     python -m benchmarks.ultimate_network train DIR/1 DIR/2 -o DIR/2.network
 
 The first command plays games of a search against itself, a file for each part; the same command continues.  The second
 one trains by stochastic gradient descent (Adam, a falling step size), each batch under one of the eight symmetries of
-the board.  It needs torch, which the extra `scoring` has.
+the board.  It needs JAX, which the extra `deep` has.  On one machine the same commands make the same files;
+docs/arena.md has those that made the file in the package.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import os
+from functools import partial
 from pathlib import Path
 from time import process_time
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,27 +29,30 @@ from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import ultimate_network as kernels
 from pttt_ooc.arena.kernels.rng import generator
 from pttt_ooc.arena.kernels.ultimate import IMAGE, IMAGE_OF_SET, LENGTH
-from pttt_ooc.arena.kernels.ultimate_learnt import ACTIVE, ENTRIES, ENTRY_OF_MARKS, FIRST_TARGET, HAS_LINE, chances
-from pttt_ooc.arena.kernels.ultimate_self_play import examples, self_play
+from pttt_ooc.arena.kernels.ultimate_learnt import ACTIVE, ENTRIES, ENTRY_OF_MARKS, HAS_LINE, chances
+from pttt_ooc.arena.kernels.ultimate_self_play import NO_MOVE, examples, self_play
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY
 from pttt_ooc.arena.learning import ultimate, ultimate_network
 from pttt_ooc.disk.files import replacing
 
 GAME = by_name("ultimate")
-OPENING, LOT = 8, 0.04
-"""The most random moves at the start of a game, and the chance of a later one."""
+OPENING = 8
+"""The most random moves at the start of a game."""
 
-DECAY, BATCH, STEP = 0.7, 8192, 5e-3
-VALID = 2
-"""The games of the first parts are not learnt from: the loss is measured in them."""
+DECAY, BATCH, STEP = 0.7, 2048, 3e-3
+SEED = 3
+"""Of the first weights, and of the order of the positions."""
+
+Weights = dict[str, Any]
+"""The parts of a network by their names, float32."""
 
 
 # ---------------------------------------------------------------------------------------------
 # Games
 
 
-def play(directory: Path, text: str, nodes: int, parts: int, size: int) -> None:
-    """Play games of an agent against itself, a file for each part; parts that are there stay."""
+def play(directory: Path, text: str, nodes: int, parts: int, size: int, lot: float, seed: int) -> None:
+    """Play games of an agent against itself, a file for each part with lots of its own; parts that are there stay."""
     directory.mkdir(parents=True, exist_ok=True)
     player = agent(text)
     assert isinstance(player, Tuned)
@@ -58,28 +65,38 @@ def play(directory: Path, text: str, nodes: int, parts: int, size: int) -> None:
         begin = process_time()
         moves, searched = np.zeros((size, LENGTH), np.uint8), np.zeros((size, LENGTH), np.int16)
         drawn, results = np.zeros((size, LENGTH), np.bool_), np.zeros(size, np.int8)
-        rates, control = np.array([OPENING, LOT, player.draw]), np.zeros(8, np.int64)
+        rates, control = np.array([OPENING, lot, player.draw]), np.zeros(8, np.int64)
         arrays = moves, searched, drawn, results
-        positions = kernel(player.works, GAME.start(), nodes, rates, *arrays, control, generator(9, part))
+        positions = kernel(player.works, GAME.start(), nodes, rates, *arrays, control, generator(seed, part))
         with replacing(path) as temporary, open(temporary, "wb") as file:
             np.savez_compressed(file, moves=moves, searched=searched, drawn=drawn, results=results)
         print(f"{path}: {positions:,} positions in {process_time() - begin:.1f} s of the processor", flush=True)
 
 
-def read(directories: list[Path]) -> tuple[tuple[Any, ...], int]:
-    """The examples of all parts, and how many are those of the first parts."""
-    columns: list[Any] = [[], [], [], []]
-    for path in [path for directory in directories for path in sorted(directory.glob("[0-9]*.npz"))]:
-        with np.load(path) as part:
-            games = tuple(part[name] for name in ("moves", "searched", "drawn", "results"))
-        number = int((games[0] != 255).sum())
-        made = (np.zeros((number, 9), np.int16), np.zeros(number, np.int8), np.zeros((number, ACTIVE), np.int32))
-        wanted = np.zeros((number, 2), np.float32)
-        assert examples(GAME.start(), games, DECAY, ultimate.DRAW, *made, wanted) == number
-        known = ~np.isnan(wanted).all(1)
-        for column, rows in zip(columns, (*made, wanted), strict=True):
-            column.append(rows[known])
-    return tuple(map(np.concatenate, columns)), sum(map(len, columns[0][:VALID]))
+def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
+    """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory."""
+    held: list[list[Any]] = [[], [], [], []]
+    learnt: list[list[Any]] = [[], [], [], []]
+    for directory in directories:
+        for part, path in enumerate(sorted(directory.glob("[0-9]*.npz"))):
+            with np.load(path) as file:
+                games = tuple(file[name] for name in ("moves", "searched", "drawn", "results"))
+            first = number if part == 0 else 0
+            for columns, chosen in ((held, slice(first)), (learnt, slice(first, None))):
+                for column, rows in zip(columns, of_games(tuple(array[chosen] for array in games)), strict=True):
+                    column.append(rows)
+    joined = tuple(np.concatenate(first + rest) for first, rest in zip(held, learnt, strict=True))
+    return joined, sum(map(len, held[0]))
+
+
+def of_games(games: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The examples of some games: the arrays of :func:`examples`, without positions for which nothing is known."""
+    number = int((games[0] != NO_MOVE).sum())
+    made = (np.zeros((number, 9), np.int16), np.zeros(number, np.int8), np.zeros((number, ACTIVE), np.int32))
+    wanted = np.zeros((number, 2), np.float32)
+    assert examples(GAME.start(), games, DECAY, ultimate.DRAW, *made, wanted) == number
+    known = ~np.isnan(wanted).all(1)
+    return tuple(rows[known] for rows in (*made, wanted))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -115,99 +132,96 @@ def images() -> np.ndarray[Any, Any]:
     return out
 
 
-def module(torch: ModuleType, sums: np.ndarray[Any, Any]) -> Any:
-    """The network for torch; it begins with the weights of a sum."""
-    embedded, hidden = kernels.EMBEDDED, kernels.HIDDEN
-
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
-        """In rows of two, the second one is of the eager player."""
-
-        def __init__(self) -> None:
-            super().__init__()
-
-            def normal(scale: float, *shape: int) -> Any:
-                return torch.nn.Parameter(torch.randn(*shape) * scale)
-
-            self.embedding = normal(0.1, ENTRIES, embedded)
-            self.embedding.data += torch.tensor(first_embedding(), dtype=torch.float32)
-            self.boards = normal((9 * embedded) ** -0.5, 9, embedded, hidden)
-            self.targets = normal(0.5 * embedded**-0.5, 9, embedded, hidden)
-            self.places = torch.nn.Parameter(torch.zeros(10, hidden))
-            self.bias = torch.nn.Parameter(torch.full((2, hidden), 0.25))
-            self.output, self.constant = normal(0.05, 2, hidden), torch.nn.Parameter(torch.zeros(2))
-            self.sums = torch.nn.Parameter(torch.tensor(sums[::-1].T.copy(), dtype=torch.float32))
-
-        def forward(self, entries: Any, targets: Any, found: Any) -> Any:
-            rows, number = torch.nn.functional.embedding(entries, self.embedding), torch.arange(len(entries))
-            sent = torch.zeros_like(rows)
-            place = torch.clamp(targets, max=8)
-            sent[number, place] = rows[number, place] * (targets < 9)[:, None].float()
-            total = rows.flatten(1) @ self.boards.flatten(0, 1) + sent.flatten(1) @ self.targets.flatten(0, 1)
-            units = torch.clamp((total + self.places[targets])[:, None, :] + self.bias, 0, 1) ** 2
-            linear = torch.nn.functional.embedding_bag(found, self.sums, mode="sum")
-            return (units * self.output).sum(2) + self.constant + linear
-
-    return Net()
+def first_weights(rng: np.random.Generator) -> Weights:
+    """What the training begins with: the weights of the sum in the package, and numbers by lot."""
+    embedded = kernels.EMBEDDED
+    scales = {"embedding": 0.1, "boards": (9 * embedded) ** -0.5, "targets": 0.5 * embedded**-0.5, "output": 0.05}
+    made = {
+        name: rng.normal(size=shape) * scales.get(name, 0.0)
+        for name, shape in zip(kernels.Network._fields, kernels.SHAPES, strict=True)
+    }
+    made["embedding"] += first_embedding()
+    made["bias"] += 0.25
+    made["sums"] = ultimate.load(Path(ultimate.SHIPPED), GAME)[0]
+    return {name: part.astype(np.float32) for name, part in made.items()}
 
 
-def train(directories: list[Path], output: Path, epochs: float) -> None:
-    """Train a network and write it."""
-    import torch
+def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weights, batch: Any, symmetry: Any) -> Any:
+    """The mean Kullback-Leibler divergence of the network from what is wanted, under a symmetry of the board.
 
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    arrays, held = read(directories)
-    entries, targets, found, wanted = map(torch.from_numpy, arrays)
-    sums, _ = ultimate.load(Path(ultimate.SHIPPED), GAME)
-    net = module(torch, sums)
-    others = [parameter for name, parameter in net.named_parameters() if name != "sums"]
-    optimizer = torch.optim.Adam([{"params": others}, {"params": [net.sums]}], lr=STEP)
-    image, turn = torch.from_numpy(images()), torch.from_numpy(IMAGE)
-    place = torch.cat([torch.argsort(turn, 1), torch.full((8, 1), 9)], 1)  # to which a symmetry takes each place
-    lots = torch.Generator().manual_seed(1)
+    Parameters
+    ----------
+    places, turns, of_entries
+        For each symmetry: to which it takes each place, from which it takes it, and the image of each entry.
+    batch
+        Arrays as :func:`read` returns them.
+    """
+    entries, targets, found, wanted = batch
+    entries = of_entries[symmetry][entries[:, turns[symmetry]]]
+    targets = places[symmetry][targets]
+    number, numpy = len(targets), jax.numpy
+    rows, sent = weights["embedding"][entries], jax.nn.one_hot(targets, 10)
+    total = rows.reshape(number, -1) @ weights["boards"].reshape(-1, kernels.HIDDEN)
+    total += (rows * sent[:, :9, None]).reshape(number, -1) @ weights["targets"].reshape(-1, kernels.HIDDEN)
+    total += sent @ weights["places"]
+    units = numpy.clip(total[:, None, :] + weights["bias"], 0, 1) ** 2
+    phase = jax.nn.one_hot((entries >= 3**9).sum(1) // kernels.PHASES, kernels.BUCKETS // 10)
+    bucket = (phase[:, :, None] * sent[:, None, :]).reshape(number, -1)
+    output = (bucket @ weights["output"].reshape(kernels.BUCKETS, -1)).reshape(units.shape)
+    out = (units * output).sum(2) + bucket @ weights["constant"] + weights["sums"].T[:, ::-1][found].sum(1)
+    known = ~numpy.isnan(wanted)
+    wanted = numpy.where(known, wanted, 0.5)
+    each = numpy.maximum(out, 0) - out * wanted + numpy.log1p(numpy.exp(-abs(out)))
+    each += jax.scipy.special.xlogy(wanted, wanted) + jax.scipy.special.xlogy(1 - wanted, 1 - wanted)
+    return (each * known).sum() / known.sum()
 
-    def loss(rows: Any, symmetry: int) -> Any:
-        """The mean Kullback-Leibler divergence of the network from what is wanted."""
-        turned = image[symmetry][entries[rows][:, turn[symmetry]].long()]
-        out, want = net(turned, place[symmetry][targets[rows].long()], found[rows].long()), wanted[rows]
-        known = ~torch.isnan(want)
-        out, want = out[known], want[known]
-        entropy = -(torch.xlogy(want, want) + torch.xlogy(1 - want, 1 - want))
-        return torch.nn.functional.binary_cross_entropy_with_logits(out, want) - entropy.mean()
 
-    def held_out() -> float:
-        with torch.no_grad():
-            losses = [float(loss(rows, 0)) for rows in torch.arange(held).split(8192)]
-        return sum(losses) / len(losses)
+def train(directories: list[Path], output: Path, epochs: float, games_held: int) -> None:
+    """Train a network and write it; one thread, so that the same commands make the same file."""
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    import jax
 
-    steps = int(epochs * (len(entries) - held) / BATCH)
-    print(f"{len(entries):,} positions, {held:,} held out; {steps:,} steps")
-    order, at = torch.randperm(len(entries) - held, generator=lots) + held, 0
-    for step in range(steps):
-        rate = STEP * min(1, (step + 1) / 200) * (0.03 + 0.97 * 0.5 * (1 + np.cos(np.pi * step / steps)))
-        optimizer.param_groups[0]["lr"], optimizer.param_groups[1]["lr"] = rate, rate / 2
+    arrays, held = read(directories, games_held)
+    rng = np.random.default_rng(SEED)
+    places = np.concatenate([np.argsort(IMAGE, axis=1), np.full((8, 1), 9)], axis=1)
+    loss = partial(divergence, jax, jax.numpy.asarray(places), jax.numpy.asarray(IMAGE), jax.numpy.asarray(images()))
+
+    def step(weights: Weights, first: Weights, second: Weights, count: Any, rate: Any, batch: Any, turn: Any) -> Any:
+        value, gradient = jax.value_and_grad(loss)(weights, batch, turn)
+        for name, part in gradient.items():
+            first[name] = 0.9 * first[name] + 0.1 * part
+            second[name] = 0.999 * second[name] + 0.001 * part**2
+            move = first[name] / (1 - 0.9**count) / (jax.numpy.sqrt(second[name] / (1 - 0.999**count)) + 1e-8)
+            weights[name] -= (0.5 * rate if name == "sums" else rate) * move
+        return weights, first, second, value
+
+    stepped, measured = jax.jit(step, donate_argnums=(0, 1, 2)), jax.jit(loss)
+
+    def held_out(weights: Weights) -> float:
+        batches = [tuple(array[at : at + BATCH] for array in arrays) for at in range(0, held - BATCH + 1, BATCH)]
+        return float(np.mean([measured(weights, batch, 0) for batch in batches]))
+
+    weights = {name: jax.numpy.asarray(part) for name, part in first_weights(rng).items()}
+    first, second = ({name: jax.numpy.zeros_like(part) for name, part in weights.items()} for _ in range(2))
+    number, order, at = len(arrays[0]) - held, np.zeros(0, np.int64), 0
+    steps = int(epochs * number / BATCH)
+    print(f"{number + held:,} positions, {held:,} held out; {steps:,} steps", flush=True)
+    for done in range(steps):
+        rate = STEP * min(1, (done + 1) / 200) * (0.03 + 0.97 * 0.5 * (1 + np.cos(np.pi * done / steps)))
         if at + BATCH > len(order):
-            order, at = torch.randperm(len(entries) - held, generator=lots) + held, 0
-        found_loss = loss(order[at : at + BATCH], int(torch.randint(8, (1,), generator=lots)))
+            order, at = rng.permutation(number) + held, 0
+        batch, turn = tuple(array[order[at : at + BATCH]] for array in arrays), int(rng.integers(8))
         at += BATCH
-        optimizer.zero_grad()
-        found_loss.backward()
-        optimizer.step()
-        if step % max(1, steps // 10) == 0 or step == steps - 1:
-            print(f"{step}: loss {float(found_loss.detach()):.5f}, held out {held_out():.5f}", flush=True)
-    ultimate_network.save(output, GAME, network_of(net), ultimate.DRAW)
-    print(f"{output}: {process_time():.0f} s of the processor")
-
-
-def network_of(net: Any) -> kernels.Network:
-    """The network for the package: the constants become part of the weights of the small board that is sent to."""
-    parts = {name: parameter.detach().numpy().astype(np.float64) for name, parameter in net.named_parameters()}
-    sums = parts.pop("sums").T[::-1].copy()
-    sums[:, FIRST_TARGET:] += parts.pop("constant")[::-1, None]  # each position has one of these weights
+        weights, first, second, value = stepped(weights, first, second, done + 1.0, rate, batch, turn)
+        if done % max(1, steps // 8) == 0 or done == steps - 1:
+            print(f"{done}: loss {float(value):.5f}, held out {held_out(weights):.5f}", flush=True)
+    trained = {name: np.asarray(part, dtype=np.float64) for name, part in weights.items()}
     used = np.zeros((ENTRIES, 1), np.bool_)
-    used[ENTRY_OF_MARKS] = True
-    parts["embedding"] = np.where(used, parts["embedding"], 0.0)  # the others are of small boards that are closed
-    return kernels.Network(sums=sums, **parts)
+    used[ENTRY_OF_MARKS] = True  # the others are of small boards that are closed
+    trained["embedding"] = np.where(used, trained["embedding"], 0.0)
+    ultimate_network.save(output, GAME, kernels.Network(**trained), ultimate.DRAW)
+    digest = hashlib.blake2b(output.read_bytes(), digest_size=8).hexdigest()
+    print(f"{output}: digest {digest}, {process_time():.0f} s of the processor")
 
 
 def main() -> None:
@@ -219,16 +233,20 @@ def main() -> None:
     games.add_argument("--nodes", type=int, default=300, help="For a move.")
     games.add_argument("--parts", type=int, default=40, help="Files.")
     games.add_argument("--size", type=int, default=4000, help="Games in a file.")
+    games.add_argument("--lot", type=float, default=0.04, help="The chance of a random move after the opening.")
+    games.add_argument("--seed", type=int, default=9, help="Of the lots.")
     games.add_argument("-o", "--output", type=Path, required=True, help="Their directory.")
     training = commands.add_parser("train", help="Train a network by games.")
     training.add_argument("directories", type=Path, nargs="+", help="Of the games.")
-    training.add_argument("--epochs", type=float, default=4, help="How often each position is seen.")
+    training.add_argument("--epochs", type=float, default=2, help="How often each position is seen.")
+    held = "The first games of each directory that are not learnt from: the divergence is measured in them."
+    training.add_argument("--held", type=int, default=500, help=held)
     training.add_argument("-o", "--output", type=Path, required=True, help="The file of the network.")
     chosen = parser.parse_args()
     if chosen.command == "games":
-        play(chosen.output, chosen.agent, chosen.nodes, chosen.parts, chosen.size)
+        play(chosen.output, chosen.agent, chosen.nodes, chosen.parts, chosen.size, chosen.lot, chosen.seed)
     else:
-        train(chosen.directories, chosen.output, chosen.epochs)
+        train(chosen.directories, chosen.output, chosen.epochs, chosen.held)
 
 
 if __name__ == "__main__":

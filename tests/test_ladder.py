@@ -1,6 +1,7 @@
 """The ladder: the page is what its records say, and rows can be made again."""
 
 import json
+import shlex
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_row_can_be_made_again(tmp_path, agent, capsys):
     [row] = ladder.read(tmp_path / "rows.jsonl")
     assert row["exploitability"] < 0.34
     assert ladder.again(row, tmp_path / "data") == []
-    assert list((tmp_path / "data").glob("*/*/learners/*")) == [], "what was learnt is not kept"
+    assert list((tmp_path / "data").glob("*/*/learners")) == [], "what was learnt is not kept"
     with pytest.raises(SystemExit) as end:
         run(tmp_path, "check")
     assert end.value.code == 0 and "1 rows are as recorded" in capsys.readouterr().out
@@ -69,8 +70,19 @@ def test_rows_of_functions_and_settings(tmp_path, capsys):
     function, learner = ladder.read(tmp_path / "rows.jsonl")
     assert function["exploitability"] == pytest.approx(1 / 3) and learner["settings"] == {"alpha": 0.2}
     assert ladder.command(learner).endswith("run mini-2x3k2-abrupt mmd-magnet --seconds 0.01 --set alpha=0.2")
-    with pytest.raises(SystemExit, match="There is no agent nobody"):
-        run(tmp_path, "run", GAME, "nobody")
+    sized = ladder.command(row_of("ppo", 0.5) | {"settings": {"hidden": [64, 64]}})
+    assert shlex.split(sized)[-1] == "hidden=[64,64]"
+    for words, text in (
+        (("run", GAME, "nobody"), "There is no agent nobody"),
+        (("run", "nogame", "uniform"), "There is no game called 'nogame'"),
+        (("run", GAME, "xfp", "--set", "power=x"), "--set is 'power=x', but must be KEY=VALUE with a value in JSON"),
+        (("check", "--agent", "cfr"), "No such row is recorded"),
+    ):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            run(tmp_path, *words)
+        assert end.value.code == 1 and text in capsys.readouterr().err
+    assert len(ladder.read(tmp_path / "rows.jsonl")) == 2
 
 
 def test_rows_are_drawn_by_lot(tmp_path, capsys):

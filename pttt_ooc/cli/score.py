@@ -123,6 +123,7 @@ def _games_text(found: GamesScore, name: str) -> str:
 
 def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, Any]]:
     """The game, and each player's agent."""
+    from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.strategy_names import DEFAULT_GAME, further_of, named_strategy
     from pttt_ooc.scoring.agents import find_agent
@@ -136,7 +137,9 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
         if player in named:
             found = Strategy.of_named(named[player], rules)
         elif isinstance(found, dict):
-            found = found.get(player)
+            if player not in found:
+                raise ConfigError(f"{name} has nothing for player {player}; name another agent for that player, too.")
+            found = found[player]
         agents[player] = found
     return rules, agents
 

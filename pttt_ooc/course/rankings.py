@@ -18,16 +18,16 @@ from pttt_ooc.course.handlers import UNCHANGED
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term.assignments import veil
-from pttt_ooc.web.ranking import Column, Ranking, shade
+from pttt_ooc.web.ranking import TURNED, Column, Ranking, clicked, ranking, shade, sorted_by
 from pttt_ooc.web.rendering import render_part
 
 Shown = dict[str, Any]
 _RECENT = 12
 _COLUMNS: dict[str, Column[standings.Standing]] = {
-    "sum": Column("Sum", lambda row: row.total),
+    "sum": Column("Sum", lambda row: row.rank("sum")),
     "team": Column("Team", lambda row: row.team.key, text=True),
-    "0": Column("Player 0", lambda row: row.figure("0")),
-    "1": Column("Player 1", lambda row: row.figure("1")),
+    "0": Column("Player 0", lambda row: row.rank("0")),
+    "1": Column("Player 1", lambda row: row.rank("1")),
 }
 
 
@@ -66,8 +66,7 @@ class RenderedPart:
 
 def leaderboard_ranking(board: RankedGame, sort: str, find: str, **fields: Any) -> Ranking[standings.Standing]:
     """The leaderboard without its rows, for its heads and its search; `fields`: what else the address says."""
-    sort = sort if sort in _COLUMNS else "sum"
-    return Ranking(_COLUMNS, [], sort, find.strip(), board.base or "/", fields)
+    return Ranking(_COLUMNS, [], sorted_by(_COLUMNS, sort), find.strip(), board.base or "/", fields)
 
 
 async def leaderboard(
@@ -78,7 +77,7 @@ async def leaderboard(
     key = (asked.sort, *sorted(fields.items()))
 
     def make() -> Shown:
-        return {**_standings(board, asked.sort), "ranking": replace(asked, find=""), "base": board.base}
+        return {**_standings(board, asked), "ranking": replace(asked, find=""), "base": board.base}
 
     def found() -> RenderedPart:
         known = board.grader.cache.get((_LEADERBOARD, board.key, *key), lambda: _live_revision(board), make)
@@ -146,15 +145,16 @@ def _live_revision(board: RankedGame) -> str:
         return trends.stamp(standings.revision(session), trends.in_judgement(session, until)) + _frozen(until)
 
 
-def _standings(board: RankedGame, sort: str) -> Shown:
+def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
     with board.grader.database.reading() as session:
         until = board.until(session)
         judged = trends.in_judgement(session, until)
         revision = trends.stamp(standings.revision(session), judged) + _frozen(until)
-        rows = standings.leaderboard(session, sort, until)
+        usual = standings.leaderboard(session, asked.column, until)
+        rows = ranking(usual, _COLUMNS, lambda row: row.team.name, asked.path, asked.sort).rows
         latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
         recent = [s for s in latest[: _RECENT + 2] if s.team.of_students]
-        changes = trends.changes(session, rows, sort, until)
+        changes = trends.changes(session, rows, asked.column, until)
     value, texts = board.grader.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
@@ -166,7 +166,10 @@ def _standings(board: RankedGame, sort: str) -> Shown:
 
 
 def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
-    """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side."""
+    """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side.
+
+    With :data:`TURNED` before a number, the order is turned round.
+    """
     with board.grader.database.reading() as session:
         until = board.until(session)
         revision = standings.revision(session) + _frozen(until)
@@ -184,6 +187,8 @@ def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
         "by_columns": by_columns,
         "shades": {pair: shade(v, middle, extent) for pair, v in found.values.items()},
         "middle": middle if known else None,
+        "clicked": clicked,
+        "TURNED": TURNED,
         "revision": revision,
         "until": until,
     }
@@ -200,8 +205,9 @@ def _sorted(m: standings.Matrix, mine: Any, others: Any, by: str) -> list[Submis
         return sorted(mine, key=lambda s: last_if_none(m.mean(s), sign))
     if by == "exploitability":
         return sorted(mine, key=lambda s: last_if_none(s.exploitability, 1))
+    sign = -sign if by.startswith(TURNED) else sign
     for other in others:
-        if by == str(other.team_id):
+        if by.removeprefix(TURNED) == str(other.team_id):
             return sorted(
                 mine, key=lambda s: last_if_none(m.value(s, other) if s.player == 0 else m.value(other, s), sign)
             )

@@ -18,7 +18,6 @@ from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
-from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.stages.compilation import ensure_compiled
@@ -87,8 +86,8 @@ class PairAnswers(AnswersByKind):
         player = question["player"]
         key = json.dumps(question["pair"], sort_keys=True), player
         if key not in self._flows:
-            root = pair.numbers(player, first_infoset(self.game, player)).joint_reach
-            levels = flow_of(self.game, player, partial(pair.row, player), partial(pair.following, player), root)
+            following = partial(pair.next_infosets, player)
+            levels = flow_of(self.game, player, partial(pair.row, player), following, pair.decides(player))
             self._flows[key] = [[plain(vars(one)) for one in level] for level in levels]
             while len(self._flows) > _FLOWS:
                 del self._flows[next(iter(self._flows))]

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.explore.address import MAP, Address
 from pttt_ooc.explore.boards import PROBABILITY
 from pttt_ooc.explore.explorer import AskedPage, UsedExplorer, chosen_pair, records
+from pttt_ooc.explore.flow import MOST
 from pttt_ooc.service.wire import RefusedError
 from pttt_ooc.show.numbers import probability
 from pttt_ooc.web.accounts import Signed
@@ -66,8 +67,8 @@ async def flow_map(request: Request, explorer: UsedExplorer, account: Signed, as
     return await run_in_threadpool(render, request, template, account, **context)
 
 
-def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address) -> dict[str, list[Piece]]:
-    """The pieces of a map: each column is one attempt later."""
+def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address) -> dict[str, Any]:
+    """The pieces of a map: each column is one attempt later; ``cut`` says after how many infosets it ends early."""
     found: list[Piece] = []
     tops = [0.0]  # where the next follower of each piece of the column before begins
     for column, level in enumerate(levels):
@@ -80,12 +81,13 @@ def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address) -> d
         before = levels[column - 1] if column else ()
         found += [_rare(column, y, one) for y, one in zip(tops, before, strict=False) if one["rest"] > 0]
         tops = begun
-    return {"pieces": found}
+    return {"pieces": found, "cut": MOST if any(one["cut"] for level in levels for one in level) else None}
 
 
 def _piece(column: int, y: float, one: Mapping[str, Any], address: Address) -> Piece:
     infoset, p = one["infoset"], round(one["probability"], 12)  # sums of many: 1 is 1
     words = f"{infoset}: {probability(p)}" + (f", {one['images']} mirror images" if one["images"] > 1 else "")
+    words += ", not followed" if one["cut"] else ""
     name = f"{infoset[-2:] if column else 'start'} {probability(p)}"
     return _placed(column, y, p, name, words, infoset, address.place(infoset), PROBABILITY.opacity(p))
 

@@ -20,6 +20,7 @@ from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import MergedInfoset, merged
 from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
+from pttt_ooc.rules.play import first_infoset
 
 if TYPE_CHECKING:
     from pttt_ooc.questions.plan_pair import PlanPair
@@ -67,6 +68,16 @@ class ListedPair:
     def following(self, player: int, infoset: str, square: int | None = None) -> Sequence[Outcome]:
         """See :func:`pttt_ooc.questions.continuations.following`."""
         return following(self.profile, player, infoset, square)
+
+    def decides(self, player: int) -> float:
+        """The probability that a player decides at all."""
+        return numbers(self.profile, player, first_infoset(self.game, player)).joint_reach
+
+    def next_infosets(self, player: int, infoset: str, square: int) -> dict[str, float]:
+        """See :meth:`~pttt_ooc.questions.plan_pair.PlanPair.next_infosets`."""
+        outcomes = following(self.profile, player, infoset, square)
+        likely = {one.infoset: one.probability * one.returns for one in outcomes if one.decides and one.probability > 0}
+        return {after: probability for after, probability in likely.items() if probability > 0}
 
     def merged(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
         """See :func:`pttt_ooc.questions.mirror_merge.merged`; a square that cannot be attempted is none."""

@@ -91,7 +91,7 @@ class Loop:
         """
         saved = time.monotonic()
         for due in self._looks():
-            stopped_by = self._learn(due)
+            stopped_by = self.advance(due)
             if not self.rows or self.rows[-1]["iteration"] != self.iteration:
                 self._evaluate()
                 if self.ends.target_nashconv and self.rows[-1]["nashconv"] <= self.ends.target_nashconv:
@@ -109,8 +109,8 @@ class Loop:
             if due > self.iteration or due >= self.ends.max_iterations:
                 yield due
 
-    def _learn(self, due: int) -> str:
-        """Step up to an iteration; return the name of an end that is reached by then, or an empty text."""
+    def advance(self, due: int) -> str:
+        """Step up to an iteration, without evaluations; return the name of an end that is reached by then, or ""."""
         size, saved = 1, time.monotonic()
         while True:
             if self.iteration >= self.ends.max_iterations:

@@ -116,6 +116,16 @@ class GameStore(Generic[Row]):
             session.add(row)
         return row
 
+    def begin_only(self, owner: str, id: str, most: int, **values: Any) -> None:
+        """Store a game in the place of all games of its owner, and delete all but the latest `most` of all people."""
+        rows, now = self._rows, time.time()
+        latest = select(rows.id).order_by(rows.started_at.desc(), rows.id).limit(most)
+        with self.database.writing() as session:
+            session.execute(delete(rows).where(rows.owner == owner))
+            session.add(rows(id=id, owner=owner, started_at=now, changed_at=now, **values))
+            session.flush()
+            session.execute(delete(rows).where(rows.id.not_in(latest)))
+
     def row(self, owner: str, id: str) -> Row:
         """A person's game; a PlayError if there is none."""
         with self.database.reading() as session:

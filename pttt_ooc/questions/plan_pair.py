@@ -30,6 +30,7 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text
 
 _BOUNDS_MB = 48
+_REACHED = 4096  # infosets that are known to be ones
 
 
 class PlanPair:
@@ -48,6 +49,7 @@ class PlanPair:
         self._rules: RuleTables = rule_tables(game)
         self._strategies = tuple(CompleteStrategy(self._rules, player, plan) for player, plan in enumerate(plans))
         self._values: dict[int, InfosetValues] = {}
+        self._reached: dict[tuple[int, str], Attempts] = {}  # infosets to which games come: they need no check
 
     def with_reply(self, *players: int) -> PlanPair:
         """The pair with the best responses of `players` instead of their plans.
@@ -180,20 +182,42 @@ class PlanPair:
         square, placed = after[-1]
         reached = float(found.reach.sum())
         happens = float(found.reach @ ((found.marks >> square & 1) != placed))
-        decides = leads_somewhere(self.game, player, after)
+        then = self._of(player).fitting(after)
+        returned = float(then.reach.sum())
+        decides = returned > 0 or leads_somewhere(self.game, player, after)
         if not decides and not happens and not leads_somewhere(self.game, player, after, decides=False):
             return None
-        then = self._of(player).fitting(after)
         mine = self.game.setup_mask(player) | sum(1 << s for s, was_placed in after if was_placed)
         if not happens:
             shares = (np.nan,) * 4
         elif placed and self.game.wins(player, mine):
             shares = (0.0, 1.0, 0.0, 0.0)
         else:
-            returns, loses = float(then.reach.sum()) / happens, max(0.0, -then.payoff) / happens
+            returns, loses = returned / happens, max(0.0, -then.payoff) / happens
             shares = (returns, 0.0, max(1 - returns - loses, 0.0), loses)
         probability = happens / reached if reached else float("nan")
         return Outcome(square, placed, probability, self._text(player, after), decides, *shares)
+
+    def decides(self, player: int) -> float:
+        """The probability that a player decides at all."""
+        return float(self._of(player).fitting(()).reach.sum())
+
+    def next_infosets(self, player: int, infoset: str, square: int) -> dict[str, float]:
+        """The infosets at which the player may decide next after an attempt, with their probabilities.
+
+        They are given that a game comes to `infoset`; errors as :meth:`row`.
+        """
+        attempts = self._attempts(player, infoset)
+        found, before = {}, float(self._of(player).fitting(attempts).reach.sum())
+        for placed in (False, True):
+            after = (*attempts, (square, placed))
+            reached = float(self._of(player).fitting(after).reach.sum())
+            if reached > 0:
+                found[text := self._text(player, after)] = reached / before
+                if len(self._reached) >= _REACHED:
+                    self._reached.clear()
+                self._reached[player, text] = after
+        return found
 
     @cached_property
     def value(self) -> float:
@@ -233,6 +257,8 @@ class PlanPair:
         return self._values[player]
 
     def _attempts(self, player: int, infoset: str) -> Attempts:
+        if (player, infoset) in self._reached:
+            return self._reached[player, infoset]
         return tuple(attempts_of(checked(self.game, player, infoset)))[len(self.game.setup[player]) :]
 
     def _text(self, player: int, attempts: Attempts) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Mapping
+import sysconfig
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import ConfigError, StrategyError
+from pttt_ooc.errors import ConfigError, PtttError, StrategyError
 from pttt_ooc.extras import imports
 from pttt_ooc.scoring.checkpoints import (
     Answers,
@@ -26,6 +29,7 @@ from pttt_ooc.scoring.checkpoints import (
 )
 
 _NASHBENCH = ("observation", "legal_action_mask")  # the parameters of its policies
+_OTHERS = (str(Path(__file__).parent.parent), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen")
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,14 @@ def find_agent(name: str) -> Any:
     Raises
     ------
     ConfigError
-        If there is no such file, module or object.
+        If there is no such file, module or object, or if the file or module itself fails.
     MissingExtraError
         If the library that reads the file is not installed.
     """
     if name.endswith((".onnx", ".cleanrl_model", ".zip")):
         return read_checkpoint(Path(name))
+    if name.endswith(".py"):
+        raise ConfigError(f"{name} is a Python file; say which of its objects is the agent: {name}:NAME.")
     place, colon, attribute = name.rpartition(":")
     if not colon or not attribute.isidentifier():
         return None
@@ -77,19 +83,44 @@ def _module_of_file(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))  # as for a program: it may import its neighbours
     try:
-        spec.loader.exec_module(module)
+        with errors_of(f"{path} cannot be loaded", ConfigError):
+            spec.loader.exec_module(module)
     finally:
         sys.path.pop(0)
     return module
 
 
 def _module(name: str) -> Any:
+    with errors_of(f"The module {name} cannot be loaded", ConfigError):
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name and f"{name}.".startswith(f"{error.name}."):
+                raise ConfigError(f"There is no module {name}.") from error
+            raise
+
+
+@contextmanager
+def errors_of(what: str, kind: type[PtttError] = StrategyError) -> Iterator[None]:
+    """Around code that somebody else wrote: its errors as a sentence that ends with their place in that code.
+
+    Parameters
+    ----------
+    what
+        The beginning of the sentence.
+    kind
+        What is raised.  Errors of this package are passed on as they are.
+    """
     try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and name.startswith(error.name):
-            raise ConfigError(f"There is no module {name}.") from error
+        yield
+    except (PtttError, MemoryError):
         raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith(_OTHERS)]
+        place = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+        said = str(error).strip().partition("\n")[0].rstrip(" .")  # libraries write whole pages
+        raise kind(f"{what}: {type(error).__name__}{said and ': '}{said}{place}.") from error
 
 
 def members_of(agent: Any, player: int) -> list[Member]:
@@ -108,7 +139,7 @@ def members_of(agent: Any, player: int) -> list[Member]:
     """
     if isinstance(agent, Mapping):
         if player not in agent:
-            raise ConfigError(f"The agent has nothing for player {player}; give both players', or say --player.")
+            raise ConfigError(f"The agent has nothing for player {player}; give both players'.")
         agent = agent[player]
     if not isinstance(agent, list):
         return [Member(agent)]
@@ -127,13 +158,15 @@ def observer(agent: Any) -> Observe:
     Raises
     ------
     ConfigError
-        If the agent cannot be called.
+        If the agent cannot be called, or takes other arguments.
     """
     torch = sys.modules.get("torch")  # a module of torch cannot exist without it
     if torch is not None and isinstance(agent, torch.nn.Module):
         return _of_torch(agent, torch)
     if not callable(agent):
-        raise ConfigError(f"An agent is a function of infostates and legal squares, not a {type(agent).__name__}.")
+        raise ConfigError(
+            f"An agent is a function of infostates and legal squares, but this is of the type {type(agent).__name__}."
+        )
     if isinstance(agent, Checkpoint):
         return agent
     takes = parameters_of(agent)
@@ -141,6 +174,7 @@ def observer(agent: Any) -> Observe:
         return _of_nashbench(agent)
     if "observations" in takes:
         return _of_observations(agent, wants_player(agent))
+    _check_parameters(agent, takes)
     if wants_player(agent):
         return cast(Observe, agent)
     return lambda infostates, legal, player: agent(infostates, legal)
@@ -159,6 +193,20 @@ def parameters_of(agent: Any) -> tuple[str, ...]:
     except ValueError as error:  # of a builtin
         raise ConfigError(f"The parameters of {agent!r} cannot be read; wrap it in a function.") from error
     return tuple(one.name for one in found if one.default is one.empty)
+
+
+def _check_parameters(agent: Any, takes: tuple[str, ...]) -> None:
+    if inspect.isclass(agent):
+        raise ConfigError(f"{agent.__name__} is a class; the agent must be an object of it.")
+    if takes == ("observation",) or "infoset" in takes:
+        raise ConfigError(f"The agent is a function of ({', '.join(takes)}): it can only be played, with --games.")
+    try:
+        inspect.signature(agent).bind(*range(3 if wants_player(agent) else 2))
+    except TypeError as error:
+        raise ConfigError(
+            f"The agent is a function of ({', '.join(takes)}), but must be one of (infostates, legal) or of "
+            "(infostates, legal, player)."
+        ) from error
 
 
 def wants_player(agent: Any) -> bool:
@@ -202,7 +250,7 @@ def _of_torch(network: Any, torch: Any) -> Observe:
 
 
 def checked_answers(answers: Any, shape: tuple[int, int]) -> Answers:
-    """An agent's answers: floats of this shape, all of them numbers.
+    """An agent's answers: floats of this shape, which may be NaN.
 
     Raises
     ------
@@ -212,9 +260,7 @@ def checked_answers(answers: Any, shape: tuple[int, int]) -> Answers:
     array = np.asarray(answers)
     if array.shape != shape or array.dtype.kind not in "fiub":
         raise StrategyError(
-            f"The agent answered with shape {array.shape} of {array.dtype}, not with floats of {shape}."
+            f"The agent answered with shape {array.shape} of {array.dtype}, not with floats of {shape}: a row for each "
+            "infoset, a number for each square."
         )
-    array = array.astype(np.float64, copy=False)
-    if np.isnan(array).any():
-        raise StrategyError("The agent answered with NaN.")
-    return array
+    return array.astype(np.float64, copy=False)

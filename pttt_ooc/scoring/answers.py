@@ -13,7 +13,7 @@ from pttt_ooc.eas.infostates import Infostates
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.products.infosets import BLOCK_ROWS, infoset_tables, infoset_text
 from pttt_ooc.products.tensors import tensor_rows
-from pttt_ooc.scoring.agents import checked_answers
+from pttt_ooc.scoring.agents import checked_answers, errors_of
 from pttt_ooc.scoring.checkpoints import Answers, Checkpoint, Observe, Outputs
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
@@ -78,7 +78,10 @@ class AgentTensor:
         infostates = self._infostates.of(nodes)
         tried = infostates[:, self._attempts].reshape(len(nodes), -1, self.shape[1])
         legal: NDArray[np.bool_] = np.logical_not(tried.any(axis=1))
-        answers = checked_answers(self._observe(infostates, legal, self._player), (len(nodes), self.shape[1]))
+        with errors_of(f"The agent failed at {len(nodes):,} infosets of player {self._player}"):
+            answers = self._observe(infostates, legal, self._player)
+        answers = checked_answers(answers, (len(nodes), self.shape[1]))
+        self._require(np.logical_not(np.isnan(answers).any(axis=1)), nodes, start, "has NaN")
         if self._manner.outputs == "logits":
             answers = np.where(legal, answers, -np.inf)
             highest = answers.max(axis=1, keepdims=True)
@@ -89,14 +92,16 @@ class AgentTensor:
             weights /= weights.sum(axis=1, keepdims=True)
             return weights
         sums = answers.sum(axis=1)
-        self._require(np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1", "; are they logits?")
+        self._require(
+            np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1; logits need --outputs logits"
+        )
         return greedy_choice(answers, legal) if self._manner.greedy else answers / sums[:, None]
 
-    def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str, hint: str = "") -> None:
+    def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str) -> None:
         if not good.all():
             bad = int(np.argmin(good))
             text = infoset_text(self._index, self._player, int(nodes[bad]))
-            raise StrategyError(f"The agent, row {start + bad} (counted from 0), infoset {text!r}: it {what}{hint}.")
+            raise StrategyError(f"The agent, row {start + bad} (counted from 0), infoset {text!r}: it {what}.")
 
 
 class StrategyTensor:

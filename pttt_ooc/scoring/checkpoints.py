@@ -144,15 +144,18 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _onnx(path: Path) -> Observe:
+    _check_file(path)
     with imports("An agent in an ONNX file"):
         import onnxruntime
-    _check_file(path)
     with _reading(path):
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     inputs = session.get_inputs()
     if len(inputs) != 1:
         raise ConfigError(f"{path}: The network has {len(inputs)} inputs, but must have one, the infostates.")
-    width = inputs[0].shape[-1] if inputs[0].shape else None
+    shape = inputs[0].shape
+    if shape and isinstance(shape[0], int):
+        raise ConfigError(f"{path}: The network takes batches of {shape[0]}; export it for batches of any size.")
+    width = shape[-1] if shape else None
     size = width if isinstance(width, int) else None
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
@@ -164,9 +167,9 @@ def _onnx(path: Path) -> Observe:
 
 def _cleanrl(path: Path) -> Observe:
     """The weights that CleanRL's `--save-model` writes; layers and activations are those of ppo.py and dqn.py."""
+    _check_file(path)
     with imports("A checkpoint of CleanRL"):
         import torch
-    _check_file(path)
     with _reading(path):
         weights = torch.load(path, map_location="cpu", weights_only=True)
     found = {name: value.numpy() for name, value in weights.items()}

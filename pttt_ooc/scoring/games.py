@@ -35,6 +35,7 @@ from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import choose
 from pttt_ooc.rules.play import History, start
+from pttt_ooc.scoring.agents import errors_of
 from pttt_ooc.scoring.answers import Manner
 from pttt_ooc.scoring.players import PlayedAgent, played_agent
 
@@ -205,7 +206,11 @@ def _play(seat: PlayedAgent, player: int, opponent: Strategy, rng: np.random.Gen
     history = start(opponent.game)
     seat.begin()
     while (mover := history.player) is not None:
-        square = seat.attempt(history) if mover == player else choose(opponent, history.infoset(mover), rng)
+        if mover == player:
+            with errors_of(f"The agent failed as player {player} at infoset {history.infoset(player)!r}"):
+                square = seat.attempt(history)
+        else:
+            square = choose(opponent, history.infoset(mover), rng)
         if square not in history.legal():
             raise StrategyError(
                 f"The agent, as player {player} at infoset {history.infoset(player)!r}, attempts {square!r}, but may "

@@ -16,6 +16,7 @@ from pttt_ooc.errors import ConfigError, StrategyError
 from pttt_ooc.products.infosets import infoset_texts
 from pttt_ooc.products.tensors import RowWriter
 from pttt_ooc.rules.infoset_text import DIGITS
+from pttt_ooc.scoring.agents import errors_of
 from pttt_ooc.scoring.answers import AgentTensor, Manner
 from pttt_ooc.scoring.checkpoints import Answers
 from pttt_ooc.structure.index import Index
@@ -59,7 +60,9 @@ def write_recurrent(index: Index, player: int, agent: Any, manner: Manner, rows:
             f"{index.game.name} begins with marks on the board; an agent with a memory has not seen them."
         )
     walk = _Walk(index, player, agent, manner, rows, into)
-    walk.visit(0, 0, walk.texts(0, 0, 1), agent.initial_state(1))
+    with errors_of("The agent has no initial state"):
+        state = agent.initial_state(1)
+    walk.visit(0, 0, walk.texts(0, 0, 1), state)
 
 
 class _Asker(AgentTensor):
@@ -125,7 +128,8 @@ class _Walk:
         return inputs, legal
 
     def _stepped(self, inputs: NDArray[np.bool_], state: Any, legal: NDArray[np.bool_]) -> tuple[Any, Any]:
-        answer = self._agent.step(inputs, state, legal, self._player)
+        with errors_of(f"The agent failed at {len(legal):,} infosets of player {self._player}"):
+            answer = self._agent.step(inputs, state, legal, self._player)
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise StrategyError("The agent's step must return a pair, numbers and the next state.")
         return answer

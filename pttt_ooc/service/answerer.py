@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from pttt_ooc.disk.stop_signals import handle_signals, interrupt_on_signals, watch_parent
@@ -18,7 +19,25 @@ from pttt_ooc.service.wire import Message, packed, received
 log = logging.getLogger("pttt.answerer")
 _STOP_CHECK_SECONDS = 0.2  # seconds between two checks whether to stop
 _QUESTION_SECONDS = 2.0  # seconds for a question to arrive: the others wait meanwhile
+_WAITING = threading.BoundedSemaphore(64)  # threads that wait for results
 _BROKEN = "Something went wrong in the answerer; tell those who run it what you did."
+
+
+@dataclass(frozen=True)
+class Later:
+    """A result that is worth a short wait: a thread waits for it, and other questions are answered meanwhile.
+
+    Attributes
+    ----------
+    wait
+        Returns when the result is there, or after a bounded time.
+    result
+        Returns the result as it is then.  Where too many threads wait already, it is called at once.
+        Both are called in a thread of their own.
+    """
+
+    wait: Callable[[], object]
+    result: Callable[[], Any]
 
 
 class Answers(Protocol):
@@ -52,7 +71,10 @@ class AnswersByKind:
 
 
 def methods(*given: Callable[..., Any]) -> dict[str, Callable[[Message], Message]]:
-    """Kinds of questions: each is a method's name, and :class:`~pttt_ooc.service.stand_in.StandIn` asks it."""
+    """Kinds of questions: each is a method's name, and :class:`~pttt_ooc.service.stand_in.StandIn` asks it.
+
+    A method may return a :class:`Later`.
+    """
 
     def answered(method: Callable[..., Any]) -> Callable[[Message], Message]:
         return lambda question: {"result": method(*question["arguments"], **question["named"])}
@@ -103,22 +125,55 @@ def answer_all(listening: socket.socket, answering: Answers, stopping: threading
     while not stopping.is_set():
         with suppress(TimeoutError):
             connection, _ = listening.accept()
-            with connection:
-                connection.settimeout(_QUESTION_SECONDS)
-                _answer(connection, answering)
+            connection.settimeout(_QUESTION_SECONDS)
+            _answer(connection, answering)
 
 
 def _answer(connection: socket.socket, answering: Answers) -> None:
-    try:
-        question = received(connection)
-        connection.sendall(packed(_answered(question, answering)))
-    except (OSError, ValueError) as error:  # the client is gone, or the question cannot be read
-        log.warning("not answered", extra={"reason": str(error)})
+    """Answer the question of a connection, which is closed then."""
+    with ExitStack() as stack:
+        stack.enter_context(connection)
+        try:
+            question = received(connection)
+        except (OSError, ValueError) as error:  # the client is gone, or the question cannot be read
+            _warn(error)
+            return
+        message = _answered(lambda: answering.answer(question))
+        later = message.get("result")
+        if not isinstance(later, Later):
+            _send(connection, message)
+        elif _WAITING.acquire(blocking=False):
+            threading.Thread(target=_answer_later, args=(stack.pop_all(), connection, later), daemon=True).start()
+        else:
+            _send(connection, _answered(lambda: {"result": later.result()}))
 
 
-def _answered(question: Message, answering: Answers) -> Message:
+def _answer_later(stack: ExitStack, connection: socket.socket, later: Later) -> None:
+    def result() -> Message:
+        later.wait()
+        return {"result": later.result()}
+
+    with stack:
+        try:
+            _send(connection, _answered(result))
+        finally:
+            _WAITING.release()
+
+
+def _send(connection: socket.socket, message: Message) -> None:
     try:
-        return answering.answer(question)
+        connection.sendall(packed(message))
+    except (OSError, ValueError) as error:
+        _warn(error)
+
+
+def _warn(error: Exception) -> None:
+    log.warning("not answered", extra={"reason": str(error)})
+
+
+def _answered(answer: Callable[[], Message]) -> Message:
+    try:
+        return answer()
     except PtttError as error:
         return {"refused": str(error), "details": dict(error.details)}
     except Exception:  # the next question may well have an answer

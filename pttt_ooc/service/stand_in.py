@@ -23,6 +23,13 @@ class StandIn:
     def __init__(self, client: Client, refused: type[PtttError]) -> None:
         self._client, self._refused = client, refused
 
+    async def awaited(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """What a method returns, asked by a coroutine: a :class:`~pttt_ooc.service.answerer.Later` holds no thread."""
+        try:
+            return (await self._client.ask(name, arguments=arguments, named=named))["result"]
+        except RefusedError as error:
+            raise self._refused(str(error)) from error
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def asked(*arguments: Any, **named: Any) -> Any:
             try:

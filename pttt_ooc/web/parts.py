@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.routing import APIRoute
 from prometheus_client.registry import Collector
 
 ORDER = ("Play", "Explore", "Watch", "Ranking")
@@ -93,6 +94,34 @@ def state_of(name: str) -> Any:
     return Depends(state)
 
 
+def below(prefix: str, *routers: APIRouter, dependencies: tuple[Any, ...] = ()) -> APIRouter:
+    """The addresses of routers below a prefix; the same ones can be below several.  It analyses each handler again.
+
+    Parameters
+    ----------
+    prefix
+        A path such as ``/extreme``; what the routers have below ``/api`` gets ``/api/extreme``.
+    dependencies
+        Called before each handler.
+    """
+    made = APIRouter(dependencies=dependencies)
+    for route in (route for one in routers for route in one.routes):
+        assert isinstance(route, APIRoute)
+        api = "/api" if route.path.startswith("/api/") else ""
+        made.add_api_route(
+            f"{api}{prefix}{route.path.removeprefix(api)}",
+            route.endpoint,
+            methods=sorted(route.methods or ()),
+            response_model=route.response_model,
+            response_class=route.response_class,
+            status_code=route.status_code,
+            summary=route.summary,
+            include_in_schema=route.include_in_schema,
+            openapi_extra=route.openapi_extra,
+        )
+    return made
+
+
 def _nothing(error: Exception) -> None:
     return None
 
@@ -122,8 +151,6 @@ class Part:
         Its metrics for Prometheus.
     largest_body
         Bytes of the largest request that it reads.
-    templates
-        Folders of further templates, by the first part of their names.
     """
 
     name: str
@@ -137,4 +164,3 @@ class Part:
     explain: Callable[[Exception], Refusal | None] = _nothing
     collectors: Sequence[Collector] = ()
     largest_body: int = 0
-    templates: Mapping[str, Path] = field(default_factory=dict)

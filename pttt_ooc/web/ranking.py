@@ -15,6 +15,9 @@ from fastapi import Query
 STEPS = 5
 """Shades on either side of the middle of a heat map's scale."""
 
+TURNED = "-"
+"""Before the key of a column in an address: its order is turned round."""
+
 Row = TypeVar("Row")
 Key = TypeVar("Key")
 Order = Annotated[str, Query(max_length=20)]
@@ -32,7 +35,7 @@ class Column(Generic[Row]):
     key
         What it sorts by, the smallest first; rows whose key is None come last.
     falls
-        Whether a reader sees its values fall from row to row.
+        Whether a reader sees its values fall from row to row then.
     text
         Whether the head stands over text.
     """
@@ -54,7 +57,7 @@ class Ranking(Generic[Row]):
     rows
         The rows that are looked for, sorted.
     sort
-        The key of the column that sorts.
+        The key of the column that sorts; with :data:`TURNED` before it, its order is turned round.
     find
         The text that is looked for; empty: all.
     path, fields
@@ -67,6 +70,31 @@ class Ranking(Generic[Row]):
     find: str
     path: str
     fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def column(self) -> str:
+        """The key of the column that sorts."""
+        return self.sort.removeprefix(TURNED)
+
+    def click(self, key: str) -> str:
+        """How to sort after a click on the head of a column: by it, and the other way round if it sorts already."""
+        return clicked(self.sort, key)
+
+    def direction(self, key: str) -> str:
+        """How a column's values run from row to row: ``ascending`` or ``descending``; empty if it does not sort."""
+        if key != self.column:
+            return ""
+        return "descending" if self.columns[key].falls != (key != self.sort) else "ascending"
+
+
+def clicked(sort: str, key: str) -> str:
+    """How to sort after a click on the head of a column, if an address says `sort`."""
+    return TURNED + key if key == sort else key
+
+
+def sorted_by(columns: Mapping[str, Column[Any]], sort: str) -> str:
+    """What an address says of the order, if it is one of these columns, either way; else the first of them."""
+    return sort if sort.removeprefix(TURNED) in columns else next(iter(columns))
 
 
 def ranking(
@@ -86,13 +114,15 @@ def ranking(
         Those that tie by the column stay in this order.
     columns
         The first one sorts if `sort` is none of them.
+    sort
+        See :class:`Ranking`; rows that have no value come last either way.
     name
         In which the text `find` is looked for.
     """
-    sort, find = sort if sort in columns else next(iter(columns)), find.strip()
-    key, wanted = columns[sort].key, folded(find)
+    sort, find = sorted_by(columns, sort), find.strip()
+    key, wanted = columns[sort.removeprefix(TURNED)].key, folded(find)
     there = [row for row in rows if wanted in folded(name(row))]
-    known = sorted((row for row in there if key(row) is not None), key=key)
+    known = sorted((row for row in there if key(row) is not None), key=key, reverse=sort.startswith(TURNED))
     return Ranking(columns, known + [row for row in there if key(row) is None], sort, find, path, fields)
 
 

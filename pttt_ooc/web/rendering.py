@@ -81,7 +81,7 @@ def _static_addresses(directories: Mapping[str, Path]) -> Callable[[str], str]:
 
 
 def _of_part(part: Part) -> jinja2.Environment:
-    made = _environment({part.name: part.directory / "templates", **part.templates})
+    made = _environment({part.name: part.directory / "templates"})
     made.filters.update(part.filters)
     made.globals.update(part.names)
     return made
@@ -156,7 +156,7 @@ def render(request: Request, template: str, account: Account | None, **context: 
     head = {
         "title": shell.title,
         "subtitle": shell.subtitle,
-        "areas": shell.areas,
+        "areas": [*shell.areas, *getattr(request.state, "areas", ())],
         "home": shell.home,
         "account": account,
         "account_page": shell.accounts.page_of(account) if shell.accounts and account else None,

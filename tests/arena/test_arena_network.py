@@ -18,7 +18,7 @@ from tests.arena.arena_kit import ULTIMATE
 def network():
     """Weights by lot, of which about half of the hidden units are between 0 and 1."""
     rng = np.random.default_rng(4)
-    scales = kernels.Network(0.1, 0.5, 0.1, 0.1, 0.2, 0.3, 0.4)
+    scales = kernels.Network(0.1, 0.5, 0.1, 0.1, 0.2, 0.3, 0.4, 0.3)
     parts = (rng.normal(size=shape) * scale for shape, scale in zip(kernels.SHAPES, scales, strict=True))
     made = kernels.Network(*parts)
     return made._replace(bias=made.bias + 0.5)
@@ -76,7 +76,8 @@ def test_the_whole_numbers_are_the_network_up_to_rounding(network, weights):
 
 def test_the_other_player_has_the_other_weights(network):
     """Exchanging both players' weights is the same as exchanging who is eager."""
-    other = network._replace(sums=network.sums[::-1], bias=network.bias[::-1], output=network.output[::-1])
+    other = network._replace(sums=network.sums[::-1], bias=network.bias[::-1])
+    other = other._replace(output=network.output[:, ::-1], constant=network.constant[:, ::-1])
     first, second = kernels.whole(network), kernels.whole(other)
     values = []
     for position, _ in games(2, seed=3):
@@ -101,7 +102,7 @@ def test_a_file_is_read_as_it_was_written(network, tmp_path):
     [
         (lambda data: data[:-1], "not a whole file"),
         (lambda data: data[:60], "not a whole file"),
-        (lambda data: data.replace(b"network 1", b"network 2"), "not a file of such weights"),
+        (lambda data: data.replace(b"network 2", b"network 1"), "not a file of such weights"),
         (lambda data: data.replace(b'"ultimate"', b'"ultimat3"'), "is for ultimat3"),
         (lambda data: data.replace(b"0.2}", b"1.2}"), "what a draw is worth"),
         (lambda data: data.replace(b'{"game"', b'["game"'), "not a whole file"),
@@ -183,3 +184,51 @@ def sums_of(state):
     found = np.zeros(sums.ACTIVE, dtype=np.int64)
     sums.active(state, found)
     return found
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The training's module, for a few games."""
+    pytest.importorskip("jax", reason="JAX is not installed")
+    from benchmarks import ultimate_network as training
+
+    monkeypatch.setattr(training, "BATCH", 64)
+    return training
+
+
+@pytest.mark.long
+def test_two_trainings_make_the_same_file(small, tmp_path):
+    """Games and network; other lots make other games."""
+    made = []
+    for run, seed in (("one", 5), ("two", 5), ("other", 6)):
+        small.play(tmp_path / run, "tuned:path=shipped,slots=1024", nodes=30, parts=2, size=10, lot=0.1, seed=seed)
+        made.append((tmp_path / run / "0001.npz").read_bytes())
+    assert made[0] == made[1] != made[2]
+    for run in ("one", "two"):
+        small.train([tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4)
+    assert (tmp_path / "one.network").read_bytes() == (tmp_path / "two.network").read_bytes()
+    ultimate_network.load(tmp_path / "one.network", ULTIMATE)
+
+
+@pytest.mark.long
+def test_the_loss_is_that_of_the_network_in_the_search(small, network):
+    """By the plain evaluation of each position; an image of the board that is turned back is the board."""
+    import jax
+
+    positions = [position for position, _ in games(3, seed=7)]
+    entries, targets = np.zeros((len(positions), 9), np.int16), np.zeros(len(positions), np.int8)
+    found, wanted = np.zeros((len(positions), sums.ACTIVE), np.int32), np.full((len(positions), 2), np.nan, np.float32)
+    wanted[:, 1] = np.random.default_rng(8).random(len(positions))
+    for row, position in enumerate(positions):
+        entries[row] = [sums.entry_of(position, board, int(position[PLAYER])) for board in range(9)]
+        targets[row], found[row] = position[rules.TARGET], sums_of(position)
+    places = np.concatenate([np.argsort(rules.IMAGE, axis=1), np.full((8, 1), 9)], axis=1)
+    weights = {name: jax.numpy.asarray(part, np.float32) for name, part in network._asdict().items()}
+    tables = [jax.numpy.asarray(table) for table in (places, rules.IMAGE, small.images())]
+    batch = entries, targets, found, wanted
+    chance, want = 1 / (1 + np.exp(-np.array([kernels.evaluate(network, p) for p in positions]))), wanted[:, 1]
+    plain = np.mean(want * np.log(want / chance) + (1 - want) * np.log((1 - want) / (1 - chance)))
+    assert float(small.divergence(jax, *tables, weights, batch, 0)) == pytest.approx(plain, rel=1e-4)
+    turned = small.images()[3][entries[:, rules.IMAGE[3]]], places[3][targets], found, wanted
+    back = int(np.flatnonzero((np.argsort(rules.IMAGE[3]) == rules.IMAGE).all(1))[0])
+    assert float(small.divergence(jax, *tables, weights, turned, back)) == pytest.approx(plain, rel=1e-4)

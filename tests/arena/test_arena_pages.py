@@ -683,8 +683,10 @@ def test_standings_lead_to_the_matches(robin, pages):
     rows, order = robin["standings"], r'<bdi title="([^"]*)">[^<]*</bdi></th>'
     by_name = re.findall(order, pages.get("/arena/standings?sort=agent").text)
     assert by_name == sorted((row["agent"] for row in rows), key=lambda agent: agent_name(agent).casefold())
+    assert re.findall(order, pages.get("/arena/standings?sort=-agent").text) == by_name[::-1]
     found = pages.get("/arena/standings?sort=agent&find=CHANCE").text
     assert re.findall(order, found) == ["random"] and "/arena/standings?sort=score&amp;find=CHANCE" in found
+    assert "/arena/standings?sort=-agent&amp;find=CHANCE" in found
     scores = {one["agent"]: one["score"] for one in rows[-1]["against"]}
     shades = [round(10 * scores[row["agent"]] - 5) for row in rows[:-1]]
     assert [int(one) for one in re.findall(r'<td class="v(-?\d)">', found)] == shades  # one row of the heat map

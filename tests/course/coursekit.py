@@ -38,6 +38,25 @@ class Team7:
 """
 
 LEAGUE_PAGES = {
+    "/leagues/{league}": "everybody",
+    "/leagues/{league}/matches": "everybody",
+    "/leagues/{league}/matches/{name}": "begun",
+    "/leagues/{league}/matches/{name}/moves.csv": "begun",
+    "/leagues/{league}/matches.csv": "begun",
+    "/leagues/{league}/matches.zip": "begun",
+    "/leagues/{league}/teams/{key}": "begun",
+    "/leagues/{league}/teams/{key}/{table}.csv": "begun",
+    "/leagues/{league}/standings.csv": "begun",
+    "/leagues/{league}/marks.csv": "begun",
+    "/leagues/{league}/practice.csv": "begun",
+    "/leagues/{league}/practice/matches.csv": "begun",
+    "/leagues/{league}/extreme_kit.py": "everybody",
+    "/api/leagues/{league}/standings": "begun",
+    "/api/leagues/{league}/matches": "begun",
+    "/api/leagues/{league}/matches/{name}": "begun",
+    "/api/leagues/{league}/teams/{key}": "begun",
+    "/api/leagues/{league}/practice": "begun",
+    "/api/leagues/{league}/practice/matches": "begun",
     "/leagues/{league}/hand-in": "everybody",
     "/leagues/{league}/standings": "everybody",
     "/leagues/{league}/practice": "everybody",
@@ -51,7 +70,8 @@ LEAGUE_PAGES = {
     "/api/leagues/{league}/bots": "teams",
     "/api/leagues/{league}/bots/{number}": "own",
 }
-"""Who may use each address: everybody; teams; the bot's own team; for others it is as if there were no such bot."""
+"""Who may use each address: everybody, or nobody until matches have been played; teams; the bot's own team, while for
+others it is as if there were no such bot."""
 
 
 def walls():

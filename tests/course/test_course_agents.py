@@ -214,6 +214,8 @@ def test_the_standings_are_sorted_and_searched_and_tell_what_has_changed_in_a_da
     assert renewed.status_code == 200 and renewed.text.count("in the queue") == 1
     found = lab.client.get("/agents/rows?sort=league&find=b").text
     assert '<a href="/agents/rows?sort=score&amp;find=b">Score</a>' in found and 'aria-sort="descending"' in found
+    turned = lab.client.get("/agents/rows?sort=-score").text.partition("</table>")[0]
+    assert turned.index("<bdi>Team B") < turned.index("<bdi>Team A") and 'href="/agents/rows?sort=score"' in turned
     assert "<bdi>Team B" in found and "<bdi>Team A" not in found and "v-4" not in found
     change(lab, "rows", frozen_at=soon(-2 * HOUR), due_at=soon(HOUR))
     frozen = lab.client.get("/agents/rows").text

@@ -44,7 +44,7 @@ def test_the_processes_follow_the_assignments(lab, tmp_path, caplog):
         with lab.database.writing() as session:
             apply(session, read_course_file(tmp_path / "course.yaml"), lab.data, "Ada")
         second = processes.renewed()
-        added = {"agents", f"worker of {OTHER}", "league evening", "league", "analyst"}
+        added = {"agents", f"worker of {OTHER}", "league evening", "analyst evening", "league", "analyst"}
         assert added <= set(names(second)) - set(names(first))
         kept = [child for child in second if child in first]
         assert {"worker", "explore answerer"} <= set(names(kept)) and "web" not in names(kept)  # it has a league now

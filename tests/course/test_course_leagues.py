@@ -8,8 +8,7 @@ import yaml
 from fastapi.testclient import TestClient
 
 from pttt_ooc.course.app import create_app
-from pttt_ooc.course.kinds.bots import further_pages, processes
-from pttt_ooc.course.kinds.bots import submission_pages as bots
+from pttt_ooc.course.kinds.bots import processes
 from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, course_of, league_directory, open_league
 from pttt_ooc.course.kinds.bots.practice import PracticeWork
 from pttt_ooc.course.kinds.bots.submissions import Bots
@@ -92,7 +91,7 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
     assert told["status"] == "Accepted"
     assert cup.hand_in("Team B", GOOD.replace(b"[0]", b"[-1]"))["status"] == "Accepted"
     page = cup.client("Team A").get(f"/leagues/cup/bots/{told['number']}").text
-    assert "It plays." in page and "secret 4711" in page and "/extreme" not in page
+    assert "It plays." in page and "secret 4711" in page and '"/extreme' not in page
     page = cup.client("Team A").get("/leagues/cup/hand-in").text
     assert 'action="/leagues/cup/bots"' in page and "plays for you" in page and 'href="/extreme' not in page
     assert cup.client("Team B").get(f"/leagues/cup/bots/{told['number']}").status_code == 404
@@ -113,14 +112,32 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
     cup.worker.play()
     page = cup.client("Team A").get("/leagues/cup/standings").text
     assert "All 2 matches have been played." in page and "Team B" in page
-    assert 'href="/leagues/cup/standings?sort=marks"' in page and "/extreme" not in page
+    assert 'href="/leagues/cup/standings?sort=marks"' in page and '"/extreme' not in page
     assert "hx-get" not in page  # it is over
     assert "No team has “x" in cup.client().get("/leagues/cup/standings?find=x").text
+    check_replays(cup, "/leagues/cup/matches", 2)
     with lab.database.writing() as session:
         settle(session, lab.data, "test")
         found = {(one.team.name, one.assignment.name): one.points for one in lines(session)}
     assert max(found["Team A", "cup"], found["Team B", "cup"]) == 10
     assert found["Team A", "bots"] is None and found["Team A", "strategies"] is None
+
+
+def check_replays(cup, listed, count):
+    """Matches lead to their replays, all of whose links are there, in this league; only its own team sees a print."""
+    found = set(re.findall(r'href="(/leagues/cup/matches/[^"/?.]+)"', cup.client().get(listed).text))
+    assert len(found) == count
+    for address in found:
+        pages = {name: cup.client(name).get(address).text for name in ("Team A", None)}
+        plays = "<bdi>Team A</bdi>" in pages[None]
+        assert [page.count("What the bot of") for page in pages.values()] == [plays, 0]
+        links = set(re.findall(r'(?:href|hx-get|action)="((?:/api)?/(?:leagues|extreme)/[^"]*)"', pages[None]))
+        assert {f"{address}?ply=0", f"/api{address}", f"{address}/moves.csv"} <= links
+        assert {cup.client().get(link.replace("&amp;", "&")).status_code for link in links} <= {200, 307}
+        assert (
+            all("/leagues/cup/" in link for link in links)
+            and "Before the first of" in cup.client().get(f"{address}?ply=0").text
+        )
 
 
 @pytest.mark.slow
@@ -152,11 +169,12 @@ def test_practice_of_a_further_league_is_shown_and_frozen_by_its_own_dates(cup, 
     write_match(directory, 2, b, "random")
     practice_league(directory, [bot(a, name="Team A"), bot(b, name="Team B"), bot("random", ours=True)])
     page = client.get("/leagues/cup/practice").text
-    assert "our bot" in page and "Your bot’s latest matches" in page and "/extreme" not in page
+    assert "our bot" in page and "Your bot’s latest matches" in page and '"/extreme' not in page
     assert page.count("against") == 3
     assert (
         client.get(re.search('hx-get="([^"]*/parts/practice[^"]*)"', page)[1].replace("&amp;", "&")).status_code == 204
     )
+    check_replays(cup, "/leagues/cup/practice", 2)
     found = client.get("/leagues/cup/practice?sort=bot&find=team").text
     assert '<a href="/leagues/cup/practice?sort=won&amp;find=team">Won</a>' in found
     ratings = found.partition("Table of ratings")[2].partition("</table>")[0]
@@ -191,8 +209,10 @@ def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
     assert done.returncode == 0 and (lab.data / "leagues" / "spring" / "extreme.yaml").is_file()
     assert "small letters" in pttt("extreme", "open", "--league", "../x", "--data", lab.data).stderr
     assert not (lab.data / "extreme.yaml").exists()
-    (worker,) = processes.further_workers(lab.data, lab.database)  # no assignment names the other one
+    worker, analyst = processes.further_workers(lab.data, lab.database)  # no assignment names the other one
     assert worker == ("league cup", "pttt_ooc.course.kinds.bots.worker", str(cup.directory))
+    assert analyst[:2] == ("analyst cup", "pttt_ooc.extreme.analyst")
+    assert analyst[2:] == (str(cup.league.tournament), str(cup.league.practice))
     assert course_of(cup.directory) == lab.data.resolve() and course_of(lab.data) == lab.data
     assert cup.league.settings.practice and not cup.league.settings.games and cup.league.name == "cup"
 
@@ -213,8 +233,8 @@ def test_a_copy_has_the_further_league(cup, lab, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("who", ["nobody", "student", "Team A", "Team B", "instructor"])
 def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
-    pages = {"/leagues/{league}" + r.path for router in (bots.router, further_pages.standings) for r in router.routes}
-    assert pages | {"/api/leagues/{league}" + r.path for r in bots.programs.routes} == set(LEAGUE_PAGES)
+    (further,) = (part for part in cup.app.state.shell.parts if part.name == "leagues")
+    assert {route.path for router in further.routers for route in router.routes} == set(LEAGUE_PAGES)
     number = cup.post("Team A", GOOD).json()["number"]
     with lab.database.writing() as session:
         lab.tokens["instructor"] = add_staff(session, "Ada", "ada@example.org", "instructor")
@@ -229,7 +249,8 @@ def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
     headers = bearer(lab.tokens[who]) if who in lab.tokens else {}
     is_team = who.startswith("Team")
     for address, rule in LEAGUE_PAGES.items():
-        path = address.replace("{league}", "cup").replace("{number}", str(number))
+        path = address.replace("{league}", "cup").replace("{number}", str(number)).replace("{table}", "matches")
+        path = re.sub("{(name|key)}", "t2", path)
         program = path.startswith("/api/")
         files = {"form_token": (None, token), "file": ("team7.py", GOOD + path.encode())}
         if rule in ("post", "teams"):
@@ -240,7 +261,9 @@ def test_every_cell_of_the_rights_of_a_further_league(cup, lab, who):
             continue
         code = client.get(path, headers=headers if program else {}).status_code
         if rule == "everybody":
-            expected = 200
+            expected = 307 if path.endswith(("/cup", "/matches")) else 200  # to the standings, to practice
+        elif rule == "begun":
+            expected = 404
         elif program and not is_team:
             expected = 403 if who == "instructor" else 401
         else:

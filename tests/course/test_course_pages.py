@@ -1,5 +1,7 @@
 """The pages' words and figures, parts that change, probes, and the settings."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,24 +67,27 @@ def test_ranks_share_places():
 
 
 def rows_of(page):
-    import re
-
     return re.findall(r'<tr><th scope="row"><a [^>]*><bdi>([^<]+)</bdi></a></th>', page)
 
 
 @pytest.mark.slow
-@pytest.mark.long_but("nonsense", "mean")
-@pytest.mark.parametrize("by", ["team", "mean", "exploitability", "2", "nonsense"])
+@pytest.mark.long_but("nonsense", "-2")
+@pytest.mark.parametrize("by", ["team", "mean", "exploitability", "2", "-2", "nonsense"])
 def test_the_matrix_is_sorted(full, by):
     with full.database.reading() as session:
         m = matrix(session)
-    column = next((c for c in m.columns if str(c.team_id) == by), None)
+    column = next((c for c in m.columns if str(c.team_id) == by.strip("-")), None)
     key = {
         "mean": lambda r: -m.mean(r),
         "exploitability": lambda r: r.exploitability,
         "2": lambda r: -m.value(r, column),
+        "-2": lambda r: m.value(r, column),
     }.get(by, lambda r: (r.team.name == "Uniform", r.team.name))
-    assert rows_of(full.client.get(f"/matrix?rows={by}").text) == [r.team.name for r in sorted(m.rows, key=key)]
+    page = full.client.get(f"/matrix?rows={by}").text
+    assert rows_of(page) == [r.team.name for r in sorted(m.rows, key=key)]
+    directions = {"2": ["descending"], "-2": ["ascending"]}
+    assert re.findall('aria-sort="(.*?)"', page) == directions.get(by, [])
+    assert f'href="/matrix?rows={"-2" if by == "2" else "2"}&amp;' in page
 
 
 @pytest.mark.slow
@@ -118,8 +123,6 @@ def test_submissions_are_listed_by_page_team_and_status(full):
 
 @pytest.mark.slow
 def test_parts_are_sent_only_when_they_have_changed(full):
-    import re
-
     for path in ("/parts/leaderboard?sort=0", "/parts/matrix?rows=mean", "/parts/submissions?page=1"):
         part = full.client.get(path)
         again = re.search(r'hx-get="([^"]+)"', part.text)[1].replace("&amp;", "&")

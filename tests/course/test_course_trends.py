@@ -43,6 +43,12 @@ def test_ranks_won_and_lost_in_a_day_and_the_curve_of_the_best(lab):
     assert "in 24 hours" not in row_of(after, "New")  # it had no rank
     assert 'class="mini"' in row_of(after, "Late") and 'class="mini"' not in row_of(after, "Early")
     assert "The best over 2 steps" in row_of(after, "Late")
+    for query, expected in (("0", ["Late", "Early", "New"]), ("-0", ["New", "Early", "Late"])):
+        page = leaderboard(lab, f"?sort={query}")
+        assert re.findall(r'<th scope="row">.*?<bdi>(.*?)</bdi>', page) == [*expected, "Uniform"]  # without a figure
+        assert f'aria-sort="{"descending" if query == "-0" else "ascending"}"' in page
+        assert "up 1 in 24 hours" in row_of(page, "Late") and f"sort={query}&amp;seen=" in page
+        assert f'<a href="/?sort={"0" if query == "-0" else "-0"}">Player 0</a>' in page
 
 
 def test_a_sum_of_two_is_not_compared_with_a_figure_of_one():

@@ -339,6 +339,8 @@ def test_ratings_are_sorted_and_searched_and_tell_what_has_changed_in_a_day(show
         assert "Ratings over 2 changes" in row and re.findall('"unseen">(.*?)<', row) == [change] * bool(change)
     assert [*bots("?sort=bot")] == sorted(rows, key=lambda key: shown.record.teams[key].name.casefold())
     assert [*bots("?sort=lost")] == sorted(rows, key=lambda key: -shown.record.teams[key].lost)
+    assert [*bots("?sort=-rank")] == [*rows][::-1]
+    assert [*bots("?sort=-lost")] == sorted(rows, key=lambda key: shown.record.teams[key].lost)
     assert {*bots("?find=TEAM")} == {"t2", "t3"} and [*bots("?sort=nothing")] == [*rows]
     page = shown.browser().get("/extreme/practice?sort=bot&find=nobody").text
     assert "being played" not in page

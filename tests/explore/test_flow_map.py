@@ -11,11 +11,9 @@ from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.flow import flow_of
 from pttt_ooc.explore.flow_map import COLUMN, HEIGHT, pieces
+from pttt_ooc.explore.pairs import ListedPair
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import FixedSources, uniform
-from pttt_ooc.questions.continuations import following
-from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
@@ -53,10 +51,10 @@ def classes_of(game, visited):
 
 
 def map_of(profile, player):
-    first = naive.setup_text(profile.game, player)
-    root = numbers(profile, player, first).joint_reach
-    row = partial(row_at, profile.strategies[player])
-    return flow_of(profile.game, player, row, partial(following, profile, player), root)
+    pair = ListedPair(profile)
+    return flow_of(
+        profile.game, player, partial(pair.row, player), partial(pair.next_infosets, player), pair.decides(player)
+    )
 
 
 @pytest.mark.parametrize(("game", "symmetry"), CASES, ids=IDS)
@@ -85,6 +83,23 @@ def test_the_map_is_what_a_walk_through_all_histories_finds(game, symmetry, play
             all_after = [m for m in classes.values() if {text[:-2] for text in m} & set(parents)]
             rare = [sum(m.values()) for m in all_after if sum(m.values()) < 0.05]
             assert one.rest == pytest.approx(sum(rare), abs=1e-12) and len(after) + len(rare) == len(all_after)
+
+
+def test_a_map_that_is_cut_off_follows_the_likeliest_and_says_so(monkeypatch):
+    monkeypatch.setattr(flow, "LEAST", 1e-6)
+    profile = profile_of(*CASES[0])
+    whole = map_of(profile, 0)
+    assert not any(one.cut for level in whole for one in level)
+    monkeypatch.setattr(flow, "MOST", sum(one.images for one in (whole[0][0], *whole[1])))  # two columns
+    first, second, third, *later = map_of(profile, 0)
+    assert [first, second, [one.infoset for one in third]] == [*whole[:2], [one.infoset for one in whole[2]]]
+    assert later == [[], []] and all(one.cut and not one.rest for one in third)
+    monkeypatch.setattr(flow, "MOST", flow.MOST - 1)
+    second = map_of(profile, 0)[1]
+    assert [one.cut for one in second] == [one is min(second, key=lambda x: x.probability) for one in second]
+    levels = [[vars(one) for one in level] for level in (first, second)]
+    told = pieces(levels, Address(0, "|", ("solution", "uniform")))
+    assert told["cut"] and sum(one.words.endswith(", not followed") for one in told["pieces"]) == 1
 
 
 def test_pieces_lie_beside_what_they_follow_and_are_as_high_as_they_are_likely():

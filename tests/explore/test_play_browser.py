@@ -29,6 +29,7 @@ from tests.kits.browsing import (
     picture,
     press,
     served,
+    set_sounds,
 )
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -199,10 +200,7 @@ def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(o
     page.get_by_role("link", name="Attempt squares").tap()
     arrived(page, "form:not(.pencil) .grid")
     sync_api.expect(page.locator(".pencilled")).to_have_count(1)
-    page.evaluate(f"() => {{ {SPY} }}")
-    page.get_by_role("button", name="Keys and sounds").tap()
-    page.get_by_role("checkbox", name="Sounds").check()
-    page.keyboard.press("Escape")
+    set_sounds(page, True)
     page.get_by_role("button", name="Hint").tap()
     sync_api.expect(page.locator(".grid .p")).to_have_count(6)
     held, cell = [], page.locator('button.cell[value="0"]')

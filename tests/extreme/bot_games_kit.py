@@ -13,7 +13,6 @@ from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.play.answerer import answers_of
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.opponents import Choice
-from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import listening
 from pttt_ooc.web.application import make_application
@@ -46,7 +45,7 @@ def answering(opponents, most=4, directory=None):
     with (
         tempfile.TemporaryDirectory() as temporary,
         listening() as (made, address),
-        closing(BotGames(opponents, most, SharedGames(directory or Path(temporary)))) as games,
+        closing(BotGames(opponents, most, directory or Path(temporary))) as games,
     ):
         thread = threading.Thread(target=answer_all, args=(made, answers_of(games), stopping))
         thread.start()

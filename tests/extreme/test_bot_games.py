@@ -22,7 +22,9 @@ from pttt_ooc.extreme.pages import play_pages
 from pttt_ooc.extreme.person import Person
 from pttt_ooc.extreme.play import bot_game, games, shared_games
 from pttt_ooc.extreme.play.bot_game import BotGame
+from pttt_ooc.extreme.play.game_file import GameFile
 from pttt_ooc.extreme.play.games import BotGames
+from pttt_ooc.extreme.play.kept_games import KeptGames
 from pttt_ooc.extreme.play.moves import boards_text, places, read_move, why_not
 from pttt_ooc.extreme.play.opponents import FileOpponents
 from pttt_ooc.extreme.play.shared_games import SharedGames
@@ -309,7 +311,7 @@ def test_no_game_goes_on_after_its_end():
 
 
 def test_each_person_has_one_game_which_nobody_else_sees(tmp_path):
-    before, found = children(), BotGames(Texts(own=FIRST), 4, SharedGames(tmp_path))
+    before, found = children(), BotGames(Texts(own=FIRST), 4, tmp_path)
     one, other = found.begin("one", "own", 0), found.begin("other", "own", 0)
     assert found.latest("one") == one != other and found.latest("nobody") is None
     with pytest.raises(ExtremeError, match="is gone"):
@@ -328,7 +330,7 @@ def test_each_person_has_one_game_which_nobody_else_sees(tmp_path):
 
 
 def test_no_more_games_than_the_server_holds(monkeypatch, tmp_path):
-    found = BotGames(Texts(own=FIRST), 1, SharedGames(tmp_path))
+    found = BotGames(Texts(own=FIRST), 1, tmp_path)
     number = found.begin("one", "own", 0)
     with pytest.raises(ExtremeError, match="1 games are being played"):
         found.begin("other", "own", 0)
@@ -343,14 +345,14 @@ def test_no_more_games_than_the_server_holds(monkeypatch, tmp_path):
 
 def test_the_games_of_people_who_have_left_are_forgotten_the_oldest_first(monkeypatch, tmp_path):
     monkeypatch.setattr(games, "_KEPT", 1)
-    found = BotGames(Texts(own=FIRST), 4, SharedGames(tmp_path))
+    found = BotGames(Texts(own=FIRST), 4, tmp_path)
     for owner in ("one", "two", "three"):
         number = found.begin(owner, "own", 0)
         found.leave(owner, number)
         wait_until(lambda: found.state(owner, number)["turn"] == "over")  # noqa: B023
     found.begin("four", "own", 0)
+    found.close()  # what is kept on the disk has been written
     assert [found.latest(owner) is None for owner in ("one", "two", "three", "four")] == [True, True, False, False]
-    found.close()
 
 
 @pytest.mark.slow
@@ -510,7 +512,6 @@ def test_a_shared_game_is_seen_by_everybody_also_on_a_new_server_but_not_what_th
         game = person.begin("bad", first="o")
         page = person.turn(game)
         assert "a secret" in page and person.get(game + "/shared").status_code == 404
-        assert list(tmp_path.iterdir()) == []  # nothing is written before something is shared
         assert person.post(game + "/share").headers["location"] == game
         assert f'href="{game}/shared"' in person.get(game).text
         person.begin("bad", first="o")  # a later game does not end the link
@@ -537,9 +538,10 @@ def shared_state(number):
 def test_the_oldest_shared_games_go_first(tmp_path, monkeypatch):
     monkeypatch.setattr(shared_games, "MOST", 2)
     for number in ("a", "b", "c"):
-        with closing(SharedGames(tmp_path)) as found:
-            found.share("one", number, shared_state(number))
-    with closing(SharedGames(tmp_path)) as found:
+        with closing(GameFile(tmp_path)) as file:
+            SharedGames(file).share("one", number, shared_state(number))
+    with closing(GameFile(tmp_path)) as file:
+        found = SharedGames(file)
         assert [found.has(number) for number in "abc"] == [False, True, True]
         assert found.state("c") == {**shared_state("c"), "owner": "one"}
 
@@ -547,8 +549,8 @@ def test_the_oldest_shared_games_go_first(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["no database", "a row"])
 def test_a_damaged_file_of_shared_games_is_one_line_in_the_log_and_the_pages_work(tmp_path, caplog, damage):
     owner = {"name": "one"}
-    with closing(SharedGames(tmp_path)) as found:
-        found.share("one", "0" * 16, shared_state("0" * 16))
+    with closing(GameFile(tmp_path)) as opened:
+        SharedGames(opened).share("one", "0" * 16, shared_state("0" * 16))
     file = tmp_path / "botgames.sqlite"
     if damage == "a row":
         with closing(sqlite3.connect(file)) as database, database:
@@ -564,6 +566,57 @@ def test_a_damaged_file_of_shared_games_is_one_line_in_the_log_and_the_pages_wor
         assert "You have won" in person.turn(game)
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert str(file) in line and line.endswith(".") and "\n" not in line
+
+
+def test_a_game_outlives_the_server_and_goes_on_from_its_moves(tmp_path):
+    owner = {"name": "one"}
+    with visited(tmp_path, owner, own=FIRST, bad="1 / 0") as person:
+        owner["name"] = "two"
+        over = person.begin("bad", first="o")
+        person.turn(over)
+        owner["name"] = "one"
+        game = person.begin()
+        person.move(game, person.turn(game), typed="(0, 4, 4)")
+        page = person.turn(game)
+        person.post(game + "/hint", ply="2")
+        moves = re.search(r'name="moves" value="([^"]*)"', page)
+        assert moves[1] == "[]"  # to take back: before the person's only move
+    with visited(tmp_path, owner, own=FIRST) as person:
+        lobby = person.get("/extreme/play").text
+        assert f'<a href="{game}">Your latest game</a>, against bot own. There is no result. The server was' in lobby
+        text = person.get(game).text
+        assert "There is no result. The server was started again; the moves so far are kept." in text
+        assert "Your move" not in text and 'name="cell"' not in text and "hints</span>" in text
+        assert person.move(game, 'name="ply" value="2"', typed="(1, 3, 3)").status_code == 303  # of a stale tab
+        form = re.search(r'name="moves" value="([^"]*)">\s*<button>Go on from here', person.get(game).text)
+        assert json.loads(form[1]) == [[0, 4, 4], [0, 3, 3]]
+        again = person.begin(moves=form[1])
+        page = person.turn(again)
+        assert "begun after 2 moves" in page and "hints</span>" in page and page.count('name="cell"') == 18
+        refused = person.get(game)
+        assert refused.status_code == 404 and "a later one has begun" in refused.text
+        owner["name"] = "two"  # whose game was over
+        text = person.get(over).text
+        assert "The bot forfeits: THREW AN EXCEPTION. You have won, 86 : 0." in text and "Go on from" not in text
+        assert "ZeroDivisionError" in text and person.get(game).status_code == 404
+
+
+def test_each_person_has_one_kept_game_and_the_latest_stay(tmp_path):
+    def state(number):
+        return lambda: {"number": number, "turn": "person", "hints": False, "moves": []}
+
+    def kept(file, owners):
+        return [one and one["number"] for one in map(KeptGames(file, 2).latest, owners)]
+
+    with closing(GameFile(tmp_path)) as file:
+        for owner, number in [("one", "a"), ("two", "b"), ("two", "c")]:
+            with closing(KeptGames(file, 2)) as found:
+                found.keep(owner, state(number))
+            found.keep(owner, state("late"))  # after the server has stopped
+        assert kept(file, ("one", "two")) == ["a", "c"]
+        with closing(KeptGames(file, 2)) as found:
+            found.keep("three", state("d"))
+        assert kept(file, ("one", "two", "three")) == [None, "c", "d"]
 
 
 def test_a_bot_that_fails_on_the_pages():
@@ -614,6 +667,10 @@ def test_the_answer_of_a_bot_comes_by_one_question(monkeypatch):
             seen, asked = re.search(r"seen=([\w-]+)", text)[1], asked + 1
             text = person.get(f"{address}?seen={seen}").text
         assert asked <= 2  # it gets ready, and moves
+        monkeypatch.setattr(play_pages, "AT_ONCE", 100)  # a script's move has the bot's answer with it
+        person.client.headers["HX-Request"] = "true"
+        cell = re.search(r'<button class="cell legal[^>]* value="(\d+)"', text)[1]
+        assert re.search(r"Last move: × at .* [Yy]our? move", person.move(address, text, cell=cell).text)
 
 
 def test_a_person_who_leaves_ends_the_match_without_a_result():

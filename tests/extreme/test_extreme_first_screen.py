@@ -11,6 +11,7 @@ from tests.extreme.bot_games_kit import Texts, pages
 from tests.extreme.bot_kit import FIRST
 from tests.extreme.match_kit import made
 from tests.kits.browsing import (
+    PLACED,
     arrived,
     assert_accessible,
     assert_board_first,
@@ -20,6 +21,7 @@ from tests.kits.browsing import (
     pages_of,
     press,
     served,
+    set_sounds,
 )
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -121,6 +123,7 @@ def test_a_game_against_a_bot_shows_a_move_at_once_and_its_review_is_gone_throug
         cell = page.locator("button.cell[value='40']")
         cell.wait_for()
         page.wait_for_load_state()
+        set_sounds(page, False)
         held = []
         page.route(re.compile(r"/extreme/play/\w{16}$"), lambda route: held.append(route))
         before = page.locator(".planes").inner_html()
@@ -135,6 +138,11 @@ def test_a_game_against_a_bot_shows_a_move_at_once_and_its_review_is_gone_throug
         held.pop().continue_()
         page.locator("#table[data-ply='2'] button.cell.legal").first.wait_for()
         page.unroute_all()
+        assert page.evaluate("heard") == []
+        set_sounds(page, True)
+        page.locator("button.cell.legal").first.click()
+        page.locator("#table[data-ply='4'] button.cell.legal").first.wait_for()
+        assert page.evaluate("heard") in ([PLACED], [PLACED, PLACED])  # the bot may answer before the page asks
         page.get_by_role("button", name="Hint").click()
         sync_api.expect(page.locator(".cell.best .p")).to_have_count(1)
         assert_board_first(page, ".plane", ".said")
@@ -145,10 +153,10 @@ def test_a_game_against_a_bot_shows_a_move_at_once_and_its_review_is_gone_throug
         sync_api.expect(page.locator(".said")).to_contain_text("You have resigned.")
         mark_document(page)
         press(page, "Home")
-        sync_api.expect(page.locator(".said")).to_contain_text("Before move 1 of 2: you play (0, 4, 4)")
+        sync_api.expect(page.locator(".said")).to_contain_text("Before move 1 of 4: you play (0, 4, 4)")
         assert page.locator(".moves [aria-current]").inner_text() == "× (0, 4, 4)"
         press(page, "ArrowRight")
-        sync_api.expect(page.locator(".said")).to_contain_text("Before move 2 of 2: the bot plays (0, 3, 3)")
+        sync_api.expect(page.locator(".said")).to_contain_text("Before move 2 of 4: the bot plays (0, 3, 3)")
         assert_same_document(page)
         assert_board_first(page, ".plane", ".said", ".evaluation", ".steps")
         assert_accessible(page, "extreme-play-review")

@@ -302,7 +302,8 @@ def test_the_standings_are_those_of_the_league(over, client):
 
 def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
     client = TestClient(app_of(tmp_path / "t"))
-    assert "has not begun" in client.get("/extreme/standings").text
+    page = client.get("/extreme/standings").text
+    assert "has not begun" in page and "hx-swap-oob" not in page and page.count('id="lead"') == 1
     matches = client.get("/extreme/matches")
     assert matches.status_code == 200 and "has not begun" in matches.text and "matches.csv" not in matches.text
     assert client.get("/extreme/parts/standings?seen=none").status_code == 204
@@ -310,7 +311,8 @@ def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
     record = begin(tmp_path / "t", [f"team{n}" for n in range(4)])
     stamps, totals = [], []
     for _ in range(3):
-        part = client.get("/extreme/parts/standings?seen=none")
+        part = client.get("/extreme/parts/standings?seen=none", headers={"HX-Request": "true"})
+        assert part.text.count('id="lead" hx-swap-oob="true"') == 1  # what stands above the form is renewed, too
         stamps.append(re.search(r"seen=([^\"]+)", part.text)[1])
         totals.append(int(re.search(r"(\d+) matches have been played", part.text)[1]))
         assert client.get(f"/extreme/parts/standings?seen={stamps[-1]}").status_code == 204
@@ -523,6 +525,12 @@ def test_the_overall_order_can_be_sorted_and_searched(over, client):
         won[row["team"]] += int(row["won"])
     by_won = [won[team] for team in names_in(client.get("/extreme/standings?sort=won").text, "The overall order")]
     assert by_won == sorted(won.values(), reverse=True)
+    usual = client.get("/extreme/standings").text
+    assert '<th scope="col" class="text" aria-sort="ascending"><a href="/extreme/standings?sort=-place">' in usual
+    turned = client.get("/extreme/standings?sort=-place").text
+    assert names_in(turned, "The overall order") == names_in(usual, "The overall order")[::-1]
+    assert '<th scope="col" class="text" aria-sort="descending"><a href="/extreme/standings?sort=place">' in turned
+    assert '<input type="hidden" name="sort" value="-place">' in turned
     found = client.get("/extreme/standings?find=M3&sort=nonsense").text
     assert names_in(found, "The overall order") == ["team3"] and 'value="M3"' in found
     assert "No team has “&lt;i&gt;” in its name" in client.get("/extreme/standings?find=<i>").text

@@ -207,3 +207,11 @@ class Oscillator {
 """In place of what makes sounds: the tones that were played are in `heard`."""
 PLACED, FAILED, OVER = 523, [233, 196], [392, 523, 659]
 """The tones of web/static/sounds.js, in Hz."""
+
+
+def set_sounds(page, on):
+    """Switch sounds on or off, as people do; what is played from then on is in `heard` (see SPY)."""
+    page.evaluate(f"() => {{ {SPY} }}")
+    page.get_by_role("button", name="Keys and sounds").click()
+    page.get_by_role("checkbox", name="Sounds").set_checked(on)
+    page.keyboard.press("Escape")

@@ -1,6 +1,9 @@
 """Deep learners: inputs of networks, games, losses, and the quality of results."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from pttt_ooc.learners.deep.game_batches import play  # noqa: E402
 from pttt_ooc.learners.deep.memory import Memory  # noqa: E402
 from pttt_ooc.learners.deep.observation import Sight  # noqa: E402
 
+ROOT = Path(__file__).parent.parent.parent
 CLASSICAL = "mini-2x3k3-classical-after-1"
 SMALL = {"games": 256, "hidden": (64, 64), "batch": 256}
 
@@ -417,6 +421,26 @@ def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
         np.testing.assert_array_equal(array, other.state()[name], err_msg=name)
     for a, b in zip(whole.strategy(), other.strategy(), strict=True):
         np.testing.assert_array_equal(a.probabilities, b.probabilities)
+
+
+@pytest.mark.slow
+def test_the_number_of_processors_changes_no_bit():
+    """XLA splits sums among threads, one for each processor that it may use, unless it is told otherwise."""
+    program = """
+import os
+from tests.learners.test_learners_deep import policies_of_four_steps
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+print(policies_of_four_steps())
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == policies_of_four_steps()
+
+
+def policies_of_four_steps():
+    learner = started("ppo", small_learning_game(MINI), 1, hidden=(64, 64))
+    learner.step(4)
+    return " ".join(part.probabilities.tobytes().hex() for part in learner.strategy())
 
 
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))

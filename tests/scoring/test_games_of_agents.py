@@ -194,9 +194,11 @@ def test_agents_that_cannot_be_played(monkeypatch):
     for squares in ([9], ["0"], [None]):
         with pytest.raises(StrategyError, match=r"player 0 at infoset '\|', attempts .*, but may attempt one of 0, 1"):
             score_by_games(opponents, always(squares), 20)
+    with pytest.raises(StrategyError, match=r"player 0 at infoset '\|': IndexError: .* \(test_games_of_agents.py"):
+        score_by_games(opponents, lambda infoset, legal: legal[9], 20)
     with pytest.raises(StrategyError, match="negative numbers"):
         score_by_games(opponents, lambda infostates, legal: np.tile([-1.0, 2, 0, 0, 0, 0], (len(legal), 1)), 20)
-    with pytest.raises(ConfigError, match="not a int"):
+    with pytest.raises(ConfigError, match="is of the type int"):
         score_by_games(opponents, 3, 20)
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     with pytest.raises(MissingExtraError, match="An interval of games needs scipy"):

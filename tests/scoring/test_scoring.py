@@ -162,8 +162,9 @@ def test_answers_that_are_no_strategy():
 
     for change, text in (
         (lambda p: p[:, :5], r"answered with shape \(\d+, 5\) of float64"),
-        (lambda p: p * 2, "row 0 .*infoset '|': it has numbers that do not sum to 1; are they logits"),
-        (lambda p: p * np.nan, "answered with NaN"),
+        (lambda p: p * 2, "row 0 .*infoset '|': it has numbers that do not sum to 1; logits need --outputs logits"),
+        (lambda p: np.where(np.arange(len(p))[:, None] == 3, np.nan, p), r"row 3 .*infoset '\|2\*': it has NaN"),
+        (lambda p: p @ np.ones((7, 2)), r"failed at 189 infosets of player 0: ValueError: .* \(test_scoring.py, l"),
         (lambda p: np.roll(p, 1, axis=1), "row 1 .*already been attempted, so that it must have 0"),
         (lambda p: p.astype(str), "of <U"),
     ):
@@ -172,7 +173,11 @@ def test_answers_that_are_no_strategy():
     with pytest.raises(StrategyError, match="no finite logit on a legal square"):
         agent_strategy(GAME, 0, answering(lambda p: p * 0 - np.inf), "logits")
     for agent, text in (
-        (3, "not a int"),
+        (3, "but this is of the type int"),
+        (lambda: 0, r"a function of \(\), but must be one of \(infostates, legal\)"),
+        (lambda a, b, c, d: 0, r"a function of \(a, b, c, d\), but must be"),
+        (lambda infoset, legal: 0, r"a function of \(infoset, legal\): it can only be played, with --games"),
+        (ModuleType, "module is a class; the agent must be an object of it"),
         ({1: observing(1)}, "nothing for player 0"),
         ([], "one or more agents"),
         ([(0, observing(1))], "weight above 0"),
@@ -184,6 +189,9 @@ def test_answers_that_are_no_strategy():
 
 def test_an_onnx_file_needs_its_library(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ConfigError, match=r"There is no file .*net.onnx"):
+        agents.find_agent(str(tmp_path / "net.onnx"))
+    (tmp_path / "net.onnx").touch()
     with pytest.raises(MissingExtraError, match=r"An agent in an ONNX file needs onnxruntime.*install with"):
         agents.find_agent(str(tmp_path / "net.onnx"))
 
@@ -214,6 +222,14 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         (("none.py:observe",), "There is no file none.py"),
         (("no_such_module_here:observe",), "There is no module no_such_module_here"),
         (("json:none",), "json has nothing called none"),
+        (("wrong.py:f",), "wrong.py cannot be loaded: ZeroDivisionError: division by zero (wrong.py, line 1).\n"),
+        (("syntax.py:f",), "syntax.py cannot be loaded: SyntaxError: "),
+        (
+            ("lacking.py:f",),
+            "lacking.py cannot be loaded: ModuleNotFoundError: No module named 'no_such",
+        ),
+        (("wrong.py",), "wrong.py is a Python file; say which of its objects is the agent: wrong.py:NAME"),
+        (("half.py:half",), "half.py:half has nothing for player 1; name another agent for that player, too"),
         (("uniform", "--outputs", "numbers"), "--outputs is 'numbers', but must be probabilities or logits"),
         (("nothing.zip",), "nothing.zip"),
         (("uniform", "--game-value", "0.9"), "The value of the game cannot be 0.9"),
@@ -221,6 +237,10 @@ def test_the_command(tmp_path, monkeypatch, capsys):
 )
 def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "wrong.py").write_text("1 / 0")
+    (tmp_path / "syntax.py").write_text("def f(")
+    (tmp_path / "lacking.py").write_text("import no_such_module_here")
+    (tmp_path / "half.py").write_text("half = {0: lambda infostates, legal: legal}")
     done = Runner(capsys, tmp_path / "data", GAME.name)("score", *arguments)
     assert done.code and not done.out and text in done.err and "Traceback" not in done.err
 

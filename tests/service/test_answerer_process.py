@@ -4,13 +4,14 @@ import asyncio
 import json
 import os
 import resource
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.service.answerer import AnswersByKind
+from pttt_ooc.service.answerer import AnswersByKind, Later
 from pttt_ooc.service.answerer_process import MEMORY
 from pttt_ooc.service.local_server import processes_behind
 from pttt_ooc.service.wing import Pages
@@ -38,7 +39,20 @@ def answerer(directory):
     def fail(question):
         bytearray(MEMORY)
 
-    yield AnswersByKind({"write": write, "refuse": refuse, "fail": fail})
+    happened = threading.Event()
+
+    def later(question):
+        return {"result": Later(lambda: happened.wait(PATIENCE), happened.is_set)}
+
+    def refused_later(question):
+        return {"result": Later(lambda: None, lambda: refuse(question))}
+
+    def happen(question):
+        happened.set()
+        return {}
+
+    kinds = {"write": write, "refuse": refuse, "fail": fail}
+    yield AnswersByKind({**kinds, "later": later, "refused later": refused_later, "happen": happen})
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +69,10 @@ def asked(tmp_path_factory):
             def ask(what):
                 return asyncio.run(client.ask(what))
 
+            async def ask_all(*kinds):
+                return await asyncio.gather(*(client.ask(what) for what in kinds))
+
+            ask.all = lambda *kinds: asyncio.run(ask_all(*kinds))
             ask.directory = directory
             child.look_after()
             try:
@@ -78,4 +96,11 @@ def test_a_question_that_needs_too_much_memory_fails_alone(asked):
 def test_a_refusal_carries_details(asked):
     with pytest.raises(RefusedError, match="Nothing is left") as caught:
         asked("refuse")
+    assert caught.value.details == {"left": 0}
+
+
+def test_a_result_that_comes_later_holds_no_other_question(asked):
+    assert asked.all("later", "happen") == [{"result": True}, {}]
+    with pytest.raises(RefusedError, match="Nothing is left") as caught:
+        asked("refused later")
     assert caught.value.details == {"left": 0}

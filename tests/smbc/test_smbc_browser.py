@@ -6,6 +6,8 @@ import re
 import pytest
 
 from tests.kits.browsing import (
+    OVER,
+    PLACED,
     arrived,
     assert_accessible,
     assert_board_first,
@@ -16,6 +18,7 @@ from tests.kits.browsing import (
     picture,
     press,
     served,
+    set_sounds,
 )
 from tests.smbc.web_kit import application
 
@@ -101,7 +104,21 @@ def test_a_whole_match_by_mouse(open_page):
     page = open_page()
     begin(page, "the bot")
     assert page.locator("button.cell.theirs").count() == 1
-    play_out(page, lambda cell: cell.click(), lambda: page.locator("button.next").click())
+    set_sounds(page, False)
+    changed(page, page.locator("button.cell.free").first.click)
+    assert page.evaluate("heard") == []  # nobody has switched sounds on
+    set_sounds(page, True)
+    made = []
+
+    def take(cell):
+        made.append(cell.get_attribute("value"))
+        cell.click()
+
+    rounds = play_out(page, take, lambda: page.locator("button.next").click())
+    heard = page.evaluate("heard")
+    for tone in OVER:  # a tone for each of my moves, and the three of an end for the last one of a round
+        assert heard.count(tone) == (len(made) if tone == PLACED else rounds)
+    assert len(heard) == len(made) + 2 * rounds
     page.get_by_role("link", name="Another match").click()
     row = page.locator("table.results tbody tr")
     sync_api.expect(row).to_have_count(1)

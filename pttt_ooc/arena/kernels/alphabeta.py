@@ -80,7 +80,7 @@ def layout(rules: ModuleType, values: ModuleType) -> Layout:
 def work(rules: ModuleType, values: ModuleType, slots: int, weights: Any = ()) -> Work:
     """An empty memory; `slots` is a power of two."""
     at = layout(rules, values)
-    return Work(np.zeros(at.table + 2 * slots, dtype=np.int64), np.array(weights, dtype=np.int16))
+    return Work(np.zeros(at.table + 2 * slots, dtype=np.int64), np.asarray(weights, dtype=np.int16))
 
 
 # ---------------------------------------------------------------------------------------------

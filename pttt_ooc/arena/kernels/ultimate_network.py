@@ -4,7 +4,8 @@ The value of a position for the player to move is the logistic function of a sum
 :mod:`pttt_ooc.arena.kernels.ultimate_learnt`, and the output of a network with one hidden layer.  A row of numbers
 belongs to each set of marks in each small board, seen by either player; further rows to the small board to which the
 player is sent.  The rows are added up in an *accumulator*, and a move changes one row of it.  The units of the hidden
-layer are squares of the sums, clipped to 0 and 1.
+layer are squares of the sums, clipped to 0 and 1.  The weights of the output are those of a *bucket*, by how many small
+boards are closed and by the one to which the player is sent; so they cost no time.
 
 So an accumulator follows the moves of a search instead of being computed anew: Y. Nasu, *Efficiently updatable neural
 network-based evaluation functions for computer shogi* (2018).  All numbers are whole numbers, so that an accumulator
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels import ultimate_learnt as sums
 from pttt_ooc.arena.kernels.state_words import PLAYER
-from pttt_ooc.arena.kernels.ultimate import MARKS, TARGET
+from pttt_ooc.arena.kernels.ultimate import CLOSED, MARKS, TARGET
 from pttt_ooc.arena.kernels.ultimate_learnt import ENTRIES, ENTRY_OF_MARKS, SCALE, SWAPPED, UNIT, WHOLE
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY, sharp
 from pttt_ooc.jit import piece
@@ -31,8 +32,13 @@ __all__ = ["HEURISTICS", "HIDDEN", "NOTES", "SCALE", "WHOLE_NETWORK", "Network",
 HEURISTICS = (6,)
 """Its number distinguishes it from those of the report, and from the sum alone."""
 
-HIDDEN, EMBEDDED = 32, 24
+HIDDEN, EMBEDDED = 64, 32
 """Units of the hidden layer; numbers of a small board, from which its rows follow."""
+
+PHASES, BUCKETS = 3, 3 * 10
+"""Buckets of the output: ten in each phase, of which the first has at most two closed small boards, and the last at
+least six.  In a phase, they are in the order of the small board to which the player is sent; the last one is for a move
+anywhere."""
 
 MARGIN, MARGIN_BELOW, MARGIN_PLIES = 60, 100, 4
 """In points for a ply, and up to so many plies: a search gives a position up that is so far beyond its window."""
@@ -49,7 +55,8 @@ _ROWS = 2 * WHOLE
 _ANYWHERE_ROW = _ROWS + 9 * _SETS * _ROW
 _BIAS = _ANYWHERE_ROW + HIDDEN
 _OUTPUT = _BIAS + 2 * HIDDEN
-WHOLE_NETWORK = _OUTPUT + 2 * HIDDEN
+_CONSTANT = _OUTPUT + 2 * BUCKETS * HIDDEN
+WHOLE_NETWORK = _CONSTANT + 2 * BUCKETS
 """The length of the whole weights."""
 
 _WORDS_OF_PLAYER = HIDDEN // 4
@@ -74,8 +81,10 @@ class Network(NamedTuple):
         and what it adds if the player is sent there.
     places
         Shape (10, HIDDEN): what the small board to which the player is sent adds; the last row: they play anywhere.
-    bias, output
-        Shapes (2, HIDDEN): of the hidden layer, and the weights of its units.
+    bias
+        Shape (2, HIDDEN): of the hidden layer.
+    output, constant
+        Shapes (BUCKETS, 2, HIDDEN) and (BUCKETS, 2): the weights of the units, and what is added to them.
     """
 
     sums: NDArray[np.float64]
@@ -85,6 +94,7 @@ class Network(NamedTuple):
     places: NDArray[np.float64]
     bias: NDArray[np.float64]
     output: NDArray[np.float64]
+    constant: NDArray[np.float64]
 
 
 SHAPES: tuple[tuple[int, ...], ...] = (
@@ -94,7 +104,8 @@ SHAPES: tuple[tuple[int, ...], ...] = (
     (9, EMBEDDED, HIDDEN),
     (10, HIDDEN),
     (2, HIDDEN),
-    (2, HIDDEN),
+    (BUCKETS, 2, HIDDEN),
+    (BUCKETS, 2),
 )
 """The shapes of its parts."""
 
@@ -108,8 +119,8 @@ def whole(network: Network) -> NDArray[np.int16]:
 
     First the sum's weights with player 0 as the eager player, and with player 1.  Then, for each small board and each
     set of marks in it, four rows: what it adds to the accumulators of player 0 and of player 1, and what it adds for
-    either of them as the place to which the player is sent.  Then the row of a move anywhere, both rows of the bias and
-    both of the output.
+    either of them as the place to which the player is sent.  Then the row of a move anywhere, both rows of the bias,
+    both rows of the output for each bucket, and both constants of each bucket.
     """
     out = np.empty(WHOLE_NETWORK, dtype=np.int16)
     eager, other = network.sums
@@ -122,7 +133,8 @@ def whole(network: Network) -> NDArray[np.int16]:
             rows[board, :, player], rows[board, :, 2 + player] = own[entries], sent[entries]
     out[_ANYWHERE_ROW:_BIAS] = _rounded(network.places[9], ONE)
     out[_BIAS:_OUTPUT] = _rounded(network.bias, ONE).ravel()
-    out[_OUTPUT:] = _rounded(network.output, SCALE * UNIT * _FINER / ((ONE * ONE) >> 8)).ravel()
+    out[_OUTPUT:_CONSTANT] = _rounded(network.output, SCALE * UNIT * _FINER / ((ONE * ONE) >> 8)).ravel()
+    out[_CONSTANT:] = _rounded(network.constant, SCALE * UNIT).ravel()
     return out
 
 
@@ -130,6 +142,11 @@ def whole(network: Network) -> NDArray[np.int16]:
 def _row_at(state, board):
     """Where the rows of a small board begin."""
     return _ROWS + (_SETS * board + TERNARY[state[MARKS + board]] + 2 * TERNARY[state[MARKS + 9 + board]]) * _ROW
+
+
+@piece
+def _bucket(state):
+    return 10 * (rules.SIZE[state[CLOSED]] // PHASES) + state[TARGET]  # nobody moves when all nine are closed
 
 
 @piece
@@ -171,14 +188,16 @@ def noted(state, heuristic, weights):
     first = _SUMS + player * _WORDS_OF_PLAYER
     accumulator = state[first : first + _WORDS_OF_PLAYER].view(np.int16)
     sent = _ANYWHERE_ROW if board == 9 else _row_at(state, board) + (2 + player) * HIDDEN
-    out = _OUTPUT + HIDDEN * np.int64(player == state[_EAGER])
+    own = 2 * _bucket(state) + np.int64(player == state[_EAGER])
+    out = _OUTPUT + HIDDEN * own
     row, output, total = weights[sent : sent + HIDDEN], weights[out : out + HIDDEN], np.int32(0)
     for unit in range(HIDDEN):  # of 32 bits, which the compiler makes into instructions for many units at once
         unclipped = np.int32(accumulator[unit]) + np.int32(row[unit])
         clipped = np.int32(min(max(unclipped, np.int32(0)), np.int32(ONE)))
         total = np.int32(total + np.int32(np.int32(clipped * clipped + 128) >> 8) * np.int32(output[unit]))
     base = state[_EAGER] * WHOLE
-    return (sums.total_noted(state, weights[base : base + WHOLE]) + np.int64(total) // _FINER) // UNIT
+    added = np.int64(total) // _FINER + np.int64(weights[_CONSTANT + own])
+    return (sums.total_noted(state, weights[base : base + WHOLE]) + added) // UNIT
 
 
 def evaluate(network: Network, state: Any) -> float:
@@ -193,4 +212,6 @@ def evaluate(network: Network, state: Any) -> float:
     hidden = hidden + network.places[board]
     if board != rules.ANYWHERE:
         hidden = hidden + network.embedding[entries[board]] @ network.targets[board]
-    return float(np.clip(hidden, 0, 1) ** 2 @ network.output[1] + sums.total(state, network.sums[0]))
+    phase = sum(int(entry >= _SETS) for entry in entries) // PHASES
+    output, constant = network.output[10 * phase + board, 1], network.constant[10 * phase + board, 1]
+    return float(np.clip(hidden, 0, 1) ** 2 @ output + constant + sums.total(state, network.sums[0]))

@@ -75,14 +75,14 @@ def played_row(one: PlayedMatch) -> dict[str, Any]:
     }
 
 
-@router.get("/extreme/extreme_kit.py", include_in_schema=False)
+@router.get("/extreme_kit.py", include_in_schema=False)
 def kit() -> PlainTextResponse:
     """The file with which teams play without the package."""
     headers = {"Content-Disposition": f'attachment; filename="{NAME}"'}
     return PlainTextResponse(kit_text(), media_type="text/x-python; charset=utf-8", headers=headers)
 
 
-@router.get("/api/extreme/standings", summary="Extreme TicTacToe: standings")
+@router.get("/api/standings", summary="Extreme TicTacToe: standings")
 def standings(pages: UsedPages) -> dict[str, Any]:
     """The teams, the pools of all stages that have begun, and the marks."""
     seen = pages.seen()
@@ -96,33 +96,33 @@ def standings(pages: UsedPages) -> dict[str, Any]:
     }
 
 
-@router.get("/extreme/standings.csv", include_in_schema=False)
+@router.get("/standings.csv", include_in_schema=False)
 def standings_csv(pages: UsedPages) -> CSVResponse:
     """A row for each team and stage."""
     seen = pages.seen()
     return table_of(_named(seen, standings_rows(seen.state.tables)))
 
 
-@router.get("/extreme/marks.csv", include_in_schema=False)
+@router.get("/marks.csv", include_in_schema=False)
 def marks_csv(pages: UsedPages) -> CSVResponse:
     """A row for each team."""
     seen = pages.seen()
     return table_of(_named(seen, marks_rows(seen.record, seen.state.tables)))
 
 
-@router.get("/api/extreme/matches", summary="Extreme TicTacToe: matches")
+@router.get("/api/matches", summary="Extreme TicTacToe: matches")
 def matches(pages: UsedPages) -> Rows:
     """All matches that have been played."""
     return [played_row(one) for one in pages.seen().state.played]
 
 
-@router.get("/extreme/matches.csv", include_in_schema=False)
+@router.get("/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each match."""
     return table_of([played_row(one) for one in pages.seen().state.played])
 
 
-@router.get("/api/extreme/matches/{name}", summary="Extreme TicTacToe: a match")
+@router.get("/api/matches/{name}", summary="Extreme TicTacToe: a match")
 async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name) -> dict[str, Any]:
     """A match, move by move; only a bot's own team sees what it printed and how it failed."""
     return await run_in_threadpool(_match, pages, await _account(request, shell), name)
@@ -151,7 +151,7 @@ def _log(pages: TournamentPages, account: Account | None, one: PlayedMatch, foun
     return {**found, **hidden}
 
 
-@router.get("/extreme/matches.zip", include_in_schema=False)
+@router.get("/matches.zip", include_in_schema=False)
 async def matches_zip(request: Request, pages: UsedPages, shell: UsedShell) -> StreamingResponse:
     """The logs of all matches that have been played, each as JSON; 413 if they are too large."""
     account = await _account(request, shell)
@@ -185,7 +185,7 @@ def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSna
     yield pieces.taken()
 
 
-@router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
+@router.get("/matches/{name}/moves.csv", include_in_schema=False)
 def match_csv(pages: UsedPages, account: Signed, name: Name) -> CSVResponse:
     """A row for each move."""
     seen, one = pages.match(name, account)
@@ -213,7 +213,7 @@ def match_csv(pages: UsedPages, account: Signed, name: Name) -> CSVResponse:
     return table_of(rows)
 
 
-@router.get("/api/extreme/teams/{key}", summary="Extreme TicTacToe: a team")
+@router.get("/api/teams/{key}", summary="Extreme TicTacToe: a team")
 def team(pages: UsedPages, key: Key) -> dict[str, Any]:
     """A team's matches, from its side, the times of its moves, and the reasons of its losses."""
     facts = team_facts(pages.seen(), key)
@@ -229,7 +229,7 @@ def team(pages: UsedPages, key: Key) -> dict[str, Any]:
     }
 
 
-@router.get("/extreme/teams/{key}/{table}.csv", include_in_schema=False)
+@router.get("/teams/{key}/{table}.csv", include_in_schema=False)
 def team_csv(pages: UsedPages, key: Key, table: Annotated[str, Path(pattern="^(matches|times)$")]) -> CSVResponse:
     """A row for each match, or for each ten moves of a match."""
     facts = team_facts(pages.seen(), key)

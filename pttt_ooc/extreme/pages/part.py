@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
@@ -32,13 +32,14 @@ from pttt_ooc.extreme.standings_table import Overall, before_latest, marks_rows,
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import curve_path
-from pttt_ooc.web.parts import Link, Part, state_of
+from pttt_ooc.web.parts import Link, Part, below
 from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, risen
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
-router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/extreme")
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 AREA = "Extreme"
+BASE = "/extreme"
 LINKS = (
     Link("/extreme/standings", "Ranking", AREA, ("/extreme/teams", "/extreme/practice")),
     Link("/extreme/matches", "Watch", AREA),
@@ -98,11 +99,14 @@ class TournamentPages:
         Whether everybody sees what bots printed and how they failed; else only a bot's own team.
     before
         What there is before the tournament; None: nothing.
+    base
+        The beginning of the addresses of its pages.
     """
 
     shown: TournamentReader
-    everything: bool
+    everything: bool = False
     before: BeforeTournament | None = None
+    base: str = BASE
 
     def seen(self) -> TournamentSnapshot:
         """The tournament as it is now; 404 if it has not begun."""
@@ -143,16 +147,19 @@ def key_of(team: int) -> str:
     return f"t{team}"
 
 
-UsedPages = Annotated[TournamentPages, state_of("extreme")]
+async def _used(request: Request) -> TournamentPages:
+    """The application's tournament, or the one that a dependency of the router has set as ``request.state.extreme``."""
+    found: TournamentPages = getattr(request.state, "extreme", None) or request.app.state.extreme
+    return found
+
+
+UsedPages = Annotated[TournamentPages, Depends(_used)]
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 Stamp = Annotated[str, Query(max_length=200)]
-BASE = "/extreme"
 LATEST = 8
 """Matches that the standings list, and over which changes of places are told."""
-TEMPLATES = Path(__file__).parent / "templates"
-"""For parts whose pages show what these pages show."""
 _COLUMNS: dict[str, Column[Overall]] = {
     "place": Column("Place", lambda one: one.place, text=True),
     "team": Column("Team", lambda one: folded(one.name), text=True),
@@ -178,12 +185,17 @@ def part_of(
     everything, before
         See :class:`TournamentPages`.
     """
+    own = TournamentPages(shown, everything, before)
+    return replace(templates(), routers=(below(BASE, router, *routers),), links=LINKS, state=own)
+
+
+def templates() -> Part:
+    """The same without a tournament: templates and files for other ones."""
     return Part(
         name="extreme",
         directory=Path(__file__).parent,
-        routers=(router, *routers),
-        links=LINKS,
-        state=TournamentPages(shown, everything, before),
+        routers=(),
+        links=(),
         names={
             "WIDTH": board_values.WIDTH,
             "HEIGHT": board_values.HEIGHT,
@@ -197,15 +209,15 @@ def part_of(
 
 
 @router.get("")
-def begin() -> Response:
+def begin(pages: UsedPages) -> Response:
     """A redirect to the standings."""
-    return RedirectResponse("/extreme/standings", 307)
+    return RedirectResponse(f"{pages.base}/standings", 307)
 
 
 @router.get("/standings")
 def standings(request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "") -> Response:
     """The overall order, pools, standings and marks; `find`: of the teams in whose names this text is."""
-    return render(request, "extreme/standings.html", account, **standings_facts(pages.shown, pages.before, sort, find))
+    return render(request, "extreme/standings.html", account, **_standings(pages, sort, find))
 
 
 @router.get("/parts/standings")
@@ -213,37 +225,14 @@ def standings_part(
     request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "", seen: Stamp = ""
 ) -> Response:
     """The tables, if they have changed."""
-    if standings_stamp(pages.shown) == seen:
+    now = pages.shown.seen()
+    if seen == (now.stamp if now else "none"):
         return Response(status_code=204)
-    shown = standings_facts(pages.shown, pages.before, sort, find)
-    return render(request, "extreme/parts/standings.html", account, **shown)
+    return render(request, "extreme/parts/standings.html", account, **_standings(pages, sort, find))
 
 
-def standings_stamp(shown: TournamentReader) -> str:
-    """A text that changes with the page of the standings."""
-    seen = shown.seen()
-    return "none" if seen is None else seen.stamp
-
-
-def standings_facts(
-    shown: TournamentReader,
-    before: BeforeTournament | None,
-    sort: str,
-    find: str,
-    base: str = BASE,
-    links: str = BASE,
-) -> dict[str, Any]:
-    """What the page of a tournament's standings shows.
-
-    Parameters
-    ----------
-    base
-        The beginning of the page's address.
-    links
-        The beginning of the addresses of teams and matches; empty: they have no pages.
-    """
-    shared = {"base": base, "links": links, "before": before}
-    seen = shown.seen()
+def _standings(pages: TournamentPages, sort: str, find: str) -> dict[str, Any]:
+    shared, seen, base = {"base": pages.base, "before": pages.before}, pages.shown.seen(), pages.base
     if seen is None:
         return {"seen": None, "stamp": "none", "ranking": _ranking([], sort, find, base), **shared}
     tables = seen.state.tables
@@ -287,13 +276,13 @@ def matches(
 ) -> Response:
     """All played matches, or one team's; before the tournament, practice."""
     if pages.before is not None and pages.shown.seen() is None:
-        return RedirectResponse("/extreme/practice", 307)
+        return RedirectResponse(f"{pages.base}/practice", 307)
     seen = pages.shown.seen() if not team else pages.seen()
     if team and seen is not None and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     played = [] if seen is None else seen.of_team(team) if team else seen.state.played
     shown = {"seen": seen, "found": played[::-1], "team": team, "stamp": seen.stamp if seen else "none"}
-    return render(request, "extreme/matches.html", account, practised=bool(pages.before), **shown)
+    return render(request, "extreme/matches.html", account, practised=bool(pages.before), base=pages.base, **shown)
 
 
 @router.get("/matches/{name}")
@@ -308,6 +297,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
     chances = chances_of(seen, played.pairing)
     keys = (played.pairing.first, played.pairing.second)
     shown = {
+        "base": pages.base,
         "seen": seen,
         "played": played,
         "keys": keys,
@@ -341,8 +331,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
 @router.get("/teams/{key}")
 def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Response:
     """A team's matches and statistics."""
-    seen = pages.seen()
-    return render(request, "extreme/team.html", account, **team_facts(seen, key))
+    return render(request, "extreme/team.html", account, base=pages.base, **team_facts(pages.seen(), key))
 
 
 def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -20,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme.pages.board_values import boards_of, cell_of, number
-from pttt_ooc.extreme.play.moves import move_text, read_move
+from pttt_ooc.extreme.play.moves import move_text, read_move, stamp
 from pttt_ooc.extreme.referee import PLAYERS, Cell, Referee
 from pttt_ooc.play.answers import form_again
 from pttt_ooc.play.review import all_ratings, put_figures, reviewed, source_of
@@ -49,9 +47,9 @@ GAME = "extreme"
 
 SIDES = {"x": "you, as ×", "o": "the bot", "coin": "drawn by a coin"}
 _ANSWER_SECONDS = 60.0  # a kernel may have to be compiled
-WAIT, MOMENT, EAGER = 2.0, 0.03, 8
-"""Seconds for which a page's question for the bot's move is held, and between two looks, for at most EAGER people."""
-AT_ONCE = 0.04
+WAIT = 2.0
+"""Seconds for which a page's question for the bot's move is held."""
+AT_ONCE = 0.1
 """Seconds for which the answer to a person's move is held, so that it may have the bot's move."""
 State = dict[str, Any]
 """A game; see :meth:`pttt_ooc.extreme.play.games.BotGames.state`."""
@@ -81,15 +79,12 @@ class PlayPages:
         Who plays.
     rated
         Counts the moves that are rated.
-    waiting
-        An entry for each page that waits for a bot's move.
     """
 
     games: BotGames
     cache: RatingCache
     owner: Owner
     rated: Throttle = field(default_factory=lambda: Throttle(RATED_PER_HOUR))
-    waiting: list[None] = field(default_factory=list)
 
     def player(self, account: Account | None) -> str:
         """Who plays; 401 if they must sign in."""
@@ -172,23 +167,16 @@ async def game_page(
 ) -> Response:
     """A game, as it is now or after `ply` moves; what was seen is shown again after WAIT seconds at the earliest."""
     owner = pages.player(account)
-    state = await _changed(request, pages, owner, game, seen, WAIT)
+    state = await (
+        _awaited(pages, "change", owner, game, seen, WAIT) if seen else _awaited(pages, "state", owner, game)
+    )
     return await run_in_threadpool(_render, request, pages, account, state, ply=ply)
 
 
-async def _changed(
-    request: Request, pages: PlayPages, owner: str, game: str, seen: str, seconds: float, moment: float = MOMENT
-) -> State:
-    """A game as soon as it differs from what was seen, or after some seconds."""
-    state, until = await run_in_threadpool(pages.games.state, owner, game), time.monotonic() + seconds
-    pages.waiting.append(None)
-    try:
-        while seen == _stamp(state) and time.monotonic() < until and not await request.is_disconnected():
-            await asyncio.sleep(moment * max(1.0, len(pages.waiting) / EAGER))
-            state = await run_in_threadpool(pages.games.state, owner, game)
-    finally:
-        pages.waiting.pop()
-    return state
+async def _awaited(pages: PlayPages, method: str, *arguments: Any) -> State:
+    """A game, by a method of :class:`~pttt_ooc.extreme.play.games.BotGames` that may wait for it."""
+    found: State = await cast("StandIn", pages.games).awaited(method, *arguments)
+    return found
 
 
 @router.get("/{game}/review")
@@ -212,14 +200,13 @@ async def move(request: Request, pages: UsedPlay, shell: UsedShell, account: Sig
     cell = cell_of(int(square)) if _is_number(square) else read_move(fields.get("typed", ""))
     if cell is None or not _is_number(ply):
         raise HTTPException(400, "Choose a cell of the board, or type big board, row and column, such as (0, 4, 4).")
-    state = await run_in_threadpool(pages.games.move, owner, game, int(ply), cell)
+    # The script shows the mark already, and many a bot answers at once.
+    state = await _awaited(pages, "move", owner, game, int(ply), cell, AT_ONCE if wants_part(request) else 0.0)
     if any(tuple(made) != cell for _, made, *_ in state["moves"][int(ply) :][:1]):
         sentence = f"Move {int(ply) + 1} of this game has been made already; nothing has changed."
         return out_of_date(request, await run_in_threadpool(_render, request, pages, account, state, sentence))
     if not wants_part(request):
         return RedirectResponse(f"{LOBBY}/{game}", 303)
-    if state["turn"] == "bot":  # the script shows the mark already, and many a bot answers at once
-        state = await _changed(request, pages, owner, game, _stamp(state), AT_ONCE, AT_ONCE / 4)
     return await run_in_threadpool(_render, request, pages, account, state)
 
 
@@ -298,7 +285,7 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
         "mine": state["turn"] == "person" and ply == last,
         "outcome": _outcome(state, "You have" if own else "The player has"),
         "position": position,
-        "boards": [asdict(board) for board in boards_of(position, cells[ply - 1] if ply else None)],
+        "boards": boards_of(position, cells[ply - 1] if ply else None),
         "points": position.points(),
         "cells": cells,
         "moves": [
@@ -306,13 +293,9 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
             for player, cell, bonus, seconds, *_ in state["moves"]
         ],
         "before": cells[: mine[-1]] if mine else None,
-        "stamp": _stamp(state),
+        "stamp": stamp(last, state["turn"]),
         "address": f"{LOBBY}/{state['number']}" + ("" if own else "/shared"),
     }
-
-
-def _stamp(state: State) -> str:
-    return f"{len(state['moves'])}-{state['turn']}"
 
 
 def _outcome(state: State, who: str) -> tuple[str, str]:
@@ -342,6 +325,7 @@ def _render(
     if shown["mine"] and state["hinted"]:
         pages.rated.check(request, "moves have been rated")
         rating = pages.cache.rating(GAME, [number(*cell) for cell in shown["cells"]], hint=True)
+        shown["boards"] = [asdict(board) for board in shown["boards"]]
         put_figures(shown["boards"], rating)
         hint = source_of(rating)
     told = {"notice": notice, "hint": hint, "may_stop": may_stop}
@@ -363,6 +347,7 @@ def _review(
 
     ratings = all_ratings(pages.cache.ratings(GAME, moves), rate)
     if not shown["now"]:
+        shown["boards"] = [asdict(board) for board in shown["boards"]]
         put_figures(shown["boards"], ratings[shown["ply"]], moves[shown["ply"]])
     match = state["match"]
     end = None

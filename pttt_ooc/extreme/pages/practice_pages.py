@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.extreme.pages.exports import CSVResponse, Rows, played_row, table_of
-from pttt_ooc.extreme.pages.part import BASE, BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
+from pttt_ooc.extreme.pages.part import BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
 from pttt_ooc.extreme.pages.tournament_reader import PracticeSnapshot
 from pttt_ooc.extreme.practice_record import PracticeBot
 from pttt_ooc.service.pulse import read_sign
@@ -25,7 +25,7 @@ router = APIRouter()
 SINCE = 24 * 3600.0
 """Seconds over which changes of ranks are told."""
 _COLUMNS: dict[str, Column[PracticeBot]] = {
-    "rank": Column("Rank", lambda bot: 0, text=True),  # their usual order
+    "rank": Column("Rank", lambda bot: None if bot.points is None else -bot.points, text=True),
     "bot": Column("Bot", lambda bot: folded(bot.name), text=True),
     "rating": Column("Rating", lambda bot: None if bot.points is None else -bot.points, falls=True),
     "matches": Column("Matches", lambda bot: -bot.matches, falls=True),
@@ -39,15 +39,15 @@ RECENT = 25
 BotKey = Annotated[str, Query(pattern=r"^([A-Za-z][A-Za-z0-9_]{0,80})?$")]
 
 
-@router.get("/extreme/practice", include_in_schema=False, response_class=HTMLResponse)
+@router.get("/practice", include_in_schema=False, response_class=HTMLResponse)
 def practice(
     request: Request, pages: UsedPages, account: Signed, bot: BotKey = "", sort: Order = "rank", find: Find = ""
 ) -> Response:
     """Ratings and the latest matches: of all bots, or of one; `find`: of the bots in whose names this text is."""
-    return render(request, "extreme/practice.html", account, **practice_facts(_before(pages), account, bot, sort, find))
+    return render(request, "extreme/practice.html", account, **_facts(pages, account, bot, sort, find))
 
 
-@router.get("/extreme/parts/practice", include_in_schema=False, response_class=HTMLResponse)
+@router.get("/parts/practice", include_in_schema=False, response_class=HTMLResponse)
 def practice_part(
     request: Request,
     pages: UsedPages,
@@ -58,10 +58,7 @@ def practice_part(
     seen: Stamp = "",
 ) -> Response:
     """The same, if it has changed."""
-    shown = practice_facts(_before(pages), account, bot, sort, find)
-    if shown["stamp"] == seen:
-        return Response(status_code=204)
-    return render(request, "extreme/parts/practice.html", account, **shown)
+    return render(request, "extreme/parts/practice.html", account, **_facts(pages, account, bot, sort, find))
 
 
 def _before(pages: TournamentPages) -> BeforeTournament:
@@ -70,26 +67,9 @@ def _before(pages: TournamentPages) -> BeforeTournament:
     return pages.before
 
 
-def practice_facts(
-    before: BeforeTournament,
-    account: Account | None,
-    key: str,
-    sort: str,
-    find: str,
-    base: str = BASE,
-    links: str = BASE,
-) -> dict[str, Any]:
-    """What the page of a practice league shows.
-
-    Parameters
-    ----------
-    key
-        The bot whose matches are shown; empty: all.
-    base
-        The beginning of the page's address.
-    links
-        The beginning of the addresses of bots, teams and matches; empty: they have no pages.
-    """
+def _facts(pages: TournamentPages, account: Account | None, key: str, sort: str, find: str) -> dict[str, Any]:
+    """What the page of a practice league shows; `key`: the bot whose matches are shown; empty: all."""
+    before = _before(pages)
     seen, live = before.seen_by(account), before.practice.seen() if before.practice else None
     own = key_of(account.id) if account is not None else ""
     if key and (seen is None or key not in seen.record.teams):
@@ -99,8 +79,9 @@ def practice_facts(
     ranks = {bot.key: place for place, bot in enumerate(bots, 1) if bot.points is not None}
     since, hour = time.time() - SINCE, int(time.time() // 3600)
     former = sorted(((points, bot.key) for bot in bots if (points := bot.points_at(since)) is not None), reverse=True)
-    if sort not in _COLUMNS or sort == "rank":
-        bots.sort(key=lambda bot: bot.key != own)  # a team sees its own bot first
+    order = ranking(bots, _COLUMNS, lambda bot: bot.name, f"{pages.base}/practice", sort, find)
+    if order.column == "rank":
+        order.rows.sort(key=lambda bot: bot.key != own)  # a team sees its own bot first
     matches = [*seen.matches.values()][::-1] if seen else []
     of_own = live.of_team(own)[::-1] if live and own else []
     only = [one for one in matches if key in (one.pairing.first, one.pairing.second)] if key else matches
@@ -114,9 +95,8 @@ def practice_facts(
         "key": key,
         "own": own,
         "sign": sign,
-        "base": base,
-        "links": links,
-        "ranking": ranking(bots, _COLUMNS, lambda bot: bot.name, f"{base}/practice", sort, find),
+        "base": pages.base,
+        "ranking": order,
         "ranks": ranks,
         "changes": risen(ranks, {one: place for place, (_, one) in enumerate(former, 1)}),
         "curves": {bot.key: drawn for bot in bots if (drawn := _curve(bot)) is not None},
@@ -162,7 +142,7 @@ def _matches(seen: PracticeSnapshot) -> Rows:
     ]
 
 
-@router.get("/api/extreme/practice", summary="Extreme TicTacToe: practice")
+@router.get("/api/practice", summary="Extreme TicTacToe: practice")
 def ratings(pages: UsedPages) -> dict[str, Any]:
     """The ratings of the bots that practise, the strongest first; nothing of it counts for marks."""
     seen, before = _seen(pages), _before(pages)
@@ -175,19 +155,19 @@ def ratings(pages: UsedPages) -> dict[str, Any]:
     }
 
 
-@router.get("/api/extreme/practice/matches", summary="Extreme TicTacToe: practice matches")
+@router.get("/api/practice/matches", summary="Extreme TicTacToe: practice matches")
 def matches(pages: UsedPages) -> Rows:
     """The practice matches that are kept, the oldest first; `current`: between latest versions, which count."""
     return _matches(_seen(pages))
 
 
-@router.get("/extreme/practice.csv", include_in_schema=False)
+@router.get("/practice.csv", include_in_schema=False)
 def ratings_csv(pages: UsedPages) -> CSVResponse:
     """A row for each bot."""
     return table_of(_bots(_seen(pages)))
 
 
-@router.get("/extreme/practice/matches.csv", include_in_schema=False)
+@router.get("/practice/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each practice match."""
     return table_of(_matches(_seen(pages)))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.play.games import BotGames
 from pttt_ooc.extreme.play.opponents import FileOpponents, Opponents
-from pttt_ooc.extreme.play.shared_games import SharedGames
 from pttt_ooc.service.answerer import AnswersByKind, methods
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _MOST_HERE = 2  # games at the same time on one's own machine
 
 def answers_of(games: BotGames) -> AnswersByKind:
     """The answers about people's games."""
-    of_games = (games.choices, games.latest, games.begin, games.state, games.share, games.shared)
+    of_games = (games.choices, games.latest, games.begin, games.state, games.share, games.shared, games.change)
     return AnswersByKind(methods(*of_games, games.move, games.hint, games.leave, games.resign, rating, ratings))
 
 
@@ -49,9 +48,9 @@ def _cache() -> RatingCache:
 
 @contextmanager
 def answers_about(opponents: Opponents, most: int, directory: Path) -> Iterator[AnswersByKind]:
-    """The answers about games against some opponents; shared games are kept in `directory`.  At the end, games end."""
+    """The answers about games against some opponents; which are kept in `directory`.  At the end, games end."""
     os.nice(max(0, NICE - os.nice(0)))
-    with closing(BotGames(opponents, most, SharedGames(directory))) as games:
+    with closing(BotGames(opponents, most, directory)) as games:
         yield answers_of(games)
 
 

@@ -14,7 +14,7 @@ from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.match import BotMatch, play_match
 from pttt_ooc.extreme.person import Person
-from pttt_ooc.extreme.play.moves import move_text, why_not
+from pttt_ooc.extreme.play.moves import move_text, stamp, why_not
 from pttt_ooc.extreme.referee import Cell, Referee, TimedMove
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -22,6 +22,7 @@ log = logging.getLogger("pttt.extreme.play")
 IDLE_SECONDS = 1800.0
 """Seconds after which a game whose person does not move is ended: its bot holds memory."""
 _SHOWN_SECONDS = 2.0  # seconds within which the referee takes up a person's move
+_NEXT_SECONDS = 0.02  # seconds after a bot's move within which it is known whether the person is next
 _PERSON, _BOT, _OVER = "person", "bot", "over"
 RESIGNED = "RESIGNED"
 """How a match ends that the person has resigned."""
@@ -42,6 +43,8 @@ class BotGame:
         Moves that are made before: the bot is told them, and asked for none of them.
     hints
         Whether the person had hints for these moves.
+    changed
+        Called with the game, in any thread, when there is something new in it to be kept.
     """
 
     def __init__(
@@ -51,9 +54,10 @@ class BotGame:
         conditions: Conditions,
         opening: Sequence[Cell] = (),
         hints: bool = False,
+        changed: Callable[[BotGame], None] = lambda game: None,
     ) -> None:
         self._find, self._side, self._conditions, self._opening = find, side, conditions, opening
-        self._changed = threading.Condition()
+        self._changed, self._tell_changed = threading.Condition(), changed
         self._stopping = threading.Event()
         self._moves: list[TimedMove] = []
         self._turn, self._position = _BOT, Referee()
@@ -117,11 +121,23 @@ class BotGame:
             self._changed.notify_all()
             self._changed.wait_for(lambda: len(self._moves) > ply or self._turn == _OVER, _SHOWN_SECONDS)
 
+    def wait_for_change(self, seen: str, seconds: float) -> None:
+        """Wait until the game's :func:`~pttt_ooc.extreme.play.moves.stamp` is not `seen`, for some seconds at most."""
+        with self._changed:
+            if self._changed.wait_for(lambda: stamp(len(self._moves), self._turn) != seen, seconds):
+                self.wait_for_bot(_NEXT_SECONDS)
+
+    def wait_for_bot(self, seconds: float) -> None:
+        """Wait until it is not the bot's turn, for some seconds at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._turn != _BOT, seconds)
+
     def hint(self, ply: int) -> None:
         """Mark the game as one with hints; nothing happens if the person is not to make its move number `ply`."""
         with self._changed:
             if self._turn == _PERSON and ply == len(self._moves):
                 self._hints, self._hinted_at = True, ply
+        self._tell()
 
     @property
     def hints(self) -> bool:
@@ -146,6 +162,15 @@ class BotGame:
         with self._changed:
             self._stopping.set()
             self._changed.notify_all()
+
+    def forget(self) -> None:
+        """Tell of no further change."""
+        with self._changed:
+            self._tell_changed = lambda game: None
+
+    def _tell(self) -> None:
+        with self._changed:
+            self._tell_changed(self)
 
     def join(self) -> None:
         """Wait until it has ended, and the bot's process is gone."""
@@ -172,6 +197,7 @@ class BotGame:
                 self._moves = list(match.moves)
             self._match, self._why, self._turn = match, why, _OVER
             self._changed.notify_all()
+        self._tell()
 
     def _choose(self, position: Referee) -> Cell:
         with self._changed:
@@ -193,4 +219,5 @@ class BotGame:
         with self._changed:
             self._moves = list(match.moves)
             self._changed.notify_all()
+        self._tell()
         return True

@@ -20,6 +20,11 @@ def move_text(cell: Cell) -> str:
     return str(tuple(cell))
 
 
+def stamp(moves: int, turn: str) -> str:
+    """A text that differs whenever a game has changed: the number of its moves, and whose turn it is."""
+    return f"{moves}-{turn}"
+
+
 def why_not(position: Referee, cell: Cell) -> str:
     """Why a player may not make a move that is not valid, as the end of a sentence."""
     big, row, column = cell

@@ -18,7 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # read at the first computation
+# Read at the first computation.  XLA splits sums among as many threads as there are processors: without a fixed number,
+# a run would end with other strategies on a machine with another number.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+os.environ.setdefault("NPROC", "1")
 jax.config.update("jax_platforms", "cpu")
 
 Parameters = dict[str, Any]

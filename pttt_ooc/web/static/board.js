@@ -80,6 +80,9 @@
       event.detail.target = told;
       event.detail.swapOverride = "innerHTML";
       focused = null;
+    } else if (event.detail.shouldSwap) {
+      // htmx tells of each element that it removes, which nothing of a board or a list hears: that takes its time.
+      event.detail.target.querySelectorAll(".planes, .moves").forEach(function (old) { old.remove(); });
     }
   });
 

@@ -15,17 +15,26 @@ WORKER = "pttt_ooc.course.kinds.bots.worker"
 
 
 def further_workers(data: Path, database: Database) -> list[tuple[str, ...]]:
-    """Name, module and arguments of a worker for each further league that is open.
+    """Name, module and arguments of a worker and an analyst for each further league that is open.
 
     Raises
     ------
     PtttError
         If its settings are refused, or its database cannot be used.
     """
-    names = needed(data, database)[1]
-    for name in names:
-        kept_file(League(league_directory(data, name)).database, "Bots")
-    return [(f"league {name}", WORKER, str(league_directory(data, name))) for name in names]
+    found: list[tuple[str, ...]] = []
+    for name in needed(data, database)[1]:
+        found += _workers(League(league_directory(data, name)))
+    return found
+
+
+def _workers(league: League) -> list[tuple[str, ...]]:
+    kept_file(league.database, "Bots")
+    suffix = f" {league.name}" if league.name else ""
+    return [
+        (f"league{suffix}", WORKER, str(league.data)),
+        (f"analyst{suffix}", ANALYST, str(league.tournament), str(league.practice)),
+    ]
 
 
 def needed(data: Path, database: Database) -> tuple[bool, list[str]]:
@@ -45,12 +54,7 @@ def pages(data: Path) -> list[Pages]:
     if not is_there(data):
         return []
     league = League(data)
-    kept_file(league.database, "Bots")
-    workers = [
-        ("league", WORKER, str(data)),
-        ("analyst", ANALYST, str(league.tournament), str(league.practice)),
-    ]
-    found = [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=workers)]
+    found = [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=_workers(league))]
     if league.settings.games:
         parts, answerer = "pttt_ooc.course.kinds.bots.parts:play_parts", "pttt_ooc.course.kinds.bots.opponents:answerer"
         found.append(Pages("bot games", "The games", (parts,), answerer=(answerer, str(data))))

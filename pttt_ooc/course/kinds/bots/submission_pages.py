@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed, under_way
@@ -20,8 +19,9 @@ from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
+from pttt_ooc.extreme.pages.part import AREA, BASE
 from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.parts import Link, Part
+from pttt_ooc.web.parts import Link, Part, below
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import UsedShell
 
@@ -50,50 +50,23 @@ def part_of(league: OpenLeague) -> Part:
     return Part(
         name="league",
         directory=Folder(__file__).parent,
-        routers=(below("/extreme", router), below("/api/extreme", programs)),
-        links=(Link("/extreme/hand-in", "Hand in a bot", "Extreme"),),
+        routers=(below(BASE, router, programs),),
+        links=(Link(f"{BASE}/hand-in", "Hand in a bot", AREA),),
         state=league,
-        names={"own": "league", "css": "extreme/extreme.css"},
         largest_body=league.files.settings.largest_bytes,
     )
-
-
-def below(prefix: str, *routers: APIRouter) -> APIRouter:
-    """The addresses of routers below a prefix; the same ones can be below several."""
-    made = APIRouter(prefix=prefix)
-    for route in (route for one in routers for route in one.routes):
-        assert isinstance(route, APIRoute)
-        made.add_api_route(
-            route.path,
-            route.endpoint,
-            methods=sorted(route.methods or ()),
-            response_model=route.response_model,
-            response_class=route.response_class,
-            status_code=route.status_code,
-            summary=route.summary,
-            include_in_schema=route.include_in_schema,
-            openapi_extra=route.openapi_extra,
-        )
-    return made
-
-
-def _part(league: OpenLeague) -> str:
-    """The name of the part whose templates it has."""
-    return "league" if league.name is None else "leagues"
 
 
 @router.get("/hand-in")
 def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
     """The form, and the team's bots."""
-    return render(
-        request, f"{_part(league)}/hand_in.html", reader(request, account), team=account, **_listed(league, account)
-    )
+    return render(request, "leagues/hand_in.html", reader(request, account), team=account, **_listed(league, account))
 
 
 @router.get("/parts/bots")
 def bots_part(request: Request, league: UsedLeague, account: Signed, seen: str = "") -> Response:
     """The list of the team's bots, if it has changed."""
-    return renewed(request, f"{_part(league)}/parts/bots.html", account, _listed(league, account), seen)
+    return renewed(request, "leagues/parts/bots.html", account, _listed(league, account), seen)
 
 
 def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
@@ -125,7 +98,7 @@ def one_bot(request: Request, league: UsedLeague, account: Signed, number: Numbe
     """The verdict on one of the team's own bots."""
     return render(
         request,
-        f"{_part(league)}/bot.html",
+        "leagues/bot.html",
         reader(request, account),
         team=account,
         **_verdict(league, account, number),
@@ -135,7 +108,7 @@ def one_bot(request: Request, league: UsedLeague, account: Signed, number: Numbe
 @router.get("/parts/bots/{number}")
 def bot_part(request: Request, league: UsedLeague, account: Signed, number: Number, seen: str = "") -> Response:
     """The verdict, if it has changed."""
-    return renewed(request, f"{_part(league)}/parts/bot.html", account, _verdict(league, account, number), seen)
+    return renewed(request, "leagues/parts/bot.html", account, _verdict(league, account, number), seen)
 
 
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
@@ -199,20 +172,20 @@ class BotOut(BaseModel):
 _FORM = form_schema("One file like team39.py.")
 
 
-@programs.post("/bots", summary="Extreme TicTacToe: hand in a bot", status_code=201, openapi_extra=_FORM)
+@programs.post("/api/bots", summary="Extreme TicTacToe: hand in a bot", status_code=201, openapi_extra=_FORM)
 async def hand_in_by_program(request: Request, response: Response, league: UsedLeague, team: Bearer) -> BotOut:
     """Hand in a bot; 200 if it is the very file that the team handed in last."""
     bot, _ = await from_program(request, response, league.grader, league.intake, team)
     return BotOut.model_validate(await run_in_threadpool(_own, league, team, bot.id))
 
 
-@programs.get("/bots", summary="Extreme TicTacToe: your bots")
+@programs.get("/api/bots", summary="Extreme TicTacToe: your bots")
 def list_by_program(league: UsedLeague, team: Bearer) -> list[BotOut]:
     """The team's own bots, latest first."""
     return [BotOut.model_validate(bot) for bot in league.bots.of_team(team.id, texts=True)]
 
 
-@programs.get("/bots/{number}", summary="Extreme TicTacToe: one of your bots")
+@programs.get("/api/bots/{number}", summary="Extreme TicTacToe: one of your bots")
 def one_by_program(league: UsedLeague, team: Bearer, number: Number) -> BotOut:
     """One of the team's own bots, and its verdict."""
     found = BotOut.model_validate(_own(league, team, number))
