@@ -1,9 +1,10 @@
 """The ladder: exact scores of agents at equal processor seconds, from committed records.
 
 ``python -m benchmarks.ladder run GAME AGENT --seconds 10`` lets a learner learn, scores it and adds a line to
-``docs/records/ladder.jsonl``.  ``plan`` does so for all rows of ``benchmarks/ladder.yaml`` that are not there yet; it
-may be killed and started again.  ``write`` makes ``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines
-again, with the recorded number of iterations, and compares them; ``check --sample 8 --seed 1`` draws eight of them.
+``docs/records/ladder.jsonl``; ``--iterations 100`` is a budget that makes numbers of games equal.  ``plan`` does so for
+all rows of ``benchmarks/ladder.yaml`` that are not there yet; it may be killed and started again.  ``write`` makes
+``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines again, with the recorded number of iterations, and
+compares them; ``check --sample 8 --seed 1`` draws eight of them.
 
 An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
@@ -112,6 +113,7 @@ def record(
     return {
         **{"game": name, "agent": agent, "settings": dict(settings), "seed": seed},
         **{"budget": ends.get("seconds"), "seconds": round(seconds, 2), "iterations": iterations},
+        **({"limit": ends["iterations"]} if "iterations" in ends else {}),
         **{"exploitability": found.nashconv / 2, "value": found.value},
         **{"best_response_0": found.best_response_0, "best_response_1": found.best_response_1},
         **{"digest": digest(pair), "version": pttt.__version__},
@@ -119,9 +121,10 @@ def record(
 
 
 def command(row: Record) -> str:
-    """The command that makes a row, with its budget of seconds."""
+    """The command that makes a row, with its budget of seconds or iterations."""
     words = ["python -m benchmarks.ladder run", row["game"], shlex.quote(row["agent"])]
     words += [f"--seconds {row['budget']:g}"] if row["budget"] else []
+    words += [f"--iterations {row['limit']}"] if row.get("limit") else []
     words += [f"--seed {row['seed']}"] if row["seed"] else []
     for key, value in row["settings"].items():
         words += ["--set", shlex.quote(f"{key}={json.dumps(value, separators=(',', ':'))}")]
@@ -151,7 +154,7 @@ def read(path: Path = RECORDS) -> list[Record]:
 
 
 def planned(path: Path = PLAN) -> Iterator[Record]:
-    """The rows of a plan, in its order: game, agent, settings, seed and budget."""
+    """The rows of a plan, in its order: game, agent, settings, seed, and the budget in seconds or iterations."""
     plan = yaml.safe_load(path.read_text())
     for part in plan:
         for game in part["games"]:
@@ -159,7 +162,8 @@ def planned(path: Path = PLAN) -> Iterator[Record]:
                 one = {"agent": one} if isinstance(one, str) else one
                 for seed in one.get("seeds", [0]):
                     row = {"game": game, "agent": one["agent"], "settings": one.get("settings", {}), "seed": seed}
-                    yield {**row, "budget": part["seconds"] if learns(one["agent"]) else None}
+                    row["budget"] = part.get("seconds") if learns(one["agent"]) else None
+                    yield row | ({"limit": part["iterations"]} if "iterations" in part else {})
 
 
 def learns(agent: str) -> bool:
@@ -174,7 +178,15 @@ def has_chance(agent: str) -> bool:
 
 def key(row: Record) -> str:
     """What makes two rows the same."""
-    return json.dumps([row[name] for name in ("game", "agent", "settings", "seed", "budget")], sort_keys=True)
+    named = [row[name] for name in ("game", "agent", "settings", "seed", "budget")]
+    return json.dumps([*named, row.get("limit")], sort_keys=True)
+
+
+def ends_of(row: Record) -> dict[str, float]:
+    """The budget of a row, as :func:`made` takes it."""
+    if row.get("limit"):
+        return {"iterations": row["limit"]}
+    return {"seconds": row["budget"]} if row["budget"] else {}
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
@@ -193,10 +205,10 @@ def page(rows: Sequence[Record]) -> str:
         ranked = sorted(groups.values(), key=lambda g: (mean(r["exploitability"] for r in g), g[0]["agent"]))
         lines += [f"## {game}", ""]
         lines += [
-            "| agent | exploitability | 95% interval | budget, s | iterations | seeds |",
+            "| agent | exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_line(group) for group in ranked] + ["", "```"]
+        lines += [_line(group) for group in ranked] + ["", "```text"]
         for row in (r for group in ranked for r in sorted(group, key=lambda r: r["seed"])):
             lines.append(f"{row['digest']}  {command(row).removeprefix('python -m benchmarks.ladder ')}")
         lines += ["```", ""]
@@ -206,7 +218,7 @@ def page(rows: Sequence[Record]) -> str:
 def left_out(rows: Sequence[Record]) -> str:
     """How many planned rows that learn are not there, and what they would take."""
     there = {*map(key, rows)}
-    budgets = [row["budget"] for row in planned() if row["budget"] and key(row) not in there]
+    budgets = [row["budget"] or 0 for row in planned() if learns(row["agent"]) and key(row) not in there]
     return f"{len(budgets)} rows that learn, {sum(budgets) / 60:.0f} processor minutes without evaluations"
 
 
@@ -216,11 +228,12 @@ def _line(group: Sequence[Record]) -> str:
     values = [row["exploitability"] for row in group]
     chance = "one seed" if has_chance(first["agent"]) else ""
     if len(values) > 1:
-        chance = "{:.3g} to {:.3g}".format(*interval(values))
-    budget = f"{first['budget']:g}" if first["budget"] else ""
+        chance = "{:.3g}–{:.3g}".format(*interval(values))
+    budget = f"{first['budget']:g} s" if first["budget"] else f"{first['limit']:,} it." if first.get("limit") else ""
     count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
     seeds = str(len(group)) if has_chance(first["agent"]) else ""
-    cells = [f"`{first['agent']}`{settings}", f"{mean(values):.3g}", chance, budget, count, seeds]
+    name = first["agent"].rpartition("/")[2]  # the commands below the table have whole paths
+    cells = [f"`{name}`{settings}", f"{mean(values):.3g}", chance, budget, count, seeds]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -231,23 +244,26 @@ Exact scores of agents on the four games that the field compares learners on. Ex
 the field's papers plot it: what both best responses together gain. It is exact up to rounding.
 
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`. A budget is processor seconds of
-one thread for learning; evaluations are not counted. Agents without a budget learn nothing. Where chance has a part in
-learning, the exploitability is the mean over the seeds, with Student's 95% interval of it, cut off at 0; a seed is one
-training from the beginning. Elsewhere there is one number, as another run gives the same. In the blocks below the
-tables are the digest of each row's strategies and the arguments of its command, `python -m benchmarks.ladder`.
+one thread for learning, without evaluations, or a number of iterations. Agents without a budget learn nothing. Where
+chance has a part in learning, the exploitability is the mean over the seeds, with Student's 95% interval of it, cut off
+at 0; a seed is one training from the beginning. Elsewhere there is one number, as another run gives the same. In the
+blocks below the tables are the digest of each row's strategies and the arguments of its command, `python -m
+benchmarks.ladder`.
 
-Settings are the defaults of `pttt solve` and `pttt learn`, but for those that are named. A row compares learners at the
-same processor time on one machine, not at the same number of games: iterations have different meanings.
+Settings are the defaults of `pttt solve` and `pttt learn`, but for those that are named. Rows with the same seconds
+compare learners at the same processor time on one machine. Rows with a number of iterations (it.) compare them at the
+same number of games: an iteration of `ppo` has 1,024 games, one of `mccfr-outcome` a single game, so 13 of the one are
+as many games as 13,312 of the other.
 
-**What the budget left out.** Each row that learns has 20 seconds of one processor of a busy machine, and rows with
-networks on abrupt games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe
-are in [algorithms](algorithms.md#results). Of `benchmarks/ladder.yaml` were not reached:
+**What the budget left out.** A row of seconds has 20 of one processor of a busy machine; rows with networks on abrupt
+games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe are in
+[algorithms](algorithms.md#results). Of `benchmarks/ladder.yaml` were not reached:
 {left_out}.
 Ten minutes for each of 41 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
 that sample and six with networks) on the four games would take 27 processor hours. The published protocol has 10
 million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and five
 learners with networks on four games take 11 hours, and that once more for each setting that is tried. Not planned yet
-are equal numbers of games, and PPG, NashPG and EMAgnet.
+are PPG, NashPG and EMAgnet.
 
 **Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth game of that comparison, is
 absent: chance and public bids have nothing of the structure that this package is about, and a plain pass over its 2²⁰
@@ -302,7 +318,9 @@ def _main(arguments: Sequence[str] | None) -> None:
     run = commands.add_parser("run", help="make, score and record an agent")
     run.add_argument("game")
     run.add_argument("agent")
-    run.add_argument("--seconds", type=float, default=10.0, help="processor seconds of learning")
+    budget = run.add_mutually_exclusive_group()
+    budget.add_argument("--seconds", type=float, default=10.0, help="processor seconds of learning; default: 10")
+    budget.add_argument("--iterations", type=int, help="iterations of learning, in place of seconds")
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     plan = commands.add_parser("plan", help="make the rows of the plan that are not there yet")
@@ -317,13 +335,13 @@ def _main(arguments: Sequence[str] | None) -> None:
     options = parser.parse_args(arguments)
     if options.command == "run":
         settings = dict(setting(text) for text in options.set)
-        ends = {"seconds": options.seconds} if learns(options.agent) else {}
+        ends = {"iterations": options.iterations} if options.iterations else {"seconds": options.seconds}
+        ends = ends if learns(options.agent) else {}
         add(record(options.game, options.agent, ends, options.seed, settings, options.data), options.records)
     elif options.command == "plan":
         for row in planned(options.plan):
             if key(row) not in map(key, read(options.records)):
-                ends = {"seconds": row["budget"]} if row["budget"] else {}
-                row = record(row["game"], row["agent"], ends, row["seed"], row["settings"], options.data)
+                row = record(row["game"], row["agent"], ends_of(row), row["seed"], row["settings"], options.data)
                 add(row, options.records)
     elif options.command == "write":
         options.page.write_text(page(read(options.records)))
