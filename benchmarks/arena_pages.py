@@ -68,7 +68,7 @@ WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-li
 """Trainings on the infinite board that the report did not describe."""
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
-LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts")
+LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts", "ladder-utttai")
 NETWORK = ("network-tuned-nodes", "network-tuned", "network-nodes")
 OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
 OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}

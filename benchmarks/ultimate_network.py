@@ -75,8 +75,8 @@ def play(directory: Path, text: str, nodes: int, parts: int, size: int, lot: flo
 
 def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
     """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory."""
-    held: list[list[Any]] = [[], [], [], []]
-    learnt: list[list[Any]] = [[], [], [], []]
+    held: list[list[Any]] = [[], [], [], [], []]
+    learnt: list[list[Any]] = [[], [], [], [], []]
     for directory in directories:
         for part, path in enumerate(sorted(directory.glob("[0-9]*.npz"))):
             with np.load(path) as file:
@@ -92,7 +92,8 @@ def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
 def of_games(games: tuple[Any, ...]) -> tuple[Any, ...]:
     """The examples of some games: the arrays of :func:`examples`, without positions for which nothing is known."""
     number = int((games[0] != NO_MOVE).sum())
-    made = (np.zeros((number, 9), np.int16), np.zeros(number, np.int8), np.zeros((number, ACTIVE), np.int32))
+    boards = np.zeros((number, 9), np.int16), np.zeros(number, np.int8)
+    made = (*boards, np.zeros((number, ACTIVE), np.int32), np.zeros(number, np.int16))
     wanted = np.zeros((number, 2), np.float32)
     assert examples(GAME.start(), games, DECAY, ultimate.DRAW, *made, wanted) == number
     known = ~np.isnan(wanted).all(1)
@@ -156,19 +157,20 @@ def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weig
     batch
         Arrays as :func:`read` returns them.
     """
-    entries, targets, found, wanted = batch
+    entries, targets, found, tactics, wanted = batch
     entries = of_entries[symmetry][entries[:, turns[symmetry]]]
     targets = places[symmetry][targets]
     number, numpy = len(targets), jax.numpy
     rows, sent = weights["embedding"][entries], jax.nn.one_hot(targets, 10)
     total = rows.reshape(number, -1) @ weights["boards"].reshape(-1, kernels.HIDDEN)
     total += (rows * sent[:, :9, None]).reshape(number, -1) @ weights["targets"].reshape(-1, kernels.HIDDEN)
-    total += sent @ weights["places"]
+    total += sent @ weights["places"] + weights["tactics"][tactics]
     units = numpy.clip(total[:, None, :] + weights["bias"], 0, 1) ** 2
     phase = jax.nn.one_hot((entries >= 3**9).sum(1) // kernels.PHASES, kernels.BUCKETS // 10)
     bucket = (phase[:, :, None] * sent[:, None, :]).reshape(number, -1)
     output = (bucket @ weights["output"].reshape(kernels.BUCKETS, -1)).reshape(units.shape)
-    out = (units * output).sum(2) + bucket @ weights["constant"] + weights["sums"].T[:, ::-1][found].sum(1)
+    out = (units * output).sum(2) + bucket @ weights["constant"] + weights["tactic_values"][tactics]
+    out += weights["sums"].T[:, ::-1][found].sum(1)
     known = ~numpy.isnan(wanted)
     wanted = numpy.where(known, wanted, 0.5)
     each = numpy.maximum(out, 0) - out * wanted + numpy.log1p(numpy.exp(-abs(out)))
@@ -176,8 +178,14 @@ def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weig
     return (each * known).sum() / known.sum()
 
 
-def train(directories: list[Path], output: Path, epochs: float, games_held: int) -> None:
-    """Train a network and write it; one thread, so that the same commands make the same file."""
+def train(directories: list[Path], output: Path, epochs: float, games_held: int, without: list[str]) -> None:
+    """Train a network and write it; one thread, so that the same commands make the same file.
+
+    Parameters
+    ----------
+    without
+        Parts of the network that stay 0.
+    """
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     import jax
 
@@ -189,6 +197,8 @@ def train(directories: list[Path], output: Path, epochs: float, games_held: int)
     def step(weights: Weights, first: Weights, second: Weights, count: Any, rate: Any, batch: Any, turn: Any) -> Any:
         value, gradient = jax.value_and_grad(loss)(weights, batch, turn)
         for name, part in gradient.items():
+            if name in without:
+                continue
             first[name] = 0.9 * first[name] + 0.1 * part
             second[name] = 0.999 * second[name] + 0.001 * part**2
             move = first[name] / (1 - 0.9**count) / (jax.numpy.sqrt(second[name] / (1 - 0.999**count)) + 1e-8)
@@ -202,6 +212,7 @@ def train(directories: list[Path], output: Path, epochs: float, games_held: int)
         return float(np.mean([measured(weights, batch, 0) for batch in batches]))
 
     weights = {name: jax.numpy.asarray(part) for name, part in first_weights(rng).items()}
+    weights |= {name: jax.numpy.zeros_like(weights[name]) for name in without}
     first, second = ({name: jax.numpy.zeros_like(part) for name, part in weights.items()} for _ in range(2))
     number, order, at = len(arrays[0]) - held, np.zeros(0, np.int64), 0
     steps = int(epochs * number / BATCH)
@@ -241,12 +252,14 @@ def main() -> None:
     training.add_argument("--epochs", type=float, default=2, help="How often each position is seen.")
     held = "The first games of each directory that are not learnt from: the divergence is measured in them."
     training.add_argument("--held", type=int, default=500, help=held)
+    without = "Parts of the network that stay 0, to see what they are worth."
+    training.add_argument("--without", nargs="*", default=[], choices=kernels.Network._fields, help=without)
     training.add_argument("-o", "--output", type=Path, required=True, help="The file of the network.")
     chosen = parser.parse_args()
     if chosen.command == "games":
         play(chosen.output, chosen.agent, chosen.nodes, chosen.parts, chosen.size, chosen.lot, chosen.seed)
     else:
-        train(chosen.directories, chosen.output, chosen.epochs, chosen.held)
+        train(chosen.directories, chosen.output, chosen.epochs, chosen.held, chosen.without)
 
 
 if __name__ == "__main__":

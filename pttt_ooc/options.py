@@ -35,19 +35,25 @@ def group(summary: str) -> typer.Typer:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """A command for typer in which every keyword parameter that is a named tuple becomes one option for each field."""
+    """A command for typer in which every parameter that is a named tuple becomes one option for each field.
+
+    Options are listed in the order of the parameters; those of a named tuple that comes first are listed last.
+    """
     taken = inspect.signature(command, eval_str=True).parameters
     groups = {name: one.annotation for name, one in taken.items() if hasattr(one.annotation, "_field_defaults")}
-    parameters: list[inspect.Parameter] = []
-    for name, one in taken.items():
+    parameters, named = list[inspect.Parameter](), inspect.Parameter.KEYWORD_ONLY  # as typer calls it, in any order
+    first = next(iter(taken))
+    for name, one in sorted(taken.items(), key=lambda item: item[0] == first and first in groups):
         if kind := groups.get(name):
             hints = get_type_hints(kind, include_extras=True)
             parameters += [
-                one.replace(name=field, annotation=hints[field], default=kind._field_defaults.get(field, one.empty))
+                one.replace(
+                    name=field, annotation=hints[field], default=kind._field_defaults.get(field, one.empty), kind=named
+                )
                 for field in kind._fields
             ]
         else:
-            parameters.append(one)
+            parameters.append(one.replace(kind=named))
 
     @wraps(command)
     def spread_command(**values: Any) -> None:

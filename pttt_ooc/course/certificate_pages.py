@@ -11,12 +11,13 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from pttt_ooc.course import standings
 from pttt_ooc.course.certificates import MADE, Certificates, PairCertificate, pair_of
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import Bearer, Number, Seen, Signed, renewed
+from pttt_ooc.course.handlers import Bearer, Number, Signed
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import CertificateOut
 from pttt_ooc.rules.catalogue import EXACT_VALUES
 from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.rendering import render
 from pttt_ooc.web.schemas import ErrorOut
 from pttt_ooc.web.shell import UsedShell
 
@@ -89,10 +90,10 @@ async def ask_for(request: Request, grader: UsedGrader, shell: UsedShell, team: 
 
 
 @router.get("/parts/teams/{number}/certificate")
-def certificate_part(request: Request, grader: UsedGrader, team: OwnTeam, seen: Seen = "") -> Response:
+def certificate_part(request: Request, grader: UsedGrader, team: OwnTeam) -> Response:
     """The part of the team's page, if it has changed."""
-    context = {**shown_certificate(grader, team), "shown": team}
-    return renewed(request, "grader/parts/certificate.html", team, context, seen)
+    context = {**shown_certificate(grader, team), "shown": team, "team": team}
+    return render(request, "grader/parts/certificate.html", team, **context)
 
 
 @router.get("/teams/{number}/certificate.txt.gz", response_class=FileResponse)

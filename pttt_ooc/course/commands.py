@@ -7,20 +7,19 @@ What they need is imported when they run: ``pttt --help`` comes at once, and all
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.course.copy_commands import add_copy_commands
+from pttt_ooc.course.copy_commands import add_copy_commands, database_of
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
 from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption, group
 
 if TYPE_CHECKING:
-    from pttt_ooc.course.database import Database
+    pass
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
 NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the submission.")]
@@ -81,19 +80,7 @@ def pick(
 # Looking after a grader
 
 
-@contextmanager
-def _database(data: Path) -> Iterator[Database]:
-    with extra("grader", "The grader"):
-        from pttt_ooc.course.database import Database
-        from pttt_ooc.course.settings import read_settings
-        from pttt_ooc.disk.rights import private
-    settings = read_settings(data)
-    with private():
-        database = Database.of(data, settings.database_url, settings.game)
-        try:
-            yield database
-        finally:
-            database.close()
+_database = partial(database_of, what="The grader")
 
 
 @grader.command("add-team", epilog="Example: pttt grader add-team 'Team A'")

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
 from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
+
+if TYPE_CHECKING:
+    from pttt_ooc.course.database import Database
+
+
+@contextmanager
+def database_of(data: Path, what: str = "The course") -> Iterator[Database]:
+    """The database of a course for the block; `what` needs the extra."""
+    with extra("grader", what):
+        from pttt_ooc.course.database import Database
+        from pttt_ooc.course.settings import read_settings
+        from pttt_ooc.disk.rights import private
+    settings = read_settings(data)
+    with private():
+        database = Database.of(data, settings.database_url, settings.game)
+        try:
+            yield database
+        finally:
+            database.close()
 
 
 def add_copy_commands(group: typer.Typer, name: str) -> None:
@@ -30,20 +51,12 @@ def backup(
 
     The exit code is 1 if a file that should be in the copy is lost or damaged; all else is in it then.
     """
-    with extra("grader", "The course"):
+    with database_of(data) as database:
         from pttt_ooc.course import backup as copies
-        from pttt_ooc.course.database import Database
-        from pttt_ooc.course.settings import read_settings
         from pttt_ooc.course.storage import Storage
-        from pttt_ooc.disk.rights import private
-    settings = read_settings(data)
-    with private():
-        database = Database.of(data, settings.database_url, settings.game)
-        try:
-            check_output(file, [data, *database.files()], force=force)
-            copy = copies.write_backup(database, Storage(data), file)
-        finally:
-            database.close()
+
+        check_output(file, [data, *database.files()], force=force)
+        copy = copies.write_backup(database, Storage(data), file)
     _tell(file, copy, as_json)
     if copy.missing:
         raise typer.Exit(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, HTTPException, Path, Query, Request, Response
+from fastapi import Depends, HTTPException, Path, Request
 from fastapi.responses import FileResponse
 from sqlalchemy import ColumnElement, true
 from sqlalchemy.orm import Session
@@ -16,7 +16,6 @@ from pttt_ooc.course.standings import is_shown
 from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.accounts import bearer, signed_in
-from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account
 
 
@@ -38,10 +37,6 @@ Signed = Annotated[Team | None, Depends(_team_signed_in)]
 """The team that is signed in; None also for people with rights."""
 
 Number = Annotated[int, Path(ge=1, lt=1 << 31)]
-Seen = Annotated[str, Query(max_length=80)]
-"""The stamp of what the page shows."""
-
-UNCHANGED = 204
 
 
 def reader(request: Request, team: Team | None) -> Account | None:
@@ -65,20 +60,6 @@ def check_shown(session: Session, found: Judged, account: Account | None) -> Non
         raise HTTPException(404, f"There is no submission {found.id}.")
     if until is not None and found.counts_from > until and not own:
         raise HTTPException(404, f"Submission {found.id} is shown to its own team only until standings are unveiled.")
-
-
-def renewed(request: Request, template: str, team: Team | None, context: dict[str, Any], seen: str) -> Response:
-    """A part of a page, if its ``stamp`` is no longer the one that was `seen`."""
-    return part_since(request, template, reader(request, team), {"team": team, **context}, seen)
-
-
-def part_since(
-    request: Request, template: str, account: Account | None, context: dict[str, Any], seen: str
-) -> Response:
-    """As :func:`renewed`, where it is known who reads."""
-    if context["stamp"] == seen:
-        return Response(status_code=UNCHANGED)
-    return render(request, template, account, **context)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pttt_ooc.course import figures, queue, rankings, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, check_shown, reader, renewed, shown_to
+from pttt_ooc.course.handlers import Number, Signed, check_shown, reader, shown_to
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.rankings import RankedGame, leaderboard_ranking
@@ -25,9 +25,9 @@ from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import from_browser, strategies
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.ranking import Find, Order
+from pttt_ooc.web.ranking import AskedRanking, Order
+from pttt_ooc.web.rendering import is_piece, is_seen, render_part, wants_part
 from pttt_ooc.web.rendering import render as render_page
-from pttt_ooc.web.rendering import render_part, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 Shown = dict[str, Any]
@@ -46,38 +46,25 @@ def render(request: Request, template: str, team: Team | None, **context: Any) -
 
 
 @router.get("/")
-async def leaderboard(
-    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", find: Find = ""
-) -> Response:
-    """The leaderboard; `find`: of the teams in whose names this text is."""
+@router.get("/parts/leaderboard")
+async def leaderboard(request: Request, grader: UsedGrader, team: Signed, query: AskedRanking) -> Response:
+    """The leaderboard."""
     board = RankedGame(grader, team)
-    part, asked = await rankings.leaderboard(request, board, sort, find), leaderboard_ranking(board, sort, find)
+    asked = leaderboard_ranking(board, query)
+    part = await rankings.leaderboard(request, board, asked)
+    if is_piece(request):
+        return part.answer(request)
     return render(request, "leaderboard.html", team, part=part, handout=grader.handout, ranking=asked)
 
 
-@router.get("/parts/leaderboard")
-async def leaderboard_part(
-    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", find: Find = "", seen: Seen = ""
-) -> Response:
-    """Its table, if it has changed."""
-    return (await rankings.leaderboard(request, RankedGame(grader, team), sort, find)).since(seen)
-
-
 @router.get("/matrix")
+@router.get("/parts/matrix")
 async def matrix(
     request: Request, grader: UsedGrader, team: Signed, rows: Order = "team", columns: Order = "team"
 ) -> Response:
     """The head-to-head matrix."""
     part = await rankings.matrix(request, RankedGame(grader, team), rows, columns)
-    return render(request, "matrix.html", team, part=part)
-
-
-@router.get("/parts/matrix")
-async def matrix_part(
-    request: Request, grader: UsedGrader, rows: Order = "team", columns: Order = "team", seen: Seen = ""
-) -> Response:
-    """Its table, if it has changed."""
-    return (await rankings.matrix(request, RankedGame(grader, None), rows, columns)).since(seen)
+    return part.answer(request) if is_piece(request) else render(request, "matrix.html", team, part=part)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -85,6 +72,7 @@ async def matrix_part(
 
 
 @router.get("/submissions")
+@router.get("/parts/submissions")
 def list_submissions(
     request: Request,
     grader: UsedGrader,
@@ -94,26 +82,13 @@ def list_submissions(
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
+    if is_piece(request):
+        with grader.database.reading() as session:
+            if is_seen(request, _stamp(session, grader, team)):
+                return Response(status_code=204)
     shown = _listed(grader, reader(request, team), page, of, status)
-    return render(request, "submissions.html", team, **shown, part=_submissions_part(request, team, shown))
-
-
-@router.get("/parts/submissions")
-def submissions_part(
-    request: Request,
-    grader: UsedGrader,
-    team: Signed,
-    page: PageNumber = 1,
-    of: TeamNumber = None,
-    status: str | None = None,
-    seen: Seen = "",
-) -> Response:
-    """Their table, if it has changed."""
-    with grader.database.reading() as session:
-        if _stamp(session, grader, team) == seen:
-            return Response(status_code=UNCHANGED)
-    shown = _listed(grader, reader(request, team), page, of, status)
-    return HTMLResponse(_submissions_part(request, team, shown))
+    part = _submissions_part(request, team, shown)
+    return HTMLResponse(part) if is_piece(request) else render(request, "submissions.html", team, **shown, part=part)
 
 
 def _submissions_part(request: Request, team: Team | None, shown: Shown) -> Markup:
@@ -157,16 +132,11 @@ def _listed(grader: Grader, account: Account | None, page: int, of: int | None, 
 
 
 @router.get("/submissions/{number}")
+@router.get("/parts/submissions/{number}")
 def one_submission(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
     """A submission."""
-    return render(request, "submission.html", team, **_one(grader, reader(request, team), number))
-
-
-@router.get("/parts/submissions/{number}")
-def submission_part(request: Request, grader: UsedGrader, team: Signed, number: Number, seen: Seen = "") -> Response:
-    """Its part that changes, if it has changed."""
-    shown = _one(grader, reader(request, team), number)
-    return renewed(request, "grader/parts/submission.html", team, shown, seen)
+    template = f"{'parts/' if is_piece(request) else ''}submission.html"
+    return render(request, template, team, **_one(grader, reader(request, team), number))
 
 
 def _one(grader: Grader, account: Account | None, number: int) -> Shown:

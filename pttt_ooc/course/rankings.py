@@ -14,12 +14,11 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course import figures, standings, trends
 from pttt_ooc.course.context import Grader
-from pttt_ooc.course.handlers import UNCHANGED
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term.assignments import veil
-from pttt_ooc.web.ranking import TURNED, Column, Ranking, clicked, ranking, shade, sorted_by
-from pttt_ooc.web.rendering import render_part
+from pttt_ooc.web.ranking import TURNED, Column, Ranking, RankingQuery, clicked, ranking, shade
+from pttt_ooc.web.rendering import is_seen, render_part
 
 Shown = dict[str, Any]
 _RECENT = 12
@@ -59,22 +58,19 @@ class RenderedPart:
     revision: str
     html: Markup
 
-    def since(self, seen: str) -> Response:
-        """The part, if it is no longer what was `seen`."""
-        return Response(status_code=UNCHANGED) if self.revision == seen else HTMLResponse(self.html)
+    def answer(self, request: Request) -> Response:
+        """The part for an open page, if it is no longer what the page shows."""
+        return Response(status_code=204) if is_seen(request, self.revision) else HTMLResponse(self.html)
 
 
-def leaderboard_ranking(board: RankedGame, sort: str, find: str, **fields: Any) -> Ranking[standings.Standing]:
+def leaderboard_ranking(board: RankedGame, query: RankingQuery, **fields: Any) -> Ranking[standings.Standing]:
     """The leaderboard without its rows, for its heads and its search; `fields`: what else the address says."""
-    return Ranking(_COLUMNS, [], sorted_by(_COLUMNS, sort), find.strip(), board.base or "/", fields)
+    return ranking([], _COLUMNS, lambda row: row.team.name, board.base or "/", query, **fields)
 
 
-async def leaderboard(
-    request: Request, board: RankedGame, sort: str = "sum", find: str = "", **fields: Any
-) -> RenderedPart:
-    """The table; `find`: of the teams in whose names this text is."""
-    asked = leaderboard_ranking(board, sort, find, **fields)
-    key = (asked.sort, *sorted(fields.items()))
+async def leaderboard(request: Request, board: RankedGame, asked: Ranking[standings.Standing]) -> RenderedPart:
+    """The table of the teams in whose names the text is that is looked for."""
+    key = (asked.sort, *sorted(asked.fields.items()))
 
     def make() -> Shown:
         return {**_standings(board, asked), "ranking": replace(asked, find=""), "base": board.base}
@@ -151,7 +147,7 @@ def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
         judged = trends.in_judgement(session, until)
         revision = trends.stamp(standings.revision(session), judged) + _frozen(until)
         usual = standings.leaderboard(session, asked.column, until)
-        rows = ranking(usual, _COLUMNS, lambda row: row.team.name, asked.path, asked.sort).rows
+        rows = ranking(usual, _COLUMNS, lambda row: row.team.name, asked.path, RankingQuery(asked.sort)).rows
         latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
         recent = [s for s in latest[: _RECENT + 2] if s.team.of_students]
         changes = trends.changes(session, rows, asked.column, until)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.certificates import PairCertificate
 from pttt_ooc.course.kinds.agents.standings import Row
@@ -167,6 +167,23 @@ class CertificateOut(BaseModel):
             infosets=found.infosets,
             bytes=found.size,
         )
+
+
+class ProgramOut(BaseModel):
+    """One of the team's own bots or agents: its file, and the verdict on it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    number: int = Field(validation_alias="id")
+    digest: str
+    size: int
+    received_at: datetime.datetime
+    status: str
+    message: str
+    detail: str
+    printed: str
+    load_seconds: float
+    slowest: float
 
 
 class AgentStanding(BaseModel):

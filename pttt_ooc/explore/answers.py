@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.explore.flow import flow_of
+from pttt_ooc.explore.flow import MOST, flow_of
 from pttt_ooc.explore.pairs import ListedPair, infoset_record, known, pair_record, plain
 from pttt_ooc.explore.profiles import Profiles
 from pttt_ooc.questions.profile import PreparedProfile
@@ -91,7 +91,7 @@ class PairAnswers(AnswersByKind):
             self._flows[key] = [[plain(vars(one)) for one in level] for level in levels]
             while len(self._flows) > _FLOWS:
                 del self._flows[next(iter(self._flows))]
-        return {"levels": self._flows[key]}
+        return {"levels": self._flows[key], "most": MOST}
 
     def _drawn(self, pair: ListedPair | PlanPair, question: Message) -> Message:
         """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""

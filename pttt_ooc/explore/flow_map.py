@@ -13,7 +13,6 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.explore.address import MAP, Address
 from pttt_ooc.explore.boards import PROBABILITY
 from pttt_ooc.explore.explorer import AskedPage, UsedExplorer, chosen_pair, records
-from pttt_ooc.explore.flow import MOST
 from pttt_ooc.service.wire import RefusedError
 from pttt_ooc.show.numbers import probability
 from pttt_ooc.web.accounts import Signed
@@ -60,15 +59,19 @@ async def flow_map(request: Request, explorer: UsedExplorer, account: Signed, as
     context: dict[str, Any] = {"address": address, "pair": pair, "failed": None, "waiting": None}
     try:
         answer = await explorer.client.ask("flow", pair=records(pair, address.replies), player=address.player)
-        context |= {"waiting": answer["preparing"]} if "preparing" in answer else pieces(answer["levels"], address)
+        context |= (
+            {"waiting": answer["preparing"]}
+            if "preparing" in answer
+            else pieces(answer["levels"], address, answer["most"])
+        )
     except RefusedError as error:
         context["failed"] = str(error)
     template = "explore/parts/map.html" if wants_part(request) else "explore/map.html"
     return await run_in_threadpool(render, request, template, account, **context)
 
 
-def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address) -> dict[str, Any]:
-    """The pieces of a map: each column is one attempt later; ``cut`` says after how many infosets it ends early."""
+def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address, most: int) -> dict[str, Any]:
+    """The pieces of a map: each column is one attempt later; ``cut`` is `most` if the map ends there."""
     found: list[Piece] = []
     tops = [0.0]  # where the next follower of each piece of the column before begins
     for column, level in enumerate(levels):
@@ -81,7 +84,7 @@ def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address) -> d
         before = levels[column - 1] if column else ()
         found += [_rare(column, y, one) for y, one in zip(tops, before, strict=False) if one["rest"] > 0]
         tops = begun
-    return {"pieces": found, "cut": MOST if any(one["cut"] for level in levels for one in level) else None}
+    return {"pieces": found, "cut": most if any(one["cut"] for level in levels for one in level) else None}
 
 
 def _piece(column: int, y: float, one: Mapping[str, Any], address: Address) -> Piece:

@@ -109,6 +109,17 @@ class Review:
     worst: RatedMove | None
 
     @property
+    def mistakes(self) -> list[RatedMove]:
+        """The person's moves that lost something."""
+        return [move for move in self.moves if move.mine and move.lost]
+
+    @property
+    def next_mistake(self) -> RatedMove | None:
+        """The person's next one after the move that was made here, or again the first; None if there is one at most."""
+        later = [move for move in self.mistakes if move.number > self.ply + 1]
+        return [*later, *self.mistakes][0] if len(self.mistakes) > 1 else None
+
+    @property
     def next(self) -> RatedMove | None:
         """The move that was made here; None at the end."""
         return self.moves[self.ply] if self.ply < self.last else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeVar
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 STEPS = 5
 """Shades on either side of the middle of a heat map's scale."""
@@ -22,6 +22,17 @@ Row = TypeVar("Row")
 Key = TypeVar("Key")
 Order = Annotated[str, Query(max_length=20)]
 Find = Annotated[str, Query(max_length=60)]
+
+
+@dataclass(frozen=True)
+class RankingQuery:
+    """What the query of an address says of a ranking: how to sort, and the text that is looked for."""
+
+    sort: Order = ""
+    find: Find = ""
+
+
+AskedRanking = Annotated[RankingQuery, Depends(RankingQuery)]
 
 
 @dataclass(frozen=True)
@@ -102,8 +113,8 @@ def ranking(
     columns: Mapping[str, Column[Row]],
     name: Callable[[Row], str],
     path: str,
-    sort: str = "",
-    find: str = "",
+    asked: RankingQuery,
+    /,
     **fields: Any,
 ) -> Ranking[Row]:
     """Rows in their usual order, as a reader wants them.
@@ -113,13 +124,11 @@ def ranking(
     rows
         Those that tie by the column stay in this order.
     columns
-        The first one sorts if `sort` is none of them.
-    sort
-        See :class:`Ranking`; rows that have no value come last either way.
+        The first one sorts if the address names none of them; rows that have no value come last either way.
     name
-        In which the text `find` is looked for.
+        In which the text is looked for.
     """
-    sort, find = sorted_by(columns, sort), find.strip()
+    sort, find = sorted_by(columns, asked.sort), asked.find.strip()
     key, wanted = columns[sort.removeprefix(TURNED)].key, folded(find)
     there = [row for row in rows if wanted in folded(name(row))]
     known = sorted((row for row in there if key(row) is not None), key=key, reverse=sort.startswith(TURNED))

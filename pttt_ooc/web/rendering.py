@@ -109,6 +109,16 @@ def wants_part(request: Request) -> bool:
     return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
+def is_piece(request: Request) -> bool:
+    """Whether an address, such as ``/parts/standings``, is that of a piece that renews itself on an open page."""
+    return "/part" in request.scope["route"].path
+
+
+def is_seen(request: Request, stamp: str) -> bool:
+    """Whether an open page that renews itself, and tells its stamp in the address as ``seen``, shows this state."""
+    return stamp == request.query_params.get("seen")
+
+
 def out_of_date(request: Request, page: Response) -> Response:
     """A game as it is now, with a notice, in answer to a form of a page that shows an earlier state."""
     page.status_code = 409
@@ -137,6 +147,13 @@ def render_game(
     return render(request, piece if wants_part(request) else f"{piece.partition('/')[0]}/page.html", account, **facts)
 
 
+def render_renewed(
+    request: Request, template: str, piece: str, account: Account | None, **context: Any
+) -> HTMLResponse:
+    """A page, or its piece that renews itself, whose address leads to the same handler; both show the same facts."""
+    return render(request, piece if is_piece(request) else template, account, **context)
+
+
 def render(request: Request, template: str, account: Account | None, **context: Any) -> HTMLResponse:
     """A page, or a piece of a page, which may have forms.
 
@@ -150,7 +167,7 @@ def render(request: Request, template: str, account: Account | None, **context: 
         The template's variables.  If ``stamp`` is the text that the address has as ``seen``, nothing has changed on a
         page that renews itself, and the answer is empty, with the status 204.
     """
-    if "stamp" in context and context["stamp"] == request.query_params.get("seen"):
+    if "stamp" in context and is_seen(request, context["stamp"]):
         return HTMLResponse(status_code=204)
     shell, visitor = shell_of(request), new_visitor(request)
     head = {

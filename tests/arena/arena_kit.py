@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy as np
+
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import PLAYER, mover_score
 from pttt_ooc.arena.games.catalogue import game
@@ -17,13 +19,18 @@ def seated(text, rules="ultimate"):
     return made
 
 
-def points(player, other, games, after=lambda mover: None):
-    """What a player scores in so many games, each side in turn; `after` is called after each move."""
+def points(player, other, games, after=lambda mover: None, opening=0):
+    """What a player scores in so many games, each side in turn; `after` is called after each move.
+
+    Two games begin with the same moves by lot, as many as `opening`.
+    """
     total = 0.0
     for number in range(games):
         player.begin(number)
         other.begin(number)
-        state = player.game.start()
+        state, lots = player.game.start(), np.random.default_rng(number // 2)
+        for _ in range(opening):
+            state = player.game.play(state, int(lots.choice(player.game.legal(state))))
         while player.game.legal(state):
             mover = player if state[PLAYER] == number % 2 else other
             state = player.game.play(state, mover.choose(state))

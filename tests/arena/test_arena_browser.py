@@ -122,7 +122,7 @@ def choose(page, game):
 def begin(page, opponent="Chance", first="you"):
     choose(page, "K-in-a-row on a board")
     form = page.locator("form").first
-    for label, number in (("rows", 3), ("columns", 3), ("marks that win", 3)):
+    for label, number in (("Rows", 3), ("Columns", 3), ("Marks that win", 3)):
         form.get_by_label(label, exact=True).fill(str(number))
     form.get_by_label("Opponent").select_option(label=opponent)
     form.get_by_label(first, exact=True).check()

@@ -89,6 +89,7 @@ def test_records_are_complete_and_compact():
         ("ultimate", "heur4-heur3", "match"),
         ("ultimate", "memory-fifo-nodes", "match"),
         ("ultimate", "nodes-depth-2", "800"),
+        ("ladder", "network-tuned-nodes", "match"),
         ("round-robin", "tuned-nodes", "match"),
         ("round-robin", "mcts-uct", "match"),
         ("round-robin", "tuned-depth-2", "match"),

@@ -11,6 +11,7 @@ from pttt_ooc.arena import records
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.games.mnk import Mnk
+from pttt_ooc.arena.solvers import lines as board_lines
 from pttt_ooc.arena.solvers import maker_breaker
 from pttt_ooc.cli import commands
 
@@ -104,8 +105,8 @@ def test_values_do_not_contradict_the_records_of_smaller_boards():
 
 def test_lines_are_followed_in_their_own_direction():
     chosen = game("mnk:3x4+need3")
-    lines = maker_breaker.winning_lines(chosen)
-    following = maker_breaker.following(chosen, lines)
+    lines = board_lines.winning_lines(chosen)
+    following = board_lines.following(chosen, lines)
     pairs = {(int(lines[one]), int(lines[other])) for one, other in enumerate(following) if other >= 0}
     assert pairs == {
         (0b0111, 0b1110),
@@ -113,10 +114,10 @@ def test_lines_are_followed_in_their_own_direction():
         (0b0111 << 8, 0b1110 << 8),
     }
     tall = game("mnk:4x4+need3")
-    lines = maker_breaker.winning_lines(tall)
+    lines = board_lines.winning_lines(tall)
     diagonal = [sum(1 << 5 * n for n in range(start, start + 3)) for start in (0, 1)]
     numbers = {int(line): number for number, line in enumerate(lines)}
-    assert maker_breaker.following(tall, lines)[numbers[diagonal[0]]] == numbers[diagonal[1]]
+    assert board_lines.following(tall, lines)[numbers[diagonal[0]]] == numbers[diagonal[1]]
 
 
 def test_the_command_tells_draws_and_nothing_else(capsys):

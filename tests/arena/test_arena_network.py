@@ -18,7 +18,7 @@ from tests.arena.arena_kit import ULTIMATE
 def network():
     """Weights by lot, of which about half of the hidden units are between 0 and 1."""
     rng = np.random.default_rng(4)
-    scales = kernels.Network(0.1, 0.5, 0.1, 0.1, 0.2, 0.3, 0.4, 0.3)
+    scales = kernels.Network(0.1, 0.5, 0.1, 0.1, 0.2, 0.3, 0.4, 0.3, 0.1, 0.3)
     parts = (rng.normal(size=shape) * scale for shape, scale in zip(kernels.SHAPES, scales, strict=True))
     made = kernels.Network(*parts)
     return made._replace(bias=made.bias + 0.5)
@@ -78,6 +78,7 @@ def test_the_other_player_has_the_other_weights(network):
     """Exchanging both players' weights is the same as exchanging who is eager."""
     other = network._replace(sums=network.sums[::-1], bias=network.bias[::-1])
     other = other._replace(output=network.output[:, ::-1], constant=network.constant[:, ::-1])
+    other = other._replace(tactic_values=network.tactic_values[:, ::-1])
     first, second = kernels.whole(network), kernels.whole(other)
     values = []
     for position, _ in games(2, seed=3):
@@ -102,7 +103,7 @@ def test_a_file_is_read_as_it_was_written(network, tmp_path):
     [
         (lambda data: data[:-1], "not a whole file"),
         (lambda data: data[:60], "not a whole file"),
-        (lambda data: data.replace(b"network 2", b"network 1"), "not a file of such weights"),
+        (lambda data: data.replace(b"network 3", b"network 2"), "not a file of such weights"),
         (lambda data: data.replace(b'"ultimate"', b'"ultimat3"'), "is for ultimat3"),
         (lambda data: data.replace(b"0.2}", b"1.2}"), "what a draw is worth"),
         (lambda data: data.replace(b'{"game"', b'["game"'), "not a whole file"),
@@ -164,7 +165,7 @@ def test_examples_have_the_lambda_returns_of_both_players():
         games_played = moves, searched, drawn, np.array([state[1]], np.int8)
         entries, targets = np.zeros((number, 9), np.int16), np.zeros(number, np.int8)
         found, wanted = np.zeros((number, sums.ACTIVE), np.int32), np.zeros((number, 2), np.float32)
-        made = entries, targets, found, wanted
+        made = entries, targets, found, np.zeros(number, np.int16), wanted
         assert self_play.examples.py_func(ULTIMATE.start(), games_played, decay, draw, *made) == number
         for player in range(2):
             plain = wanted_plainly(player, played, searched[0], drawn[0], int(state[1]), decay, draw)
@@ -205,7 +206,7 @@ def test_two_trainings_make_the_same_file(small, tmp_path):
         made.append((tmp_path / run / "0001.npz").read_bytes())
     assert made[0] == made[1] != made[2]
     for run in ("one", "two"):
-        small.train([tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4)
+        small.train([tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4, without=[])
     assert (tmp_path / "one.network").read_bytes() == (tmp_path / "two.network").read_bytes()
     ultimate_network.load(tmp_path / "one.network", ULTIMATE)
 
@@ -217,6 +218,7 @@ def test_the_loss_is_that_of_the_network_in_the_search(small, network):
 
     positions = [position for position, _ in games(3, seed=7)]
     entries, targets = np.zeros((len(positions), 9), np.int16), np.zeros(len(positions), np.int8)
+    tactics = np.array([tactic_of(position) for position in positions], np.int16)
     found, wanted = np.zeros((len(positions), sums.ACTIVE), np.int32), np.full((len(positions), 2), np.nan, np.float32)
     wanted[:, 1] = np.random.default_rng(8).random(len(positions))
     for row, position in enumerate(positions):
@@ -225,10 +227,63 @@ def test_the_loss_is_that_of_the_network_in_the_search(small, network):
     places = np.concatenate([np.argsort(rules.IMAGE, axis=1), np.full((8, 1), 9)], axis=1)
     weights = {name: jax.numpy.asarray(part, np.float32) for name, part in network._asdict().items()}
     tables = [jax.numpy.asarray(table) for table in (places, rules.IMAGE, small.images())]
-    batch = entries, targets, found, wanted
+    batch = entries, targets, found, tactics, wanted
     chance, want = 1 / (1 + np.exp(-np.array([kernels.evaluate(network, p) for p in positions]))), wanted[:, 1]
     plain = np.mean(want * np.log(want / chance) + (1 - want) * np.log((1 - want) / (1 - chance)))
     assert float(small.divergence(jax, *tables, weights, batch, 0)) == pytest.approx(plain, rel=1e-4)
-    turned = small.images()[3][entries[:, rules.IMAGE[3]]], places[3][targets], found, wanted
+    turned = small.images()[3][entries[:, rules.IMAGE[3]]], places[3][targets], found, tactics, wanted
     back = int(np.flatnonzero((np.argsort(rules.IMAGE[3]) == rules.IMAGE).all(1))[0])
     assert float(small.divergence(jax, *tables, weights, turned, back)) == pytest.approx(plain, rel=1e-4)
+
+
+def tactic_of(position):
+    own, other = (kernels.winnable(position, player) for player in (position[PLAYER], 1 - position[PLAYER]))
+    return kernels.tactic(position, own, other)
+
+
+def tactic_plainly(position):
+    """By playing each move by the rules, and each answer to it."""
+    player = int(position[PLAYER])
+    closed = bin(int(position[rules.CLOSED])).count("1")
+
+    def winning(state):
+        """The small boards that the player to move can win with one mark, and whether one of them wins the game."""
+        everywhere = state.copy()
+        everywhere[rules.TARGET] = rules.ANYWHERE
+        mover, boards, decides = int(state[PLAYER]), set(), False
+        for move in ULTIMATE.legal(everywhere):
+            after = ULTIMATE.play(everywhere, move)
+            if after[rules.WON + mover] != state[rules.WON + mover]:
+                boards.add(move // 9)
+                decides |= int(after[1]) == 1 + mover
+        return boards, decides
+
+    own, decides = winning(position)
+    passed = position.copy()
+    passed[PLAYER] = 1 - player
+    other, threat = winning(passed)
+    if position[rules.TARGET] == rules.ANYWHERE:
+        counts = 16 * min(len(own), 3) + 4 * min(len(other), 3) + 2 * decides + threat
+        return 3 * kernels.SENT_TACTICS + kernels.FREE_TACTICS * (closed // 3) + counts
+    kinds = {(wins, sent): 0 for wins in (False, True) for sent in ("safe", "other", "closed")}
+    for move in ULTIMATE.legal(position):
+        after, cell = ULTIMATE.play(position, move), move % 9
+        shut = bool(position[rules.CLOSED] >> cell & 1)  # before the move
+        there = passed.copy()
+        there[rules.TARGET] = rules.ANYWHERE if shut else cell
+        lost = any(int(ULTIMATE.play(there, answer)[1]) == 2 - player for answer in ULTIMATE.legal(there))
+        if not lost:
+            sent = "closed" if shut else "other" if cell in other else "safe"
+            kinds[bool(after[rules.WON + player] != position[rules.WON + player]), sent] += 1
+    found = 3 * min(kinds[False, "safe"], 3) + min(kinds[False, "other"], 2)
+    for kind in ((False, "closed"), (True, "safe"), (True, "other"), (True, "closed")):
+        found = 2 * found + min(kinds[kind], 1)
+    return kernels.SENT_TACTICS * (closed // 3) + 2 * found + threat
+
+
+def test_tactics_are_the_kinds_of_the_moves():
+    seen = set()
+    for position, _ in games(3, seed=9):
+        seen.add(int(tactic_of(position)))
+        assert tactic_of(position) == tactic_plainly(position)
+    assert len(seen) > 40

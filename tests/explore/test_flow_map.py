@@ -98,14 +98,14 @@ def test_a_map_that_is_cut_off_follows_the_likeliest_and_says_so(monkeypatch):
     second = map_of(profile, 0)[1]
     assert [one.cut for one in second] == [one is min(second, key=lambda x: x.probability) for one in second]
     levels = [[vars(one) for one in level] for level in (first, second)]
-    told = pieces(levels, Address(0, "|", ("solution", "uniform")))
-    assert told["cut"] and sum(one.words.endswith(", not followed") for one in told["pieces"]) == 1
+    told = pieces(levels, Address(0, "|", ("solution", "uniform")), 7)
+    assert told["cut"] == 7 and sum(one.words.endswith(", not followed") for one in told["pieces"]) == 1
 
 
 def test_pieces_lie_beside_what_they_follow_and_are_as_high_as_they_are_likely():
     profile = profile_of(*CASES[0])
     levels = [[vars(one) for one in level] for level in map_of(profile, 0)]
-    found = pieces(levels, Address(0, "|", ("solution", "uniform"), layer="value"))["pieces"]
+    found = pieces(levels, Address(0, "|", ("solution", "uniform"), layer="value"), 7)["pieces"]
     assert sum(one.height for one in found if one.x == 0) == pytest.approx(HEIGHT)
     by_infoset = {one.infoset: one for one in found if one.address}
     assert len(by_infoset) == sum(map(len, levels)) > 3

@@ -65,6 +65,23 @@ def test_every_text_is_read_on_every_shade(scheme):
     assert {what: ratio for what, ratio in told.items() if ratio < LEAST} == {}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_shades_of_squares_leave_their_text_readable(scheme):
+    """Beliefs in a review, and probabilities of secret goals; digits and numbers have the colour of ink there."""
+    colours, text = schemes()[scheme], (ROOT / "web" / "static" / "board.css").read_text()
+    steps = re.findall(r"\.shade-(\d+) \{ background: color-mix\(in srgb, var\(--tone, var\(--warmer\)\) (\d+)%", text)
+    assert [int(step) for step, _ in steps] == list(
+        range(1, 11)
+    ) and '[class*="shade-"] .square { color: var(--ink)' in text
+    assert ".probabilities { --tone: var(--shade); }" in text
+    told = {
+        (tone, step): contrast(rgb(colours["ink"]), over(colours[tone], int(percent) / 100, colours["paper"]))
+        for tone in ("warmer", "shade")
+        for step, percent in steps
+    }
+    assert {what: ratio for what, ratio in told.items() if ratio < LEAST} == {}
+
+
 @pytest.mark.parametrize("name", SCALES)
 def test_a_scale_is_fixed_grows_and_ends_at_the_darkest_shade(name):
     scale = SCALES[name]

@@ -253,7 +253,7 @@ def test_a_game_ends_in_the_middle_of_a_move():
     game.end()
     game.join()
     assert game.over and children() == before
-    assert game.state()["match"] is None and game.state()["why"] == "It was ended."
+    assert game.state()["match"] is None and game.state()["why"] == "You ended the game."
 
 
 def test_a_game_in_the_background_is_played_to_its_end():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pttt_ooc.web.ranking import Column, ranking, risen
+from pttt_ooc.web.ranking import Column, RankingQuery, ranking, risen
 
 ROWS = [("Éva", 3, 0.5), ("bo", 1, None), ("Al", 3, 0.25), ("Cy", 2, 0.5)]
 COLUMNS = {
@@ -13,7 +13,7 @@ COLUMNS = {
 
 
 def names(**asked):
-    return [row[0] for row in ranking(ROWS, COLUMNS, lambda row: row[0], "/here", **asked).rows]
+    return [row[0] for row in ranking(ROWS, COLUMNS, lambda row: row[0], "/here", RankingQuery(**asked)).rows]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_rows_are_sorted_and_searched(asked, expected):
 
 
 def test_the_address_is_kept():
-    made = ranking(ROWS, COLUMNS, lambda row: row[0], "/here", "share", " a ", page=2, of=None)
+    made = ranking(ROWS, COLUMNS, lambda row: row[0], "/here", RankingQuery("share", " a "), page=2, of=None)
     assert (made.sort, made.find, made.path, made.fields) == ("share", "a", "/here", {"page": 2, "of": None})
 
 
@@ -53,7 +53,7 @@ def test_the_address_is_kept():
     ],
 )
 def test_a_click_on_the_head_that_sorts_turns_the_order_round(sort, direction, click):
-    made = ranking(ROWS, COLUMNS, lambda row: row[0], "/here", sort)
+    made = ranking(ROWS, COLUMNS, lambda row: row[0], "/here", RankingQuery(sort))
     assert (made.direction(made.column), made.click(made.column)) == (direction, click)
     assert (made.direction("name"), made.click("name")) == ("", "name")
     shown = [row[{"score": 1, "share": 2}[made.column]] for row in made.rows if row[0] != "bo"]

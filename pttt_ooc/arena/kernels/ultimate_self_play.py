@@ -15,6 +15,7 @@ from pttt_ooc.arena.kernels.search_control import NODE_LIMIT, VALUE
 from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.ultimate import TARGET
 from pttt_ooc.arena.kernels.ultimate_learnt import ACTIVE, SCALE, active, entry_of
+from pttt_ooc.arena.kernels.ultimate_network import tactic, winnable
 from pttt_ooc.jit import kernel
 
 NO_MOVE, NO_VALUE = 255, -(1 << 15)
@@ -77,7 +78,7 @@ def self_play(values: ModuleType) -> Any:
 
 
 @kernel
-def examples(start, games, decay, draw, entries, targets, found, wanted):
+def examples(start, games, decay, draw, entries, targets, found, tactics, wanted):
     """Positions of games, with the values that they should have.
 
     The value of a position is the lambda-return of the values that the search found for the same player from it on, and
@@ -91,9 +92,10 @@ def examples(start, games, decay, draw, entries, targets, found, wanted):
         Lambda.
     draw
         What a draw is worth to the player who searched, where a win is worth 1.
-    entries, targets, found
+    entries, targets, found, tactics
         int16, shape (n, 9): the entries of the small boards, from the side of the player to move; int8, shape (n,):
-        to which they are sent; int32, shape (n, ACTIVE): which weights the sum of ``ultimate_learnt`` has.  Written.
+        to which they are sent; int32, shape (n, ACTIVE): which weights the sum of ``ultimate_learnt`` has; int16, shape
+        (n,): the tactic of ``ultimate_network``.  Written.
     wanted
         float32, shape (n, 2): the chance of a win and `draw` of the chance of a draw, if the player to move is not the
         eager one, and if they are; NaN where it is not known.  Written.
@@ -114,6 +116,7 @@ def examples(start, games, decay, draw, entries, targets, found, wanted):
             for board in range(9):
                 entries[number, board] = entry_of(state, board, state[PLAYER])
             targets[number] = state[TARGET]
+            tactics[number] = tactic(state, winnable(state, state[PLAYER]), winnable(state, 1 - state[PLAYER]))
             rules.play(state, np.int64(moves[game, number - first]))
             number += 1
         for player in range(2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 MNK = "mnk"
@@ -101,7 +102,7 @@ def label_of(text: str) -> str:
     >>> label_of("mnk:5x5+need4")
     '4-in-a-row on a board of 5 x 5'
     >>> label_of("infinite:near+need4+limiter2")
-    '4-in-a-row without end, near other marks (limiter2)'
+    '4-in-a-row without end, near other marks (limiter 2)'
     """
     name, _, options = text.partition(":")
     if name == "mnk":
@@ -111,7 +112,8 @@ def label_of(text: str) -> str:
     need = next((one.removeprefix("need") for one in others if one.startswith("need")), "")
     others = [one for one in others if not one.startswith("need")]
     exact = next((offer.label for offer in GAMES if offer.text == "+".join([form, *others])), None)
-    near = next((f"{offer.label} ({', '.join(others)})" for offer in GAMES if offer.text == form), text)
+    told = ", ".join(re.sub(r"(\d+)$", r" \1", one) for one in others)
+    near = next((f"{offer.label} ({told})" for offer in GAMES if offer.text == form), text)
     label = exact or near
     return label.replace("K-", f"{need}-") if need else label
 

@@ -14,7 +14,7 @@ from pttt_ooc.arena.pages.page_state import ArenaState, NoAnswerError, UsedState
 from pttt_ooc.service.wire import Client, Message
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
-from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, shade
+from pttt_ooc.web.ranking import AskedRanking, Column, Ranking, folded, ranking, shade
 from pttt_ooc.web.rendering import render, render_game
 
 ANSWER_SECONDS = 60.0
@@ -88,11 +88,11 @@ def replay(
 
 
 @router.get("/standings")
-def standings(request: Request, state: UsedState, account: Signed, sort: Order = "", find: Find = "") -> Response:
-    """Round robins, with ratings; `find`: the agents in whose names this text is."""
+def standings(request: Request, state: UsedState, account: Signed, asked: AskedRanking) -> Response:
+    """Round robins, with ratings."""
 
     def arranged(rows: list[Message]) -> Ranking[Message]:
-        return ranking(rows, _COLUMNS, lambda row: agent_name(row["agent"]), "/arena/standings", sort, find)
+        return ranking(rows, _COLUMNS, lambda row: agent_name(row["agent"]), "/arena/standings", asked)
 
     robins = [{**robin, "ranking": arranged(robin["rows"])} for robin in state.archive.standings()]
     context = {"robins": robins, "asked": arranged([]), "shade": shade}

@@ -186,13 +186,13 @@ def attack(
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:
     """Search for a pairing strategy, check it, write it, and say so."""
     from pttt_ooc.arena.games.base import ArenaError
-    from pttt_ooc.arena.solvers import pairings, values
+    from pttt_ooc.arena.solvers import lines, pairings
     from pttt_ooc.disk.files import atomic_write_text
 
     if moves.strip():
         raise ArenaError("A pairing strategy is for the empty board: leave out --moves.")
-    if game.rows * game.columns > values.MOST_SQUARES:
-        raise ArenaError(f"A pairing is sought on boards of at most {values.MOST_SQUARES} squares.")
+    if game.rows * game.columns > lines.MOST_SQUARES:
+        raise ArenaError(f"A pairing is sought on boards of at most {lines.MOST_SQUARES} squares.")
     if certificate is not None:
         check_output(certificate, force=force)
     found = pairings.find(game)

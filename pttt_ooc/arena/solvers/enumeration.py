@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.mnk import Mnk
-from pttt_ooc.arena.solvers.values import symmetries, winning_lines
+from pttt_ooc.arena.solvers.lines import symmetries, winning_lines
 
 MOST_SQUARES = 9
 

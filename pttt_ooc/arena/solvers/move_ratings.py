@@ -18,7 +18,8 @@ from pttt_ooc.arena.games.extreme import Extreme
 from pttt_ooc.arena.games.infinite import Infinite
 from pttt_ooc.arena.games.mnk import Mnk
 from pttt_ooc.arena.solvers.endings import EndingSolver, open_squares
-from pttt_ooc.arena.solvers.values import MOST_SQUARES, solve
+from pttt_ooc.arena.solvers.lines import MOST_SQUARES
+from pttt_ooc.arena.solvers.values import solve
 
 OPEN = 22
 """Most open squares of an ending of Ultimate that is solved."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.arena.games.mnk import Mnk
-from pttt_ooc.arena.solvers.values import symmetries, winning_lines
+from pttt_ooc.arena.solvers.lines import symmetries, winning_lines
 from pttt_ooc.extras import extra
 
 with extra("arena", "A search for pairings"):

@@ -10,14 +10,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pttt_ooc.arena.games.base import PLY, RESULT, UNFINISHED, ArenaError, State
 from pttt_ooc.arena.games.mnk import Mnk
 from pttt_ooc.arena.kernels import mnk as rules
 from pttt_ooc.arena.kernels import solving as kernels
+from pttt_ooc.arena.solvers.lines import MOST_SQUARES, symmetries, winning_lines
+from pttt_ooc.arena.solvers.maker_breaker import MakerBreaker
 
-MOST_SQUARES = 64  # each player's marks are one word
 METHODS = ("alpha-beta", "proof-number")
 _NO_POSITION = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -42,28 +42,6 @@ class Solved:
     value: int | None
     nodes: int
     seconds: float
-
-
-def winning_lines(game: Mnk) -> NDArray[np.uint64]:
-    """The squares of each row that wins, as bits."""
-    steps = range(game.need)
-    found = {
-        sum(1 << ((row + n * down) * game.columns + column + n * right) for n in steps)
-        for row in range(game.rows)
-        for column in range(game.columns)
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
-        if row + (game.need - 1) * down < game.rows and 0 <= column + (game.need - 1) * right < game.columns
-    }
-    return np.array(sorted(found), dtype=np.uint64)
-
-
-def symmetries(game: Mnk) -> NDArray[np.int64]:
-    """Where each symmetry of the board takes each square, shape (symmetries, squares): the identity comes first."""
-    grid = np.arange(game.rows * game.columns).reshape(game.rows, game.columns)
-    images = [grid, grid[::-1], grid[:, ::-1], grid[::-1, ::-1]]
-    if game.rows == game.columns:
-        images += [image.T for image in images]
-    return np.array([image.ravel() for image in images])
 
 
 def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes: int = 10**10) -> Solved:
@@ -166,7 +144,8 @@ class _Questions:
             weights = 4.0 ** np.arange(self.game.need)
             scores = np.zeros((squares + 2, squares))
             answers = np.zeros(self.size, dtype=np.int8)
-            answer = kernels.alpha_beta(self.lines, weights, self.game.need, *arguments, answers, scores, budget)
+            form = MakerBreaker(self.game, self.size.bit_length() - 1).form
+            answer = kernels.alpha_beta(self.lines, weights, self.game.need, *arguments, answers, scores, budget, form)
         else:
             numbers = np.zeros((2, self.size), dtype=np.int32)
             answer = kernels.proof_number(self.lines, self.game.need, *arguments, *numbers, budget)

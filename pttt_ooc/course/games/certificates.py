@@ -11,11 +11,11 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from pttt_ooc.course.certificate_pages import certificate_of, certificate_sent, shown_certificate
 from pttt_ooc.course.context import UsedGrader
 from pttt_ooc.course.games.intake import game_grader
-from pttt_ooc.course.handlers import Seen, part_since
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import CertificateOut
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/games")
@@ -38,10 +38,10 @@ async def ask_for(request: Request, grader: UsedGrader, shell: UsedShell, accoun
 
 
 @router.get("/{game}/certificate/part")
-def part(request: Request, grader: UsedGrader, account: Allowed, game: Game, seen: Seen = "") -> Response:
+def part(request: Request, grader: UsedGrader, account: Allowed, game: Game) -> Response:
     """The part of the game's page, if it has changed."""
     context: dict[str, Any] = shown_certificate(game_grader(grader, game), _team(account), further=True)
-    return part_since(request, "grader/parts/certificate.html", account, context, seen)
+    return render(request, "grader/parts/certificate.html", account, **context)
 
 
 @router.get("/{game}/certificate.txt.gz")

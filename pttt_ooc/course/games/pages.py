@@ -17,11 +17,12 @@ from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.games.exploring import is_explored
 from pttt_ooc.course.games.intake import game_grader, intake_of
-from pttt_ooc.course.handlers import Number, Seen, as_handed_in, own_or_any, part_since, under_way
+from pttt_ooc.course.handlers import Number, as_handed_in, own_or_any, under_way
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.queue import waiting
-from pttt_ooc.course.rankings import RankedGame, leaderboard_ranking
+from pttt_ooc.course.rankings import RankedGame, RenderedPart, leaderboard_ranking
 from pttt_ooc.course.schemas import MatrixOut, StandingOut, SubmissionOut
+from pttt_ooc.course.standings import Standing
 from pttt_ooc.course.term.assignments import all_assignments, dates_for, further_of, term_of, veil
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
@@ -30,8 +31,8 @@ from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.ranking import Find, Order
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.ranking import AskedRanking, Order, Ranking
+from pttt_ooc.web.rendering import render, render_renewed
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/games")
@@ -54,57 +55,46 @@ def _board(grader: Grader, game: str, account: Account | None) -> RankedGame:
 
 
 @dataclass(frozen=True)
-class _Order:
-    """How a reader wants the leaderboard and the matrix: what sorts, and the text that is looked for."""
+class _Query:
+    """What an address says of the leaderboard and of the matrix."""
 
-    sort: str
-    find: str
-    rows: str
-    columns: str
+    asked: AskedRanking
+    rows: Order = "team"
+    columns: Order = "team"
 
-    @property
-    def of_matrix(self) -> dict[str, str | None]:
-        """What an address says of the matrix."""
-        return {name: None if by == "team" else by for name, by in (("rows", self.rows), ("columns", self.columns))}
+    def leaderboard(self, board: RankedGame) -> Ranking[Standing]:
+        """The leaderboard, whose links keep the matrix."""
+        fields = {name: None if by == "team" else by for name, by in (("rows", self.rows), ("columns", self.columns))}
+        return leaderboard_ranking(board, self.asked, **fields)
+
+    async def matrix(self, request: Request, board: RankedGame) -> RenderedPart:
+        """The matrix, whose links keep the leaderboard."""
+        asked = leaderboard_ranking(board, self.asked)
+        return await rankings.matrix(request, board, self.rows, self.columns, sort=asked.sort, find=asked.find or None)
 
 
-async def _order(sort: Order = "sum", find: Find = "", rows: Order = "team", columns: Order = "team") -> _Order:
-    return _Order(sort, find, rows, columns)
-
-
-_AskedOrder = Annotated[_Order, Depends(_order)]
+_AskedQuery = Annotated[_Query, Depends(_Query)]
 
 
 @router.get("/{game}")
-async def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game, order: _AskedOrder) -> Response:
+async def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game, query: _AskedQuery) -> Response:
     """Leaderboard, matrix, the form, and the team's own submissions."""
     board = await run_in_threadpool(_board, grader, game, account)
     context = await run_in_threadpool(_facts, grader, board, game)
-    asked = leaderboard_ranking(board, order.sort, order.find, **order.of_matrix)
-    table = await rankings.leaderboard(request, board, order.sort, order.find, **order.of_matrix)
-    fields = {"sort": asked.sort, "find": asked.find or None}
-    matrix = await rankings.matrix(request, board, order.rows, order.columns, **fields)
-    context |= {"ranking": asked, "leaderboard": table, "matrix": matrix}
+    asked = query.leaderboard(board)
+    context |= {"ranking": asked, "leaderboard": await rankings.leaderboard(request, board, asked)}
+    context["matrix"] = await query.matrix(request, board)
     return render(request, "grader/games/game.html", account, team=board.team, **context)
 
 
 @router.get("/{game}/parts/leaderboard")
-async def leaderboard_part(
-    request: Request, grader: UsedGrader, account: Allowed, game: Game, order: _AskedOrder, seen: Seen = ""
-) -> Response:
-    """The table of the leaderboard, if it has changed."""
-    board = await run_in_threadpool(_board, grader, game, account)
-    return (await rankings.leaderboard(request, board, order.sort, order.find, **order.of_matrix)).since(seen)
-
-
 @router.get("/{game}/parts/matrix")
-async def matrix_part(
-    request: Request, grader: UsedGrader, account: Allowed, game: Game, order: _AskedOrder, seen: Seen = ""
-) -> Response:
-    """The head-to-head matrix, if it has changed."""
+async def game_part(request: Request, grader: UsedGrader, account: Allowed, game: Game, query: _AskedQuery) -> Response:
+    """The table of the leaderboard or of the matrix, if it has changed."""
     board = await run_in_threadpool(_board, grader, game, account)
-    fields = {"sort": order.sort, "find": order.find or None}
-    return (await rankings.matrix(request, board, order.rows, order.columns, **fields)).since(seen)
+    if request.url.path.endswith("/matrix"):
+        return (await query.matrix(request, board)).answer(request)
+    return (await rankings.leaderboard(request, board, query.leaderboard(board))).answer(request)
 
 
 def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
@@ -160,18 +150,11 @@ def _own(own: Grader, account: Account | None, number: int) -> Submission:
 
 
 @router.get("/{game}/submissions/{number}")
+@router.get("/{game}/submissions/{number}/part")
 def one_submission(request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
     """The verdict on a submission."""
-    context = _verdict(grader, account, game, number)
-    return render(request, "grader/games/submission.html", account, team=_team(account), **context)
-
-
-@router.get("/{game}/submissions/{number}/part")
-def submission_part(
-    request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number, seen: Seen = ""
-) -> Response:
-    """The verdict, if it has changed."""
-    return part_since(request, "grader/games/part.html", account, _verdict(grader, account, game, number), seen)
+    facts = {"team": _team(account), **_verdict(grader, account, game, number)}
+    return render_renewed(request, "grader/games/submission.html", "grader/games/part.html", account, **facts)
 
 
 def _verdict(grader: Grader, account: Account | None, game: str, number: int) -> dict[str, Any]:

@@ -40,8 +40,6 @@ COURSE_FILE = "course.yaml"
 """Where it is in the directory of a course."""
 
 _DATES = ("opens", "due", "closes", "frozen", "unveiled")
-EXTREME_RUBRIC = (("heuristic", 10.0), ("search", 20.0), ("analysis", 10.0), ("viva", 10.0))
-"""The manual half of the course of 2019: 50 of 100 points."""
 
 
 def _time(value: object) -> object:

@@ -10,18 +10,21 @@ import typer
 
 from pttt_ooc.course.term.commands import (
     AssignmentArgument,
-    ByOption,
+    CourseOptions,
+    DecisionOptions,
     DryRunOption,
     ReasonOption,
     TeamArgument,
-    course,
+    command,
     opened,
+    reading,
     tell,
     trying,
+    writing,
 )
-from pttt_ooc.course.term.grade_commands import grade_facts, grade_lines
+from pttt_ooc.course.term.grade_commands import tell_grades
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
+from pttt_ooc.options import ForceOption
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -32,90 +35,84 @@ KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, b
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    course.command(epilog="Example: pttt course submissions 'Team A' --state rejected --data grader")(submissions)
-    course.command(epilog="Example: pttt course rejudge 17 --dry-run --data grader")(rejudge)
-    course.command(epilog="Example: pttt course rejudgements --data grader")(rejudgements)
-    course.command(epilog="Example: pttt course rule strategies 17 withdrawn --reason 'The file of others'")(rule)
-    course.command(epilog="Example: pttt course disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
-    course.command(epilog="Example: pttt course pick 'Team A' strategies 17 --data grader")(pick)
-    course.command(epilog="Example: pttt course similar --data grader")(similar)
-    course.command(epilog="Example: pttt course deliveries --data grader")(deliveries)
-    course.command(
-        epilog="Example: pttt course house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip"
-    )(house)
-    course.command(epilog="Example: pttt course download strategies -o strategies.zip --data grader")(download)
+    command("submissions 'Team A' --state rejected --data grader")(submissions)
+    command("rejudge 17 --dry-run --data grader")(rejudge)
+    command("rejudgements --data grader")(rejudgements)
+    command("rule strategies 17 withdrawn --reason 'The file of others'")(rule)
+    command("disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
+    command("pick 'Team A' strategies 17 --data grader")(pick)
+    command("similar --data grader")(similar)
+    command("deliveries --data grader")(deliveries)
+    command("house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip")(house)
+    command("download strategies -o strategies.zip --data grader")(download)
 
 
 def submissions(
+    here: CourseOptions,
     search: Annotated[
         str, typer.Argument(metavar="TEXT", help="Of a team or member; a number; the beginning of a digest.")
     ] = "",
     kind: Annotated[str, typer.Option(metavar="KIND", help="strategies, bots, agents or report.")] = "",
     state: Annotated[str, typer.Option(metavar="STATE", help="accepted, rejected, waiting or ruled.")] = "",
     page: Annotated[int, typer.Option(min=1, metavar="N", help="Pages have 50 rows.")] = 1,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """Find what teams have handed in, the latest first."""
-    with opened(data) as database:
+    with reading(here) as session:
         from pttt_ooc.course.names import shown as readable
         from pttt_ooc.course.term.assignments import term_of
         from pttt_ooc.course.term.dates import shown
         from pttt_ooc.course.term.search import find
 
-        with database.reading() as session:
-            found, zone = find(session, data, search, kind, state, page, _LISTED), term_of(session).zone
-            told = {"total": found.total, "page": found.page, "pages": found.pages}
-            rows = [
-                f"{one.kind}{' of ' + one.of if one.of else ''} {one.number}  {readable(one.team.own_name)}  "
-                + f"{one.part}  {shown(one.at, zone)}  {one.status}"
-                + (f", {one.ruling}" if one.ruling else "")
-                + (f": {one.note}" if one.note else "")
-                for one in found.rows
-            ]
+        found, zone = find(session, here.data, search, kind, state, page, _LISTED), term_of(session).zone
+        told = {"total": found.total, "page": found.page, "pages": found.pages}
+        rows = [
+            f"{one.kind}{' of ' + one.of if one.of else ''} {one.number}  {readable(one.team.own_name)}  "
+            + f"{one.part}  {shown(one.at, zone)}  {one.status}"
+            + (f", {one.ruling}" if one.ruling else "")
+            + (f": {one.note}" if one.note else "")
+            for one in found.rows
+        ]
     more = [f"Page {found.page} of {found.pages}."] if found.pages > 1 else []
     facts = [one.facts() for one in found.rows]
-    tell({**told, "submissions": facts}, as_json, [*(rows or ["Nothing is found."]), *more])
+    tell({**told, "submissions": facts}, here, [*(rows or ["Nothing is found."]), *more])
 
 
 def rejudge(
+    here: DecisionOptions,
     numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Of submissions.")] = None,
     kind: Annotated[str, typer.Option(metavar="KIND", help="strategies or agents.")] = "strategies",
     everything: Annotated[bool, typer.Option("--all", help="All of the kind with a verdict.")] = False,
     team: Annotated[str | None, typer.Option(metavar="TEAM", help="All of a team.")] = None,
     dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Judge submissions again, accepted ones too; --dry-run judges them here, and tells what would change.
 
     With an accepted strategy, all accepted ones of the team for the same player are judged again, because one of the
     others may now be its best. The matches of an agent against other teams' are played again, though not in a dry run.
     """
-    with opened(data) as database:
+    with opened(here) as database:
         from pttt_ooc.course.term.rejudging import NOUNS, begin_again, changed_points, points_now
 
         with database.reading() as session:
             chosen = _chosen(session, kind, numbers or [], everything, team)
         if not dry_run:
             with database.writing() as session:
-                queued = begin_again(session, chosen, by, kind)
+                queued = begin_again(session, chosen, here.by, kind)
             told: dict[str, Any] = {"queued": queued, "kind": kind, "dry_run": False}
             lines = [f"{NOUNS[kind].capitalize()} {number} is in the queue again." for number in queued]
-            tell(told, as_json, lines)
+            tell(told, here, lines)
             return
         from pttt_ooc.course.term.retrial import rehearse
 
         with trying(database, True) as session:
             before = points_now(session)
-            found = rehearse(session, data, chosen, kind, on_progress=_progress)
+            found = rehearse(session, here.data, chosen, kind, on_progress=_progress)
             grades = changed_points(before, points_now(session))
     lines = [str(one) for one in found]
     changed = [{"submission": one.number, "before": one.before, "after": one.after} for one in found]
     tell(
         {"verdicts": changed, "kind": kind, "grades": grades, "dry_run": True},
-        as_json,
+        here,
         lines + (grades or ["No grade changes."]),
     )
 
@@ -146,174 +143,152 @@ def _progress(count: int, total: int) -> None:
 
 
 def rejudgements(
+    here: CourseOptions,
     number: Annotated[int | None, typer.Argument(metavar="NUMBER", help="One of them, in full.")] = None,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """List what was judged again and the desk's dry runs, with their progress."""
-    with opened(data) as database:
+    with reading(here) as session:
         from pttt_ooc.course.term import rejudging
         from pttt_ooc.course.term.assignments import term_of
         from pttt_ooc.course.term.dates import shown
         from pttt_ooc.errors import GraderError
 
-        with database.reading() as session:
-            zone = term_of(session).zone
-            found = [one for one in rejudging.rejudgements(session) if number in (None, one.id)]
-            if number is not None and not found:
-                raise GraderError(f"There is no rejudgement {number}.")
-            told, lines = [], []
-            for one in found:
-                facts = rejudging.facts_of(session, one)
-                told.append(facts)
-                what = "dry run" if one.dry_run else "rejudgement"
-                count = f"{facts['done']} of {facts['total']}"
-                lines.append(f"{one.id}  {shown(one.at, zone)}  {what} of {one.kind} by {one.by}: {count}")
-                if number is not None:
-                    changed = [e for e in facts["verdicts"] if e["before"] != e["after"]]
-                    lines += [
-                        f"~ {rejudging.NOUNS[one.kind]} {e['number']}: {e['before']} → {e['after']}" for e in changed
-                    ]
-                    lines += [*one.grades, *([one.trouble] if one.trouble else [])]
-    tell(told, as_json, lines or ["Nothing was judged again."])
+        zone = term_of(session).zone
+        found = [one for one in rejudging.rejudgements(session) if number in (None, one.id)]
+        if number is not None and not found:
+            raise GraderError(f"There is no rejudgement {number}.")
+        told, lines = [], []
+        for one in found:
+            facts = rejudging.facts_of(session, one)
+            told.append(facts)
+            what = "dry run" if one.dry_run else "rejudgement"
+            count = f"{facts['done']} of {facts['total']}"
+            lines.append(f"{one.id}  {shown(one.at, zone)}  {what} of {one.kind} by {one.by}: {count}")
+            if number is not None:
+                changed = [e for e in facts["verdicts"] if e["before"] != e["after"]]
+                lines += [f"~ {rejudging.NOUNS[one.kind]} {e['number']}: {e['before']} → {e['after']}" for e in changed]
+                lines += [*one.grades, *([one.trouble] if one.trouble else [])]
+    tell(told, here, lines or ["Nothing was judged again."])
 
 
 def rule(
+    here: DecisionOptions,
     kind: KindArgument,
     number: Annotated[int, typer.Argument(min=1, metavar="NUMBER", help="Of the submission.")],
     ruling: Annotated[str, typer.Argument(metavar="RULING", help="hidden, withdrawn or none.")],
     reason: ReasonOption,
     of: Annotated[str, typer.Option(metavar="NAME", help="The further game or league that has it.")] = "",
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Hide a submission (it counts), or withdraw it (it does not), or neither any more."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.term.rulings import rule as decide
 
-        with database.writing() as session:
-            rows = decide(session, data, by, kind, number, ruling, reason, of)
-            told = grade_facts(session, rows)
-    tell({"kind": kind, "number": number, "ruling": ruling, "grades": told}, as_json, grade_lines(told))
+        rows = decide(session, here.data, here.by, kind, number, ruling, reason, of)
+        tell_grades(session, rows, here, kind=kind, number=number, ruling=ruling)
 
 
 def disqualify(
+    here: DecisionOptions,
     team: TeamArgument,
     assignment: AssignmentArgument,
     reason: ReasonOption,
     undo: Annotated[bool, typer.Option("--undo", help="Reinstate the team.")] = False,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Take a team's points and rank in an assignment; --undo gives them back."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.term.rulings import disqualify as decide
 
-        with database.writing() as session:
-            rows = decide(session, data, by, team, assignment, reason, holds=not undo)
-            told = grade_facts(session, rows)
-    facts = {"team": team, "assignment": assignment, "disqualified": not undo, "grades": told}
-    tell(facts, as_json, grade_lines(told))
+        rows = decide(session, here.data, here.by, team, assignment, reason, holds=not undo)
+        tell_grades(session, rows, here, team=team, assignment=assignment, disqualified=not undo)
 
 
 def pick(
+    here: DecisionOptions,
     team: TeamArgument,
     assignment: AssignmentArgument,
     number: Annotated[str, typer.Argument(metavar="NUMBER", help="The submission; none: the last ones count.")],
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Choose which submission of a team counts, where teams choose; also after it has closed."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.term.decisions import Desk
         from pttt_ooc.errors import GraderError
 
         if number != "none" and not (number.isascii() and number.isdecimal()):
             raise GraderError(f"{number!r} is no number of a submission, nor none.")
-        with database.writing() as session:
-            rows = Desk(session, data, by).pick(team, assignment, None if number == "none" else int(number))
-            told = grade_facts(session, rows)
-    tell({"team": team, "assignment": assignment, "pick": number, "grades": told}, as_json, grade_lines(told))
+        rows = Desk(session, here.data, here.by).pick(team, assignment, None if number == "none" else int(number))
+        tell_grades(session, rows, here, team=team, assignment=assignment, pick=number)
 
 
-def similar(as_json: JsonOption = False, data: DataOption = GRADER) -> None:
+def similar(here: CourseOptions) -> None:
     """List submissions of different teams that are alike: a hint, not a verdict."""
-    with opened(data) as database:
+    with reading(here) as session:
         from pttt_ooc.course.term.similar import alike, lines
 
-        with database.reading() as session:
-            found = alike(session, data)
-    tell([one.facts() for one in found], as_json, lines(found) or ["None are found."])
+        found = alike(session, here.data)
+    tell([one.facts() for one in found], here, lines(found) or ["None are found."])
 
 
 def house(
+    here: DecisionOptions,
     first: Annotated[Path, typer.Argument(metavar="FILE0.zip", help="Player 0's strategy.")],
     second: Annotated[Path, typer.Argument(metavar="FILE1.zip", help="Player 1's strategy.")],
     name: Annotated[str, typer.Option(metavar="NAME", help="The name in the head-to-head.")] = "Equilibrium",
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Enter strategies of the instructors' own, such as an exact equilibrium, into the head-to-head.
 
     They have no rank and no grade, and students cannot see or download them.
     """
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.house import enter_house
         from pttt_ooc.course.storage import Storage
 
-        with database.writing() as session:
-            rows = enter_house(session, Storage(data), name, (first, second), by)
-            numbers = [row.id for row in rows]
+        rows = enter_house(session, Storage(here.data), name, (first, second), here.by)
+        numbers = [row.id for row in rows]
     tell(
-        {"team": name, "submissions": numbers}, as_json, [f"Submissions {numbers[0]} and {numbers[1]} are judged next."]
+        {"team": name, "submissions": numbers},
+        here,
+        [f"Submissions {numbers[0]} and {numbers[1]} are judged next."],
     )
 
 
 def deliveries(
+    here: CourseOptions,
     most: Annotated[int, typer.Option(min=1, metavar="N", help="So many, the latest first.")] = 50,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """List announcements on their way to webhooks and by e-mail, and what became of them."""
-    with opened(data) as database:
+    with reading(here) as session:
         from pttt_ooc.course.term.deliveries import deliveries as found
         from pttt_ooc.course.term.deliveries import facts
 
-        with database.reading() as session:
-            told = facts(found(session, most))
+        told = facts(found(session, most))
     lines = [
         f"{one['announcement']}, {one['channel']} {one['target']}: {one['state']}"
         + (f" after {one['attempts']} attempts: {one['trouble']}" if one["trouble"] else "")
         for one in told
     ]
-    tell(told, as_json, lines or ["Nothing was to be sent."])
+    tell(told, here, lines or ["Nothing was to be sent."])
 
 
 def download(
+    here: CourseOptions,
     assignment: AssignmentArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.zip", help="The file to write.")],
-    as_json: JsonOption = False,
     force: ForceOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """Write all submissions of an assignment into one zip, with a table of them."""
-    with opened(data) as database:
+    with opened(here) as database:
         from pttt_ooc.course.storage import Storage
         from pttt_ooc.course.term.assignments import term_of
         from pttt_ooc.course.term.downloads import members_of, zipped
         from pttt_ooc.disk.files import replacing
         from pttt_ooc.disk.rights import private
 
-        check_output(output, [data], force=force, suffix=".zip")
+        check_output(output, [here.data], force=force, suffix=".zip")
         with database.reading() as session:
-            members, zone = members_of(session, Storage(data), assignment), term_of(session).zone
+            members, zone = members_of(session, Storage(here.data), assignment), term_of(session).zone
         with private(), replacing(output) as path, open(path, "wb") as file:
             for piece in zipped(members, zone):
                 file.write(piece)
     size = output.stat().st_size
     told = {"file": str(output), "submissions": len(members), "bytes": size}
-    tell(told, as_json, [f"{output}: {len(members)} submissions, {size / 1e6:.1f} MB."])
+    tell(told, here, [f"{output}: {len(members)} submissions, {size / 1e6:.1f} MB."])

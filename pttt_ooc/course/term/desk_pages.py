@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import Number, Seen, part_since
+from pttt_ooc.course.handlers import Number
 from pttt_ooc.course.kinds.bots.league import league_directory
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import ACCEPTED, REJECTED
@@ -25,7 +25,7 @@ from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.errors import GraderError
 from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, render_renewed
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/course/desk")
@@ -116,18 +116,11 @@ def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> dict[st
 
 
 @router.get("/rejudgements/{number}")
+@router.get("/parts/rejudgements/{number}")
 def rejudgement_page(request: Request, grader: UsedGrader, account: Allowed, number: Number) -> Response:
     """How far judging again is, and what a dry run has found."""
-    return render(request, "grader/desk_rejudgement.html", account, team=None, **_rejudgement(grader, number))
-
-
-@router.get("/parts/rejudgements/{number}")
-def rejudgement_part(
-    request: Request, grader: UsedGrader, account: Allowed, number: Number, seen: Seen = ""
-) -> Response:
-    """The same, if it has changed."""
-    told = _rejudgement(grader, number)
-    return part_since(request, "grader/parts/rejudgement.html", account, {"team": None, **told}, seen)
+    facts = {"team": None, **_rejudgement(grader, number)}
+    return render_renewed(request, "grader/desk_rejudgement.html", "grader/parts/rejudgement.html", account, **facts)
 
 
 def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:

@@ -12,15 +12,18 @@ import typer
 
 from pttt_ooc.course.term.commands import (
     AssignmentArgument,
-    ByOption,
+    CourseOptions,
+    DecisionOptions,
     ReasonOption,
     TeamArgument,
-    course,
+    command,
     opened,
+    reading,
     tell,
+    writing,
 )
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
+from pttt_ooc.options import ForceOption
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -31,26 +34,23 @@ if TYPE_CHECKING:
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    course.command(epilog="Example: pttt course grades --format canvas -o grades.csv --data grader")(grades)
-    course.command(epilog="Example: pttt course mark 'Team A' extreme search 18 --comment 'Clear.' --data grader")(mark)
-    course.command(
-        epilog="Example: pttt course adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data grader"
-    )(adjust)
-    course.command(epilog="Example: pttt course extend 'Team A' extreme '2027-03-01 23:55' --reason ill")(extend)
-    course.command(epilog="Example: pttt course release extreme --data grader")(release)
-    course.command(epilog="Example: pttt course history 'Team A' extreme --data grader")(history)
-    course.command(epilog="Example: pttt course log --data grader")(log)
-    course.command(epilog="Example: pttt course announce 'The viva' --text 'Room 32-144, on 3 March.'")(announce)
+    command("grades --format canvas -o grades.csv --data grader")(grades)
+    command("mark 'Team A' extreme search 18 --comment 'Clear.' --data grader")(mark)
+    command("adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data grader")(adjust)
+    command("extend 'Team A' extreme '2027-03-01 23:55' --reason ill")(extend)
+    command("release extreme --data grader")(release)
+    command("history 'Team A' extreme --data grader")(history)
+    command("log --data grader")(log)
+    command("announce 'The viva' --text 'Room 32-144, on 3 March.'")(announce)
 
 
 @contextmanager
-def _desk(data: Path, by: str) -> Iterator[Desk]:
+def _desk(here: DecisionOptions) -> Iterator[Desk]:
     """The decisions of one transaction."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.term.decisions import Desk
 
-        with database.writing() as session:
-            yield Desk(session, data, by)
+        yield Desk(session, here.data, here.by)
 
 
 def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
@@ -76,27 +76,26 @@ def grade_lines(told: list[dict[str, Any]]) -> list[str]:
 
 
 def grades(
+    here: CourseOptions,
     assignment: Annotated[str | None, typer.Option(metavar="NAME", help="Only this assignment.")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv, json, canvas or gradescope.")] = "csv",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; default: print them.")
     ] = None,
-    as_json: JsonOption = False,
     force: ForceOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """Settle all grades, and export them."""
-    with opened(data) as database:
+    with opened(here) as database:
         from pttt_ooc.course.term.exports import export
         from pttt_ooc.course.term.gradebook import settle
         from pttt_ooc.disk.files import atomic_write_text
         from pttt_ooc.disk.rights import private
 
         if output is not None:
-            check_output(output, [data], force=force)
+            check_output(output, [here.data], force=force)
         with database.writing() as session:
-            settle(session, data, "grades exported")
-            text = export(session, "json" if as_json else form, assignment)
+            settle(session, here.data, "grades exported")
+            text = export(session, "json" if here.as_json else form, assignment)
         if output is None:
             print(text, end="")
         else:
@@ -104,82 +103,73 @@ def grades(
                 atomic_write_text(output, text)
 
 
-def _decided(desk: Desk, rows: list[GradeRow], as_json: bool, facts: dict[str, Any]) -> None:
-    told = grade_facts(desk.session, rows)
-    tell({**facts, "grades": told}, as_json, grade_lines(told))
+def tell_grades(session: Session, rows: list[GradeRow], here: DecisionOptions, **facts: Any) -> None:
+    """Print what was decided, and the grades that have changed."""
+    told = grade_facts(session, rows)
+    tell({**facts, "grades": told}, here, grade_lines(told))
 
 
 def mark(
+    here: DecisionOptions,
     team: TeamArgument,
     assignment: AssignmentArgument,
     criterion: Annotated[str, typer.Argument(metavar="CRITERION", help="Of the rubric.")],
     points: Annotated[float, typer.Argument(metavar="POINTS", help="From 0 to the criterion's points.")],
     comment: Annotated[str, typer.Option(metavar="TEXT", help="For the team.")] = "",
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Give points by hand for a criterion of the rubric; they replace earlier ones."""
-    with _desk(data, by) as desk:
+    with _desk(here) as desk:
         rows = desk.mark(team, assignment, criterion, points, comment)
         facts = {"team": team, "assignment": assignment, "criterion": criterion, "points": points}
-        _decided(desk, rows, as_json, facts)
+        tell_grades(desk.session, rows, here, **facts)
 
 
 def adjust(
+    here: DecisionOptions,
     team: TeamArgument,
     assignment: AssignmentArgument,
     points: Annotated[float, typer.Option(metavar="POINTS", help="More, or fewer: --points=-5.")],
     reason: ReasonOption,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Give points more or fewer, with a reason."""
-    with _desk(data, by) as desk:
+    with _desk(here) as desk:
         rows = desk.adjust(team, assignment, points, reason)
-        _decided(desk, rows, as_json, {"team": team, "assignment": assignment, "points": points})
+        tell_grades(desk.session, rows, here, team=team, assignment=assignment, points=points)
 
 
 def extend(
+    here: DecisionOptions,
     team: TeamArgument,
     assignment: AssignmentArgument,
     until: Annotated[str, typer.Argument(metavar="TIME", help="The new deadline; none takes it back.")],
     reason: ReasonOption,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Move a team's deadline; the end of late uploads moves with it."""
-    with _desk(data, by) as desk:
+    with _desk(here) as desk:
         given = None if until == "none" else until
         rows = desk.extend(team, assignment, given, reason)
-        _decided(desk, rows, as_json, {"team": team, "assignment": assignment, "until": given})
+        tell_grades(desk.session, rows, here, team=team, assignment=assignment, until=given)
 
 
 def release(
+    here: DecisionOptions,
     assignment: AssignmentArgument,
     hide: Annotated[bool, typer.Option("--hide", help="Hide the points again.")] = False,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Show teams their points for an assignment."""
-    with _desk(data, by) as desk:
+    with _desk(here) as desk:
         desk.release(assignment, not hide)
     sentence = f"Teams {'no longer ' if hide else ''}see their points for {assignment}."
-    tell({"assignment": assignment, "released": not hide}, as_json, [sentence])
+    tell({"assignment": assignment, "released": not hide}, here, [sentence])
 
 
 def _shown(points: float | None) -> str:
     return "–" if points is None else f"{points:g}"
 
 
-def history(
-    team: TeamArgument, assignment: AssignmentArgument, as_json: JsonOption = False, data: DataOption = GRADER
-) -> None:
+def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgument) -> None:
     """Show all grades that a team has had for an assignment, and why they changed."""
-    with opened(data) as database:
+    with reading(here) as session:
         from pttt_ooc.course.names import shown as readable
         from pttt_ooc.course.teams import find_team
         from pttt_ooc.course.term import gradebook
@@ -187,47 +177,41 @@ def history(
         from pttt_ooc.course.term.dates import shown
         from pttt_ooc.errors import GraderError
 
-        with database.reading() as session:
-            found = find_team(session, team)
-            if found is None:
-                raise GraderError(f"There is no team {readable(team)}; `pttt course teams` lists them.")
-            zone = term_of(session).zone
-            rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
-            told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]
-            text = [f"{shown(row.at, zone)}  {_shown(row.points):>6}  {row.because}" for row in rows]
-    tell(told, as_json, text or ["There is no grade yet."])
+        found = find_team(session, team)
+        if found is None:
+            raise GraderError(f"There is no team {readable(team)}; `pttt course teams` lists them.")
+        zone = term_of(session).zone
+        rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
+        told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]
+        text = [f"{shown(row.at, zone)}  {_shown(row.points):>6}  {row.because}" for row in rows]
+    tell(told, here, text or ["There is no grade yet."])
 
 
 def log(
+    here: CourseOptions,
     most: Annotated[int, typer.Option(min=1, metavar="N", help="So many lines, the latest first.")] = 50,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """Show what people with rights have done."""
-    with opened(data) as database:
+    with reading(here) as session:
         from pttt_ooc.course.term.assignments import term_of
         from pttt_ooc.course.term.audit import lines
         from pttt_ooc.course.term.dates import shown
 
-        with database.reading() as session:
-            zone = term_of(session).zone
-            found = lines(session, most)
-            told = [{"at": one.at, "by": one.by, "what": one.what, "facts": one.facts} for one in found]
-            text = [
-                f"{shown(one.at, zone)}  {one.by}: {one.what} {json.dumps(one.facts, ensure_ascii=False)}"
-                for one in found
-            ]
-    tell(told, as_json, text or ["The log is empty."])
+        zone = term_of(session).zone
+        found = lines(session, most)
+        told = [{"at": one.at, "by": one.by, "what": one.what, "facts": one.facts} for one in found]
+        text = [
+            f"{shown(one.at, zone)}  {one.by}: {one.what} {json.dumps(one.facts, ensure_ascii=False)}" for one in found
+        ]
+    tell(told, here, text or ["The log is empty."])
 
 
 def announce(
+    here: DecisionOptions,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],
     text: Annotated[str, typer.Option(metavar="TEXT", help="What there is to say.")] = "",
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
-    by: ByOption = "console",
 ) -> None:
     """Tell everybody something: on the page Assignments, and in its Atom feed."""
-    with _desk(data, by) as desk:
+    with _desk(here) as desk:
         desk.announce(title, text)
-    tell({"title": title, "text": text}, as_json, ["It is on the page Assignments."])
+    tell({"title": title, "text": text}, here, ["It is on the page Assignments."])

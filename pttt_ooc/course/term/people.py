@@ -205,14 +205,6 @@ def find_person(session: Session, email: str) -> Person:
     return found
 
 
-def find_student(session: Session, email: str) -> Person:
-    """A student by the e-mail address; GraderError if there is none."""
-    found = session.scalar(select(Person).where(Person.key == email.casefold(), Person.role == STUDENT))
-    if found is None:
-        raise GraderError(f"There is no student {email!r}; `pttt course teams` lists them.")
-    return found
-
-
 # ---------------------------------------------------------------------------------------------
 # People with rights
 

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.course.term.commands import ByOption, DryRunOption, course, opened, tell, trying
+from pttt_ooc.course.term.commands import (
+    CourseOptions,
+    DecisionOptions,
+    DryRunOption,
+    command,
+    opened,
+    tell,
+    trying,
+    writing,
+)
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.options import GRADER, DataOption, JsonOption
 
 if TYPE_CHECKING:
     from pttt_ooc.course.database import Database
@@ -20,43 +28,42 @@ ServerOption = Annotated[str, typer.Option(metavar="URL", help="The server's add
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    course.command(epilog="Example: pttt course staff 'Alan Turing' alan@example.org --role assistant")(staff)
-    course.command(epilog="Example: pttt course teams roster.csv --tokens tokens.csv --data grader")(teams)
-    course.command(epilog="Example: pttt course invite --team 'Team A' --data grader")(invite)
-    course.command(epilog="Example: pttt course link ada@example.org --data grader")(link)
+    command("staff 'Alan Turing' alan@example.org --role assistant")(staff)
+    command("teams roster.csv --tokens tokens.csv --data grader")(teams)
+    command("invite --team 'Team A' --data grader")(invite)
+    command("link ada@example.org --data grader")(link)
 
 
 def staff(
+    here: CourseOptions,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Somebody new, or with a new token.")] = None,
     email: Annotated[str | None, typer.Argument(metavar="EMAIL", help="The address.")] = None,
     role: Annotated[str, typer.Option(metavar="ROLE", help="instructor or assistant.")] = "assistant",
     remove: Annotated[str | None, typer.Option(metavar="EMAIL", help="Take somebody's rights.")] = None,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """Give somebody rights and print the token, once; or list all people with rights."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.term import people
         from pttt_ooc.course.term.audit import CONSOLE, note
         from pttt_ooc.errors import GraderError
 
         if name is not None and email is None:
             raise GraderError("The address is missing: pttt course staff NAME EMAIL.")
-        with database.writing() as session:
-            if remove is not None:
-                gone = people.remove_staff(session, remove)
-                note(session, CONSOLE, "remove staff", email=gone.email)
-            if name is not None and email is not None:
-                token = people.add_staff(session, name, email, role)
-                note(session, CONSOLE, "staff", email=email, role=role)
-            found = [{"name": one.name, "email": one.email, "role": one.role} for one in people.staff(session)]
+        if remove is not None:
+            gone = people.remove_staff(session, remove)
+            note(session, CONSOLE, "remove staff", email=gone.email)
+        if name is not None and email is not None:
+            token = people.add_staff(session, name, email, role)
+            note(session, CONSOLE, "staff", email=email, role=role)
+        found = [{"name": one.name, "email": one.email, "role": one.role} for one in people.staff(session)]
     if name is not None:
-        tell({"name": name, "email": email, "role": role, "token": token}, as_json, [token])
+        tell({"name": name, "email": email, "role": role, "token": token}, here, [token])
     else:
-        tell(found, as_json, [f"{one['role']:11} {one['name']} <{one['email']}>" for one in found])
+        tell(found, here, [f"{one['role']:11} {one['name']} <{one['email']}>" for one in found])
 
 
 def teams(
+    here: CourseOptions,
     roster: Annotated[
         Path | None, typer.Argument(metavar="ROSTER.csv", help="Columns: team, name, email and, if wanted, number.")
     ] = None,
@@ -64,21 +71,19 @@ def teams(
         Path | None, typer.Option(metavar="FILE.csv", help="Where to write the tokens of new teams.")
     ] = None,
     dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-    data: DataOption = GRADER,
 ) -> None:
     """Make teams of a roster, or list teams with their members.
 
     Students whom the roster does not name stay where they are.
     """
-    with opened(data) as database:
+    with opened(here) as database:
         if roster is None:
-            _list_teams(database, as_json)
+            _list_teams(database, here)
             return
-        _apply_roster(database, data, roster, tokens, dry_run, as_json)
+        _apply_roster(database, here, roster, tokens, dry_run)
 
 
-def _list_teams(database: Database, as_json: bool) -> None:
+def _list_teams(database: Database, here: CourseOptions) -> None:
     from pttt_ooc.course.names import shown
     from pttt_ooc.course.teams import find_team, list_teams
     from pttt_ooc.course.term.people import members
@@ -92,12 +97,10 @@ def _list_teams(database: Database, as_json: bool) -> None:
             inside = [{"name": p.name, "email": p.email} for p in people.get(team.id if team else 0, [])]
             told.append({"team": one.name, "submissions": one.submissions, "members": inside})
     lines = [f"{shown(one['team'])}: {', '.join(m['name'] for m in one['members']) or '–'}" for one in told]
-    tell(told, as_json, lines)
+    tell(told, here, lines)
 
 
-def _apply_roster(
-    database: Database, data: Path, roster: Path, tokens: Path | None, dry_run: bool, as_json: bool
-) -> None:
+def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens: Path | None, dry_run: bool) -> None:
     from pttt_ooc.course.term.audit import CONSOLE, note
     from pttt_ooc.course.term.exports import safe, table
     from pttt_ooc.course.term.people import apply_roster, read_roster
@@ -106,7 +109,7 @@ def _apply_roster(
     from pttt_ooc.errors import GraderError
 
     if tokens is not None:
-        check_output(tokens, [data, roster], force=False, suffix=".csv")
+        check_output(tokens, [here.data, roster], force=False, suffix=".csv")
     try:
         text = roster.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -124,55 +127,49 @@ def _apply_roster(
     if tokens is None and not dry_run:
         shown += [f"{name}: {token}" for name, token in change.tokens]
     told = {"changes": change.lines(), "tokens": {} if dry_run or tokens else dict(change.tokens), "dry_run": dry_run}
-    tell(told, as_json, shown)
+    tell(told, here, shown)
 
 
 def invite(
+    here: DecisionOptions,
     team: Annotated[
         str | None, typer.Option(metavar="TEAM", help="The team; without it, into the course only.")
     ] = None,
     hours: HoursOption = 72.0,
     server: ServerOption = "",
     revoke: Annotated[int | None, typer.Option(metavar="NUMBER", help="Make an open link unusable.")] = None,
-    as_json: JsonOption = False,
-    by: ByOption = "console",
-    data: DataOption = GRADER,
 ) -> None:
     """Print a link with which one person becomes a student of the course, and of a team.  It can be used once."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.teams import named_team
         from pttt_ooc.course.term import invitations
 
-        with database.writing() as session:
-            if revoke is not None:
-                invitations.revoke(session, by, revoke)
-                tell({"revoked": revoke}, as_json, [f"The link {revoke} can no longer be used."])
-                return
-            code = invitations.invite(session, by, None if team is None else named_team(session, team), hours)
+        if revoke is not None:
+            invitations.revoke(session, here.by, revoke)
+            tell({"revoked": revoke}, here, [f"The link {revoke} can no longer be used."])
+            return
+        code = invitations.invite(session, here.by, None if team is None else named_team(session, team), hours)
     address = f"{server.rstrip('/')}{invitations.PAGE}#{code}"
-    tell({"team": team, "link": address, "hours": hours}, as_json, [address])
+    tell({"team": team, "link": address, "hours": hours}, here, [address])
 
 
 def link(
+    here: DecisionOptions,
     email: Annotated[str, typer.Argument(metavar="EMAIL", help="A student, or somebody with rights.")],
     hours: HoursOption = 72.0,
     server: ServerOption = "",
     forget_password: Annotated[
         bool, typer.Option("--forget-password", help="Take the password, which is lost or known to others.")
     ] = False,
-    as_json: JsonOption = False,
-    by: ByOption = "console",
-    data: DataOption = GRADER,
 ) -> None:
     """Print a link with which a person signs in, once; earlier ones of the person can no longer be used."""
-    with opened(data) as database:
+    with writing(here) as session:
         from pttt_ooc.course.term import invitations, passwords
         from pttt_ooc.course.term.people import find_person
 
-        with database.writing() as session:
-            person = find_person(session, email)
-            if forget_password:
-                passwords.forget_password(session, person)
-            code = invitations.link_to_sign_in(session, by, person, hours)
+        person = find_person(session, email)
+        if forget_password:
+            passwords.forget_password(session, person)
+        code = invitations.link_to_sign_in(session, here.by, person, hours)
     address = f"{server.rstrip('/')}{invitations.PAGE}#{code}"
-    tell({"email": person.email, "link": address, "hours": hours}, as_json, [address])
+    tell({"email": person.email, "link": address, "hours": hours}, here, [address])

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import Number, Seen, part_since
+from pttt_ooc.course.handlers import Number
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term import downloads, pairing
 from pttt_ooc.course.term.assignments import term_of
@@ -21,7 +21,7 @@ from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import Pair
 from pttt_ooc.errors import GraderError
 from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render_renewed
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/course")
@@ -73,16 +73,11 @@ async def make_pair(request: Request, grader: UsedGrader, shell: UsedShell, acco
 
 
 @router.get("/pairs/{number}")
+@router.get("/parts/pairs/{number}")
 def pair_page(request: Request, grader: UsedGrader, account: Allowed, number: Number) -> Response:
     """Two strategies together."""
-    return render(request, "grader/pair.html", account, team=None, **_shown_pair(grader, account, number))
-
-
-@router.get("/parts/pairs/{number}")
-def pair_part(request: Request, grader: UsedGrader, account: Allowed, number: Number, seen: Seen = "") -> Response:
-    """The same, if it has changed."""
-    told = _shown_pair(grader, account, number)
-    return part_since(request, "grader/parts/pair.html", account, {"team": None, **told}, seen)
+    facts = {"team": None, **_shown_pair(grader, account, number)}
+    return render_renewed(request, "grader/pair.html", "grader/parts/pair.html", account, **facts)
 
 
 def _shown_pair(grader: Grader, account: Account | None, number: int) -> dict[str, Any]:

@@ -33,8 +33,8 @@ from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import curve_path
 from pttt_ooc.web.parts import Link, Part, below
-from pttt_ooc.web.ranking import Column, Find, Order, Ranking, folded, ranking, risen
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.ranking import AskedRanking, Column, Ranking, RankingQuery, folded, ranking, risen
+from pttt_ooc.web.rendering import is_seen, render, render_renewed, wants_part
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -157,7 +157,6 @@ UsedPages = Annotated[TournamentPages, Depends(_used)]
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
-Stamp = Annotated[str, Query(max_length=200)]
 LATEST = 8
 """Matches that the standings list, and over which changes of places are told."""
 _COLUMNS: dict[str, Column[Overall]] = {
@@ -215,47 +214,38 @@ def begin(pages: UsedPages) -> Response:
 
 
 @router.get("/standings")
-def standings(request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "") -> Response:
-    """The overall order, pools, standings and marks; `find`: of the teams in whose names this text is."""
-    return render(request, "extreme/standings.html", account, **_standings(pages, sort, find))
-
-
 @router.get("/parts/standings")
-def standings_part(
-    request: Request, pages: UsedPages, account: Signed, sort: Order = "place", find: Find = "", seen: Stamp = ""
-) -> Response:
-    """The tables, if they have changed."""
-    now = pages.shown.seen()
-    if seen == (now.stamp if now else "none"):
+def standings(request: Request, pages: UsedPages, account: Signed, asked: AskedRanking) -> Response:
+    """The overall order, pools, standings and marks."""
+    seen = pages.shown.seen()
+    if is_seen(request, seen.stamp if seen else "none"):
         return Response(status_code=204)
-    return render(request, "extreme/parts/standings.html", account, **_standings(pages, sort, find))
+    facts = {"base": pages.base, "before": pages.before, **_standings(pages, seen, asked)}
+    return render_renewed(request, "extreme/standings.html", "extreme/parts/standings.html", account, **facts)
 
 
-def _standings(pages: TournamentPages, sort: str, find: str) -> dict[str, Any]:
-    shared, seen, base = {"base": pages.base, "before": pages.before}, pages.shown.seen(), pages.base
+def _standings(pages: TournamentPages, seen: TournamentSnapshot | None, asked: RankingQuery) -> dict[str, Any]:
+    def order(places: Sequence[Overall]) -> Ranking[Overall]:
+        return ranking(places, _COLUMNS, lambda one: one.name, f"{pages.base}/standings", asked)
+
     if seen is None:
-        return {"seen": None, "stamp": "none", "ranking": _ranking([], sort, find, base), **shared}
+        return {"seen": None, "stamp": "none", "ranking": order([])}
     tables = seen.state.tables
     stages = [(stage, [table for table in tables if table.stage == stage.name]) for stage in seen.record.stages]
     places = overall(seen.record, tables)
     former = overall(seen.record, before_latest(seen.record, seen.state, LATEST))
-    order = _ranking(places, sort, find, base)
+    shown = order(places)
     return {
         "seen": seen,
         "stamp": seen.stamp,
-        "ranking": order,
-        "points": {one.team: _points_over_time(seen, one.team) for one in order.rows},
+        "ranking": shown,
+        "points": {one.team: _points_over_time(seen, one.team) for one in shown.rows},
         "stages": [(stage, found) for stage, found in stages if found][::-1],
         "marks": marks_rows(seen.record, tables),
         "recent": seen.state.played[-1 : -1 - LATEST : -1],
         "changes": risen({one.team: one.place for one in places}, {one.team: one.place for one in former}),
         "latest": LATEST,
-        **shared,
     }
-
-
-def _ranking(order: Sequence[Overall], sort: str, find: str, base: str) -> Ranking[Overall]:
-    return ranking(order, _COLUMNS, lambda one: one.name, f"{base}/standings", sort, find)
 
 
 def _points_over_time(seen: TournamentSnapshot, team: str) -> Miniature | None:

@@ -276,6 +276,8 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
     for cell in cells[:ply]:
         position.play(cell)
     mine = [at for at, (player, *_) in enumerate(state["moves"]) if player == state["side"]]
+    address = f"{LOBBY}/{state['number']}" + ("" if own else "/shared")
+    under_way = state["turn"] != "over" and ply == last
     return {
         "game": state,
         "own": own,
@@ -294,7 +296,9 @@ def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
         ],
         "before": cells[: mine[-1]] if mine else None,
         "stamp": stamp(last, state["turn"]),
-        "address": f"{LOBBY}/{state['number']}" + ("" if own else "/shared"),
+        "address": address,
+        # While the game goes on they are plain links: scripts would read a hundred of them after each move.
+        "positions": [f"{address}?ply={at}" for at in range(1, last + 1)] if under_way else (),
     }
 
 

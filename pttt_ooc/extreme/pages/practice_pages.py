@@ -10,15 +10,15 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.extreme.pages.exports import CSVResponse, Rows, played_row, table_of
-from pttt_ooc.extreme.pages.part import BeforeTournament, Stamp, TournamentPages, UsedPages, key_of
+from pttt_ooc.extreme.pages.part import BeforeTournament, TournamentPages, UsedPages, key_of
 from pttt_ooc.extreme.pages.tournament_reader import PracticeSnapshot
 from pttt_ooc.extreme.practice_record import PracticeBot
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.show.numbers import decimals
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.ranking import Column, Find, Order, folded, ranking, risen
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.ranking import AskedRanking, Column, RankingQuery, folded, ranking, risen
+from pttt_ooc.web.rendering import render_renewed
 from pttt_ooc.web.shell import Account
 
 router = APIRouter()
@@ -40,25 +40,11 @@ BotKey = Annotated[str, Query(pattern=r"^([A-Za-z][A-Za-z0-9_]{0,80})?$")]
 
 
 @router.get("/practice", include_in_schema=False, response_class=HTMLResponse)
-def practice(
-    request: Request, pages: UsedPages, account: Signed, bot: BotKey = "", sort: Order = "rank", find: Find = ""
-) -> Response:
-    """Ratings and the latest matches: of all bots, or of one; `find`: of the bots in whose names this text is."""
-    return render(request, "extreme/practice.html", account, **_facts(pages, account, bot, sort, find))
-
-
 @router.get("/parts/practice", include_in_schema=False, response_class=HTMLResponse)
-def practice_part(
-    request: Request,
-    pages: UsedPages,
-    account: Signed,
-    bot: BotKey = "",
-    sort: Order = "rank",
-    find: Find = "",
-    seen: Stamp = "",
-) -> Response:
-    """The same, if it has changed."""
-    return render(request, "extreme/parts/practice.html", account, **_facts(pages, account, bot, sort, find))
+def practice(request: Request, pages: UsedPages, account: Signed, asked: AskedRanking, bot: BotKey = "") -> Response:
+    """Ratings and the latest matches: of all bots, or of one."""
+    facts = _facts(pages, account, bot, asked)
+    return render_renewed(request, "extreme/practice.html", "extreme/parts/practice.html", account, **facts)
 
 
 def _before(pages: TournamentPages) -> BeforeTournament:
@@ -67,7 +53,7 @@ def _before(pages: TournamentPages) -> BeforeTournament:
     return pages.before
 
 
-def _facts(pages: TournamentPages, account: Account | None, key: str, sort: str, find: str) -> dict[str, Any]:
+def _facts(pages: TournamentPages, account: Account | None, key: str, asked: RankingQuery) -> dict[str, Any]:
     """What the page of a practice league shows; `key`: the bot whose matches are shown; empty: all."""
     before = _before(pages)
     seen, live = before.seen_by(account), before.practice.seen() if before.practice else None
@@ -79,7 +65,7 @@ def _facts(pages: TournamentPages, account: Account | None, key: str, sort: str,
     ranks = {bot.key: place for place, bot in enumerate(bots, 1) if bot.points is not None}
     since, hour = time.time() - SINCE, int(time.time() // 3600)
     former = sorted(((points, bot.key) for bot in bots if (points := bot.points_at(since)) is not None), reverse=True)
-    order = ranking(bots, _COLUMNS, lambda bot: bot.name, f"{pages.base}/practice", sort, find)
+    order = ranking(bots, _COLUMNS, lambda bot: bot.name, f"{pages.base}/practice", asked)
     if order.column == "rank":
         order.rows.sort(key=lambda bot: bot.key != own)  # a team sees its own bot first
     matches = [*seen.matches.values()][::-1] if seen else []

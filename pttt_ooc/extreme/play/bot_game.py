@@ -186,7 +186,7 @@ class BotGame:
             pair = (person, bot) if self._side == 0 else (bot, person)
             match = play_match(pair, self._conditions, self._watch, self._opening, self._stopping)
         except StoppedError:
-            why = self._why or "It was ended."
+            why = self._why or "You ended the game."
         except PtttError as error:
             why = str(error)
         except Exception:

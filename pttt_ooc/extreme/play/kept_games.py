@@ -15,6 +15,7 @@ from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.play.game_store import GameRow
 
 State = dict[str, Any]
+_TOGETHER_SECONDS = 0.2  # a move and its answer are written together, after both
 
 
 class KeptGameRow(GameRow):
@@ -83,6 +84,7 @@ class KeptGames:
         while True:
             with self._news:
                 self._news.wait_for(lambda: self._changed or self._closed)
+                self._news.wait_for(lambda: self._closed, _TOGETHER_SECONDS)
                 changed, self._changed = self._changed, {}
                 if not changed:
                     return

@@ -49,6 +49,12 @@
     if (single && chosen.keys === "off") event.stopImmediatePropagation();
   }, true);
 
+  document.addEventListener("keydown", function (event) {
+    var told = document.getElementById("settings-here");
+    if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || !told) return;
+    if (!event.target.closest("input, select, textarea")) told.togglePopover();
+  });
+
   // The address may have changed since the page was made: moves of a replay, a search.  A table alone is sorted alone.
   document.addEventListener("click", function (event) {
     var link = event.target.closest && event.target.closest("a.to-slide, .alone thead a");

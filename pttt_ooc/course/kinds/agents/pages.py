@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, as_handed_in, own_or_any, part_since, under_way
+from pttt_ooc.course.handlers import Number, as_handed_in, own_or_any, under_way
 from pttt_ooc.course.kinds.agents.intake import assignment_of, intake_of
 from pttt_ooc.course.kinds.agents.queue import line
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.kinds.agents.standings import Row, curves, in_judgement, revision, some_hidden, standings
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.schemas import AgentStanding
+from pttt_ooc.course.schemas import AgentStanding, ProgramOut
 from pttt_ooc.course.term.assignments import dates_for, term_of
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.rights import Allowed
@@ -34,8 +33,8 @@ from pttt_ooc.course.trends import SINCE
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Part
-from pttt_ooc.web.ranking import Column, Find, Order, ranking, risen, shade
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.ranking import AskedRanking, Column, RankingQuery, ranking, risen, shade
+from pttt_ooc.web.rendering import is_seen, render_renewed
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/agents")
@@ -61,16 +60,19 @@ _COLUMNS: dict[str, Column[Row]] = {
 
 
 @router.get("/{name}")
+@router.get("/{name}/parts/standings")
 def assignment_page(
-    request: Request, grader: UsedGrader, account: Allowed, name: Name, sort: Order = "rank", find: Find = ""
+    request: Request, grader: UsedGrader, account: Allowed, name: Name, asked: AskedRanking
 ) -> Response:
     """The standings, the form, and the team's own agents."""
     team = account if isinstance(account, Team) else None
     with grader.database.reading() as session:
         assignment = assignment_of(session, name)
+        if is_seen(request, revision(session, assignment)):
+            return Response(status_code=204)
         dates = dates_for(session, assignment, team) if team else assignment.dates
         zone = term_of(session).zone
-        context = _ranking(session, grader, account, assignment, sort, find)
+        context = _ranking(session, grader, account, assignment, asked)
         own = _of_team(session, team, assignment.id) if team else []
     context |= {
         "own": own,
@@ -78,30 +80,11 @@ def assignment_page(
         "sign": read_sign(grader.storage.data / ALIVE),
         "local": lambda at: shown(at, zone),
     }
-    return render(request, "agents/assignment.html", account, **context)
-
-
-@router.get("/{name}/parts/standings")
-def standings_part(
-    request: Request,
-    grader: UsedGrader,
-    account: Allowed,
-    name: Name,
-    sort: Order = "rank",
-    find: Find = "",
-    seen: Seen = "",
-) -> Response:
-    """The standings, if they have changed."""
-    with grader.database.reading() as session:
-        assignment = assignment_of(session, name)
-        if revision(session, assignment) == seen:
-            return Response(status_code=UNCHANGED)
-        context = _ranking(session, grader, account, assignment, sort, find)
-    return render(request, "agents/parts/standings.html", account, **context)
+    return render_renewed(request, "agents/assignment.html", "agents/parts/standings.html", account, **context)
 
 
 def _ranking(
-    session: Session, grader: Grader, account: Account | None, assignment: Assignment, sort: str, find: str
+    session: Session, grader: Grader, account: Account | None, assignment: Assignment, asked: RankingQuery
 ) -> dict[str, Any]:
     team, everything, now = account if isinstance(account, Team) else None, _sees_all(account), time.time()
     frozen, stamp = assignment.dates.is_frozen(now), revision(session, assignment)
@@ -128,7 +111,7 @@ def _ranking(
         "assignment": assignment,
         "settings": settings,
         "team": team,
-        "ranking": ranking(known["rows"], columns, lambda row: row.team.name, place, sort, find),
+        "ranking": ranking(known["rows"], columns, lambda row: row.team.name, place, asked),
         "frozen": frozen,
         "shade": shade,
         "stamp": stamp,
@@ -161,19 +144,11 @@ async def hand_in(request: Request, grader: UsedGrader, shell: UsedShell, accoun
 
 
 @router.get("/{name}/{number}")
+@router.get("/{name}/{number}/part")
 def one_agent(request: Request, grader: UsedGrader, account: Allowed, name: Name, number: Number) -> Response:
     """The verdict on an agent."""
-    team = account if isinstance(account, Team) else None
-    context = _verdict(grader, account, name, number)
-    return render(request, "agents/agent.html", account, team=team, **context)
-
-
-@router.get("/{name}/{number}/part")
-def agent_part(
-    request: Request, grader: UsedGrader, account: Allowed, name: Name, number: Number, seen: Seen = ""
-) -> Response:
-    """The verdict, if it has changed."""
-    return part_since(request, "agents/parts/agent.html", account, _verdict(grader, account, name, number), seen)
+    facts = {"team": account if isinstance(account, Team) else None, **_verdict(grader, account, name, number)}
+    return render_renewed(request, "agents/agent.html", "agents/parts/agent.html", account, **facts)
 
 
 def _verdict(grader: Grader, account: Account | None, name: str, number: int) -> dict[str, Any]:
@@ -203,25 +178,13 @@ def agent_file(grader: UsedGrader, account: Allowed, name: Name, number: Number)
 # Programs
 
 
-class AgentOut(BaseModel):
+class AgentOut(ProgramOut):
     """One of the team's own agents, and its verdict."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    number: int = Field(validation_alias="id")
     given: str
-    digest: str
-    size: int
-    received_at: datetime
-    status: str
     progress: float
-    message: str
-    detail: str
-    printed: str
     score: float | None = Field(description="Share of the points against the opponents, from 0 to 1.")
     results: list[dict[str, Any]]
-    load_seconds: float
-    slowest: float
 
 
 @programs.post(

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, renewed, under_way
+from pttt_ooc.course.handlers import Bearer, Number, Signed, reader, under_way
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.schemas import ProgramOut
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.extreme.pages.part import AREA, BASE
 from pttt_ooc.service.pulse import read_sign
 from pttt_ooc.web.parts import Link, Part, below
-from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.rendering import render_renewed, wants_part
 from pttt_ooc.web.shell import UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter()
-Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 
 
 def _league(request: Request) -> OpenLeague:
@@ -58,15 +57,11 @@ def part_of(league: OpenLeague) -> Part:
 
 
 @router.get("/hand-in")
+@router.get("/parts/bots")
 def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
     """The form, and the team's bots."""
-    return render(request, "leagues/hand_in.html", reader(request, account), team=account, **_listed(league, account))
-
-
-@router.get("/parts/bots")
-def bots_part(request: Request, league: UsedLeague, account: Signed, seen: str = "") -> Response:
-    """The list of the team's bots, if it has changed."""
-    return renewed(request, "leagues/parts/bots.html", account, _listed(league, account), seen)
+    facts = {"team": account, **_listed(league, account)}
+    return render_renewed(request, "leagues/hand_in.html", "leagues/parts/bots.html", reader(request, account), **facts)
 
 
 def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
@@ -94,21 +89,11 @@ async def hand_in(request: Request, league: UsedLeague, shell: UsedShell, accoun
 
 
 @router.get("/bots/{number}")
+@router.get("/parts/bots/{number}")
 def one_bot(request: Request, league: UsedLeague, account: Signed, number: Number) -> Response:
     """The verdict on one of the team's own bots."""
-    return render(
-        request,
-        "leagues/bot.html",
-        reader(request, account),
-        team=account,
-        **_verdict(league, account, number),
-    )
-
-
-@router.get("/parts/bots/{number}")
-def bot_part(request: Request, league: UsedLeague, account: Signed, number: Number, seen: str = "") -> Response:
-    """The verdict, if it has changed."""
-    return renewed(request, "leagues/parts/bot.html", account, _verdict(league, account, number), seen)
+    facts = {"team": account, **_verdict(league, account, number)}
+    return render_renewed(request, "leagues/bot.html", "leagues/parts/bot.html", reader(request, account), **facts)
 
 
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
@@ -144,28 +129,16 @@ def file_page(league: UsedLeague, account: Signed, number: Number) -> Response:
 # Programs
 
 
-class BotOut(BaseModel):
+class BotOut(ProgramOut):
     """One of the team's own bots, and its verdict."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    number: int = Field(validation_alias="id")
     file: str
-    digest: str
-    size: int
-    received_at: datetime
-    status: str
     python: str
     why: str
     changes: str
     warnings: str
     breaches: str
-    message: str
-    detail: str
-    printed: str
     moves: int
-    load_seconds: float
-    slowest: float
     trials: list[str] = Field(default_factory=list, description="How it does where bots before it had difficulties.")
 
 
