@@ -422,8 +422,8 @@ def test_who_resigns_on_the_pages_has_lost_and_the_log_says_so():
         assert "Your latest game</a>, against bot own. It goes on." in person.get("/extreme/play").text
         assert person.post(address + "/resignation").status_code == 303
         page = person.turn(address)
-        assert "You have resigned. The bot has won, 0 : 86." in page and "Give this game" not in page
-        assert "against bot own. You have resigned. The bot has won, 0 : 86." in person.get("/extreme/play").text
+        assert "You have resigned. The bot has won, 0\xa0:\xa086." in page and "Give this game" not in page
+        assert "against bot own. You have resigned. The bot has won, 0\xa0:\xa086." in person.get("/extreme/play").text
         told = person.get(address + "/log").json()
         assert told["begun_after"] == 0
         assert (told["message"], told["winner"], told["plies"]) == ("RESIGNED", "P2", 2)
@@ -597,7 +597,7 @@ def test_a_game_outlives_the_server_and_goes_on_from_its_moves(tmp_path):
         assert refused.status_code == 404 and "a later one has begun" in refused.text
         owner["name"] = "two"  # whose game was over
         text = person.get(over).text
-        assert "The bot forfeits: THREW AN EXCEPTION. You have won, 86 : 0." in text and "Go on from" not in text
+        assert "The bot forfeits: THREW AN EXCEPTION. You have won, 86\xa0:\xa00." in text and "Go on from" not in text
         assert "ZeroDivisionError" in text and person.get(game).status_code == 404
 
 
@@ -623,7 +623,7 @@ def test_a_bot_that_fails_on_the_pages():
     with pages(Texts(bad="print('before')\n1 / 0")) as person:
         address = person.begin("bad", first="o")
         page = person.turn(address)
-        assert "The bot forfeits: THREW AN EXCEPTION. You have won, 86 : 0." in page
+        assert "The bot forfeits: THREW AN EXCEPTION. You have won, 86\xa0:\xa00." in page
         assert "ZeroDivisionError" in page and "before" in page
         log = person.get(address + "/log")
         assert log.json()["message"] == "THREW AN EXCEPTION" and "match.json" in log.headers["content-disposition"]

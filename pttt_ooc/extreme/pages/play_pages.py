@@ -312,7 +312,8 @@ def _outcome(state: State, who: str) -> tuple[str, str]:
     result = {"won": f"{who} won", "": "A draw", "lost": "The bot has won"}[kind]
     how = {"WON": "", "DRAW": "Nobody has a line: the points decide. ", "RESIGNED": f"{who} resigned. "}
     forfeit = f"The bot forfeits: {match['message']}. "
-    return kind, f"{how.get(match['message'], forfeit)}{result}, {points} : {others}."
+    score = f"{points}\N{NO-BREAK SPACE}:\N{NO-BREAK SPACE}{others}"
+    return kind, f"{how.get(match['message'], forfeit)}{result}, {score}."
 
 
 def _render(
