@@ -29,7 +29,7 @@ in the bound, the search takes two to three times as many nodes on 7 x 6 and 8 x
 
 
 @piece
-def _count(word):
+def set_bits(word):
     """The number of bits that are set in 64."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -85,7 +85,7 @@ def _incidence(lines, free, state, on):
         if state[n] != _OPEN:
             continue
         rest = lines[n] & free
-        missing = _count(rest)
+        missing = set_bits(rest)
         danger += 2.0**-missing
         if missing == 1:
             single |= rest
@@ -93,7 +93,7 @@ def _incidence(lines, free, state, on):
         while rest != _ZERO:
             low = _lowest(rest)
             rest ^= low
-            on[_count(low - _ONE), number >> 6] |= bit
+            on[set_bits(low - _ONE), number >> 6] |= bit
         number += 1
     return single, danger, number
 
@@ -110,7 +110,7 @@ def _twins(free, on):
         while others != _ZERO:
             other = _lowest(others)
             others ^= other
-            one, two = _count(low - _ONE), _count(other - _ONE)
+            one, two = set_bits(low - _ONE), set_bits(other - _ONE)
             if _within(on, one, two) and _within(on, two, one):
                 found |= low | other
                 rest &= ~other
@@ -189,11 +189,11 @@ def _weigh(lines, free, state, base, worth):
     for n in range(len(lines)):
         if state[n] == _OPEN:
             rest = lines[n] & free
-            weight = base ** -_count(rest)
+            weight = base ** -set_bits(rest)
             while rest != _ZERO:
                 low = _lowest(rest)
                 rest ^= low
-                worth[_count(low - _ONE)] += weight
+                worth[set_bits(low - _ONE)] += weight
     largest = 0.0
     for square in range(len(worth)):
         largest = max(largest, worth[square])
@@ -204,7 +204,7 @@ def _weigh(lines, free, state, base, worth):
 def _lines_of(on, square):
     number = 0
     for word in range(on.shape[1]):
-        number += _count(on[square, word])
+        number += set_bits(on[square, word])
     return number
 
 
@@ -217,12 +217,12 @@ def _free_move(lines, free, state, on):
     """
     for n in range(len(lines)):
         rest = lines[n] & free
-        if state[n] == _OPEN and _count(rest) == 2:
+        if state[n] == _OPEN and set_bits(rest) == 2:
             one = _lowest(rest)
             other = rest ^ one
-            if _lines_of(on, _count(one - _ONE)) == 1:
+            if _lines_of(on, set_bits(one - _ONE)) == 1:
                 return other
-            if _lines_of(on, _count(other - _ONE)) == 1:
+            if _lines_of(on, set_bits(other - _ONE)) == 1:
                 return one
     return _ZERO
 
@@ -238,7 +238,7 @@ def _undominated(moves, on):
         while others != _ZERO:
             other = _lowest(others)
             others ^= other
-            if _within(on, _count(low - _ONE), _count(other - _ONE)):
+            if _within(on, set_bits(low - _ONE), set_bits(other - _ONE)):
                 moves &= ~low
                 break
     return moves
@@ -251,8 +251,8 @@ def _best(moves, worth):
     while moves != _ZERO:
         low = _lowest(moves)
         moves ^= low
-        if worth[_count(low - _ONE)] > most:
-            best, most = low, worth[_count(low - _ONE)]
+        if worth[set_bits(low - _ONE)] > most:
+            best, most = low, worth[set_bits(low - _ONE)]
     return best
 
 

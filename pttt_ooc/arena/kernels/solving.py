@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.kernels.maker_breaker import maker_wins
+from pttt_ooc.arena.kernels.maker_breaker import maker_wins, set_bits
 from pttt_ooc.jit import kernel, piece
 
 _ONE = np.uint64(1)
@@ -31,15 +31,6 @@ search that always asks takes half as long again; with 1.5, the one on 8 x 4 tak
 
 UNKNOWN, NO, YES = -1, 0, 1
 STOPPED, FULL = 2, 3
-
-
-@piece
-def _count(word):
-    """The number of bits that are set in 64."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @piece
@@ -73,7 +64,7 @@ def look(lines, need, attacker, defender):
         mine, theirs = line & attacker, line & defender
         if theirs == 0:
             free = line & ~mine
-            missing = need - _count(mine)
+            missing = need - set_bits(mine)
             open_lines += 1
             live |= free
             danger += 2.0**-missing
@@ -82,7 +73,7 @@ def look(lines, need, attacker, defender):
         if mine == 0:
             free = line & ~theirs
             live |= free
-            if need - _count(theirs) == 1:
+            if need - set_bits(theirs) == 1:
                 defences |= free
     return attacks, defences, open_lines, live, danger
 
@@ -224,7 +215,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         mine, theirs = lines[n] & attacker, lines[n] & defender
         if mine != 0 and theirs != 0:
             continue
-        weight = weights[_count(mine | theirs)]
+        weight = weights[set_bits(mine | theirs)]
         for square in range(len(row)):
             if row[square] >= 0 and lines[n] >> np.uint64(square) & _ONE:
                 row[square] += weight
