@@ -216,10 +216,15 @@ def page(rows: Sequence[Record]) -> str:
 
 
 def left_out(rows: Sequence[Record]) -> str:
-    """How many planned rows that learn are not there, and what they would take."""
+    """A sentence: how many planned rows that learn are not there, and what they would take."""
     there = {*map(key, rows)}
     budgets = [row["budget"] or 0 for row in planned() if learns(row["agent"]) and key(row) not in there]
-    return f"{len(budgets)} rows that learn, {sum(budgets) / 60:.0f} processor minutes without evaluations"
+    if not budgets:
+        return "All rows of `benchmarks/ladder.yaml` are here."
+    return (
+        f"Of `benchmarks/ladder.yaml`, {len(budgets)} rows that learn are not here, "
+        f"{sum(budgets) / 60:.0f} processor minutes without evaluations."
+    )
 
 
 def _line(group: Sequence[Record]) -> str:
@@ -257,8 +262,8 @@ as many games as 13,312 of the other.
 
 **What the budget left out.** A row of seconds has 20 of one processor of a busy machine; rows with networks on abrupt
 games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe are in
-[algorithms](algorithms.md#results). Of `benchmarks/ladder.yaml` were not reached:
-{left_out}.
+[algorithms](algorithms.md#results).
+{left_out}
 Ten minutes for each of 41 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
 that sample and six with networks) on the four games would take 27 processor hours. The published protocol has 10
 million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and five
