@@ -66,7 +66,7 @@ def learn(
     chosen = dict(_setting(text) for text in settings or [])
     checked_settings(algorithm, chosen, "--set")
     run_settings = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
-    checked = check_section(RunConfig, run_settings, "The options")
+    checked = check_section(RunConfig, run_settings, "--run")
     run = LearnerRun(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():

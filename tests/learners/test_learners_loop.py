@@ -189,6 +189,9 @@ def test_a_result_is_a_solution_for_all_commands(tmp_path, capsys):
     assert told["nashconv"] == pytest.approx(rows[-1]["nashconv"], abs=1e-9)
     pttt("export", directory, "--output", tmp_path / "files")
     assert (tmp_path / "files" / "pttt_pl0.zip").exists()
+    with pytest.raises(SystemExit) as end:
+        main(["learn", "xfp", "--game", MINI, "--run", "a.b", "--data", str(tmp_path)])
+    assert end.value.code and capsys.readouterr().err.startswith("--run: name is 'a.b', but must be")
 
 
 def test_refused_settings(tmp_path):
