@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pttt_ooc.course.models import Submission
 from pttt_ooc.show import numbers
-from pttt_ooc.show.numbers import NOISE, decimals, gap, interval
+from pttt_ooc.show.numbers import NOISE, decimals, interval
 
 
 def opacity(probability: float, most: float) -> str:
@@ -41,7 +41,7 @@ def uncertainty(bounds: Sequence[float]) -> str:
     if 2 * half < _EXACT:
         return ""
     unit = 10.0 ** math.floor(math.log10(half))
-    return gap(math.ceil(round(half / unit, 6)) * unit)
+    return f"{math.ceil(round(half / unit, 6)) * unit:.1g}".replace("e-0", "e-")
 
 
 def exploitability(figure: float | None, bounds: Sequence[float] | None = None, digits: int = 5) -> str:
