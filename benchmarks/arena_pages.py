@@ -68,11 +68,9 @@ WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-li
 """Trainings on the infinite board that the report did not describe."""
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
-LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts")
-LADDER_APART = ("ladder-utttai",)
-"""Matches between agents that play no others: ratings would not compare them."""
+LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts", "ladder-utttai")
 NETWORK = ("network-tuned-nodes", "network-tuned", "network-nodes")
-OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *LADDER_APART, *NETWORK}
+OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
 OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
@@ -306,7 +304,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "equal-time": robin("equal-time"),
     "trees": paired(*TREES),
     "network": paired(*NETWORK),
-    "ladder": paired(*LADDER, *LADDER_APART),
+    "ladder": paired(*LADDER),
     "ladder-ratings": rated(*LADDER, *STRONGEST),
     "errors": errors,
     "attack": lambda found: attack.table(attack.read(RECORDS / "attack.jsonl")[1]),
