@@ -35,9 +35,12 @@ def test_a_course_at_work_is_measured(server):
     assert all(0 < one["end"] <= one["most"] for one in figures["megabytes"].values())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_deadline_is_measured(server):
-    """Uploads that begin in time are confirmed, also after the deadline; others are told why not."""
+    """Uploads that begin in time are confirmed, also after the deadline; others are told why not.
+
+    It is long, as uploads begin half a second before and after the deadline, which a busy machine can blur.
+    """
     database = Database.of(server.data, None, GAME)
     tokens = [teams.add_team(database, f"Deadline {n}") for n in range(4)]
     database.close()
@@ -46,7 +49,8 @@ def test_a_deadline_is_measured(server):
         figures = course_deadline.measured(served, 4, late=1, size=300_000, seconds=4, pause=0.2, speed=300_000)
     finally:
         course_deadline.set_deadline(served, None)
-    assert not course_deadline.failed(figures), figures
+    wrong = ("confirmed", "begun_in_time", "begun_too_late", "other_answers", "wrong_verdicts", "page_failures")
+    assert not course_deadline.failed(figures), {name: figures[name] for name in wrong}
     assert (figures["confirmed"], figures["refused_with_a_reason"]) == (3, 1) and figures["pages"] > 4
     spent = figures["processor_ms_by_page"]
     assert spent.keys() == set(course_deadline.PAGES) and all(0 < ms < 1000 for ms in spent.values())
