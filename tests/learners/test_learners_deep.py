@@ -332,8 +332,11 @@ def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
     np.testing.assert_allclose(slope, [*-(first + second) / 2, 0.4], atol=1e-6)
 
 
-def exact_action_values(game, player, tables):
-    """The player's expected payoff after each action, given that the infoset is reached."""
+def exact_action_values(game, player, tables, costs=None):
+    """The player's expected payoff after each action, given that the infoset is reached.
+
+    With `costs`, by player and infoset as `tables`, each move costs its player something, which the opponent gains.
+    """
     worth, visits = {}, {}
 
     def walk(history, reach):
@@ -344,6 +347,8 @@ def exact_action_values(game, player, tables):
         for square in history.legal():
             chance = tables[mover][text][square]
             after = walk(history.attempt(square), reach if mover == player else reach * chance)
+            if costs:
+                after -= costs[mover][text][square] * (1 if mover == player else -1)
             if mover == player:
                 worth[text, square] = worth.get((text, square), 0.0) + reach * after
             total += chance * after
@@ -353,6 +358,41 @@ def exact_action_values(game, player, tables):
 
     walk(naive.History.start(game), 1.0)
     return {(text, square): number / visits[text] for (text, square), number in worth.items()}
+
+
+@pytest.mark.slow
+def test_the_mean_of_gains_is_the_exact_advantage_of_the_regularised_game():
+    """By a plain walk, and with the default settings: a clipped gain of a rare square would shift the mean."""
+    learning_game, eta = small_learning_game(MINI, "none"), 0.5
+    learner = started("r-nad-deep", learning_game, hidden=(8,), eta=eta)
+    seen, game = learner.sight, learning_game.game
+    for number, name in enumerate(("policy", "now", "slow")):
+        network = nets.make_network(seen.squares, (8,), seen.squares + 1, [number])
+        learner.networks[name] = {part: array * (150 if part == "weights/1" else 1) for part, array in network.items()}
+    nodes = np.flatnonzero((seen.codes == 0).any(axis=1))
+    policies, costs = np.zeros((2, *seen.codes.shape))
+    policies[nodes] = seen.policy(learner.networks["policy"])(nodes)
+    costs[nodes] = learner._logs("policy", nodes) - learner._logs("now", nodes)
+    texts = [helpers.node_texts(learning_game.index, player) for player in (0, 1)]
+    parts = slice(0, seen.second), slice(seen.second, None)
+    tables = [dict(zip(names, policies[part], strict=True)) for names, part in zip(texts, parts, strict=True)]
+    priced = [dict(zip(names, eta * costs[part], strict=True)) for names, part in zip(texts, parts, strict=True)]
+    exact = [exact_action_values(game, player, tables, priced) for player in (0, 1)]
+
+    plays = play(seen, 20_000, lambda games, infosets: policies[infosets], np.random.default_rng(0))
+    values = seen.look(learner.networks["slow"], plays.infosets)[:, -1].astype(float)
+    gains, _ = learner._targets(plays, learner._logs("now", plays.infosets), values)
+    distances = []
+    for infoset in np.unique(plays.infosets):
+        player = int(infoset >= seen.second)
+        legal = np.flatnonzero(seen.codes[infoset] == 0)
+        worth = [exact[player][texts[player][infoset - player * seen.second], square] for square in legal]
+        found = gains[plays.infosets == infoset][:, legal]
+        wanted = np.array(worth) - worth @ policies[infoset, legal]
+        often = len(found) * policies[infoset, legal] >= 50  # else no normal distribution
+        spread = found.std(axis=0) / math.sqrt(len(found))
+        distances.extend(((found.mean(axis=0) - wanted) / np.maximum(spread, 1e-9))[often & (len(legal) > 1)])
+    assert len(distances) > 50 and np.sqrt(np.mean(np.square(distances))) < 1.2
 
 
 @pytest.mark.long
