@@ -69,7 +69,7 @@ WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-li
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
 LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts", "ladder-utttai")
-NETWORK = ("network-tuned-nodes", "network-tuned", "network-nodes")
+NETWORK = ("network-tuned-nodes", "network-tuned", "network-tuned-earlier", "network-tuned-more", "network-nodes")
 OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
 OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
