@@ -278,11 +278,14 @@ sequences of bids evaluates it; OpenSpiel and nashbench have it.
 ## Add a row
 
 ```
-python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10     # adds a line to the records
+# Add a line to the records.
+python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10
 python -m benchmarks.ladder run pttt-abrupt examples/heuristics.py:centre_first
-python -m benchmarks.ladder plan                                             # all rows of benchmarks/ladder.yaml
+# Or all rows of benchmarks/ladder.yaml that are not there yet.
+python -m benchmarks.ladder plan
+# Make this page, and make agents again and compare.
 python -m benchmarks.ladder write
-python -m benchmarks.ladder check --game dark-hex-3x3-classical              # makes the agents again, and compares
+python -m benchmarks.ladder check --game dark-hex-3x3-classical
 ```
 
 The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
