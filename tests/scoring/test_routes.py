@@ -359,7 +359,8 @@ def test_damaged_files(tmp_path, name, library):
     with zipfile.ZipFile(tmp_path / name, "w") as archive:
         archive.writestr("data", "{}")
         archive.writestr("policy.pth", "")
-    with pytest.raises(ConfigError, match=f"{name}: It cannot be read as (an ONNX|weights of torch|a checkpoint of St).*[^.]\\)\\.$"):
+    kinds = "(an ONNX network|weights of torch|a checkpoint of Stable-Baselines3)"
+    with pytest.raises(ConfigError, match=rf"{name}: It cannot be read as {kinds} .*[^.]\)\.$"):
         find_agent(str(tmp_path / name))
 
 
