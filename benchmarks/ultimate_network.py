@@ -205,8 +205,11 @@ def train(
     without
         Parts of the network that stay 0.
     """
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    os.environ["NPROC"] = "1"  # XLA splits sums among so many threads
     import jax
+
+    jax.config.update("jax_platforms", "cpu")
 
     arrays, held = read(game, directories, games_held)
     rng = np.random.default_rng(SEED)
