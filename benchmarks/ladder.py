@@ -264,11 +264,13 @@ as many games as 13,312 of the other.
 games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe are in
 [algorithms](algorithms.md#results).
 {left_out}
-Ten minutes for each of 41 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
-that sample and six with networks) on the four games would take 27 processor hours. The published protocol has 10
-million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and five
-learners with networks on four games take 11 hours, and that once more for each setting that is tried. Not planned yet
-are PPG, NashPG and EMAgnet.
+Ten minutes for each of 50 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
+that sample and nine with networks) on the four games would take 33 processor hours. The published protocol has 10
+million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and nine
+learners with networks on four games take 20 hours, and that once more for each setting that is tried.
+
+`nashpg`, `emagnet` and `ppg` have their [default settings](algorithms.md#methods-with-networks). Their phases are long
+for these budgets: 13 iterations are over before `ppg` has its first auxiliary phase or `nashpg` a second magnet.
 
 **Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth game of that comparison, is
 absent: chance and public bids have nothing of the structure that this package is about, and a plain pass over its 2²⁰

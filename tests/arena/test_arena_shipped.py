@@ -33,6 +33,8 @@ def test_they_are_for_the_rules_with_which_they_were_learnt():
         ultimate.load(Path(ultimate.SHIPPED), game("ultimate:open"))
     with pytest.raises(ArenaError, match="is for ultimate:most, not for ultimate:"):
         ultimate.load(ultimate.shipped_file(game("ultimate:most")), ULTIMATE)
+    with pytest.raises(ArenaError, match="has a network for ultimate.*, not for ultimate:open"):
+        ultimate_network.load(Path(ultimate_network.NETWORK), game("ultimate:open"))
 
 
 @pytest.mark.full
@@ -45,11 +47,14 @@ def test_the_training_makes_the_same_file(tmp_path, rules):
     assert digest == ultimate.SHIPPED_DIGESTS[rules]
 
 
-def test_the_network_has_the_digest_that_is_named():
-    data = ultimate_network.SHIPPED_NETWORK.read_bytes()
-    assert hashlib.blake2b(data, digest_size=8).hexdigest() == ultimate_network.SHIPPED_DIGEST
-    _, draw = ultimate_network.load(Path(ultimate_network.NETWORK), ULTIMATE)
-    assert draw == ultimate.DRAW
+@pytest.mark.parametrize("rules", ultimate_network.NETWORK_DIGESTS)
+def test_the_network_has_the_digest_that_is_named(rules):
+    file = Path(ultimate_network.__file__).with_name(f"{rules.replace(':', '-')}.network")
+    digest = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
+    assert digest == ultimate_network.NETWORK_DIGESTS[rules]
+    shipped, draw = ultimate_network.load(Path(ultimate_network.NETWORK), game(rules))
+    read, _ = ultimate_network.load(file, game(rules))
+    assert draw == ultimate.DRAW and all(map(np.array_equal, shipped, read))
 
 
 @pytest.mark.slow

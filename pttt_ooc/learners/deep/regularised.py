@@ -127,10 +127,7 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
                 at = order[first : first + size]
                 numbers = gains[at].astype(np.float32), targets[at].astype(np.float32)
                 self.train("policy", _step, chosen.rate, *sight.seen(plays.infosets[at]), *numbers, chosen.bound)
-        slow, follow = self.networks["slow"], np.float32(chosen.follow)
-        self.networks["slow"] = {
-            name: part + follow * (self.networks["policy"][name] - part) for name, part in slow.items()
-        }
+        self.networks["slow"] = nets.followed(self.networks["slow"], self.networks["policy"], chosen.follow)
         if self.counts.iterations % chosen.phase == 0:
             self.networks["before"], self.networks["now"] = self.networks["now"], self.networks["slow"]
 
