@@ -160,8 +160,8 @@ def greedy(results: Sequence[Mapping[str, Any]]) -> str:
 
 def lost(results: Sequence[Mapping[str, Any]]) -> str:
     """Of each player's tables on a small board: how many lose no game, and the most games that one loses."""
-    rows = "| training | games | tables of player 1 that never lose | of player 2 | most games lost by player 1 | by player 2 |\n"
-    rows += "|---|---|---|---|---|---|\n"
+    rows = "| training | games | tables of player 1 that never lose | of player 2 "
+    rows += "| most games lost by player 1 | by player 2 |\n" + "|---" * 6 + "|\n"
     for one in results:
         both = list(zip(*(row["lost"] for row in one["trainings"]), strict=True))
         never = " | ".join(f"{counts.count(0)} of {len(counts)}" for counts in both)
@@ -179,7 +179,8 @@ def opponents(results: Sequence[Mapping[str, Any]]) -> str:
         first, second = (agent.replace("{}", "SEED") for agent in one["agents"])
         rows += (
             f"| `{first}` | `{second}` | {percent.mean:.1f}% | {percent.deviation:.1f} | {low:.1f}% to "
-            f"{min(high, 100):.1f}% | {least:.1f}% to {min(most, 100):.1f}% | {len(one['matches'])} | {one['games']:,} |\n"
+            f"{min(high, 100):.1f}% | {least:.1f}% to {min(most, 100):.1f}% | {len(one['matches'])} | "
+            f"{one['games']:,} |\n"
         )
     return rows
 

@@ -8,7 +8,6 @@ from pydantic import Field, StringConstraints, model_validator
 
 from pttt_ooc.config import Section
 
-
 Chance = Annotated[float, Field(ge=0, le=1)]
 
 
