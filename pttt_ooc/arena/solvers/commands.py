@@ -169,21 +169,38 @@ def attack(
     games: Annotated[int, typer.Option(min=1, metavar="N", help="Number of games.")] = 20,
     most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 6_000_000,
     seed: Annotated[int, typer.Option(min=0, help="The openings follow from it.")] = 0,
+    hours: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="H", help="Begin no game after so many hours of the processor.  [default: no limit]"
+        ),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on after the games that FILE has.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Find out how far back from their ends games of a strong agent of Ultimate are solved, by proof-number search.
 
-    The search takes 128 to 256 bytes of memory for each node that a question may expand.
+    The search takes 128 to 256 bytes of memory for each node that a question may expand.  The file is written after
+    each game, so that the command can be stopped at any time and continued with --resume.
     """
+    from time import process_time
+
     from pttt_ooc.arena.solvers import attack as attacks
 
-    check_output(output, force=force)
-    solver, found = attacks.ProofSolver(most_nodes), []
-    for moves in attacks.games(games, seed):
+    facts = {"agent": attacks.AGENT, "seed": seed, "most_nodes": most_nodes}
+    resumed = resume and output.exists()
+    if not resumed:
+        check_output(output, force=force)
+    found = attacks.begun(output, **facts) if resumed else []
+    solver, begin = attacks.ProofSolver(most_nodes), process_time()
+    for moves in attacks.games(games, seed, len(found)):
+        if hours is not None and process_time() - begin >= 3600 * hours:
+            print(f"{hours:g} hours of the processor are over: {output} has {len(found)} games; --resume goes on.")
+            break
         found.append(attacks.attack(moves, solver))
         ply, squares, value, nodes = found[-1].earliest
         print(f"game {len(found)}: known from ply {ply} on, {squares} open squares, {nodes:,} nodes", flush=True)
-        attacks.write(output, found, agent=attacks.AGENT, seed=seed, most_nodes=most_nodes)
+        attacks.write(output, found, **facts)
 
 
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:
