@@ -2,7 +2,8 @@
 
 Each game and program has a process of its own, which makes the traverser and evaluates the uniform strategies once.
 Processor seconds are of all threads, and say little of other programs on the machine; elapsed seconds do.  For the
-package, construction is measured twice: when the structure of the game is made, and when it is read.
+package, construction is measured twice: when the structure of the game is made, and when it is read.  Exp-a-spiel takes
+hours of a busy machine for a whole game, so that each figure is also printed on stderr as soon as it is known.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def _measure(program: str, game: str, directory: str) -> dict[str, object]:
         before, begun = _processor(), time.perf_counter()
         result = call()
         found[name] = [round(_processor() - before, 2), round(time.perf_counter() - begun, 2)]
+        print(f"{game}, {program}, {name}: processor and elapsed seconds {found[name]}", file=sys.stderr, flush=True)
         return result
 
     traverser = timed("construct", getattr(eas, f"{game}Traverser"))

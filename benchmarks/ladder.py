@@ -37,6 +37,15 @@ from pttt_ooc.learners.learning_game import open_learning_game
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.agents import find_agent
+from pttt_ooc.scoring.ladder import (
+    agent_name,
+    budget_text,
+    exploitability_of,
+    ranked,
+    read_records,
+    record_key,
+    settings_text,
+)
 from pttt_ooc.scoring.scores import agent_strategy
 from pttt_ooc.solving.regret import RULES
 
@@ -149,8 +158,8 @@ def drawn(rows: Sequence[Record], number: int, seed: int) -> list[Record]:
 
 
 def read(path: Path = RECORDS) -> list[Record]:
-    """The committed lines."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """The committed lines; none if there is no such file."""
+    return read_records(path) if path.exists() else []
 
 
 def planned(path: Path = PLAN) -> Iterator[Record]:
@@ -176,12 +185,6 @@ def has_chance(agent: str) -> bool:
     return agent in ALGORITHMS and not ALGORITHMS[agent][0].startswith("exact.")
 
 
-def key(row: Record) -> str:
-    """What makes two rows the same."""
-    named = [row[name] for name in ("game", "agent", "settings", "seed", "budget")]
-    return json.dumps([*named, row.get("limit")], sort_keys=True)
-
-
 def ends_of(row: Record) -> dict[str, float]:
     """The budget of a row, as :func:`made` takes it."""
     if row.get("limit"):
@@ -199,17 +202,14 @@ def page(rows: Sequence[Record]) -> str:
     """The page: a table for each game, the least exploitable first; then the commands and digests."""
     lines = [PREFACE.replace("{left_out}", left_out(rows))]
     for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
-        groups: dict[str, list[Record]] = {}
-        for row in (r for r in rows if r["game"] == game):
-            groups.setdefault(key({**row, "seed": None}), []).append(row)
-        ranked = sorted(groups.values(), key=lambda g: (mean(r["exploitability"] for r in g), g[0]["agent"]))
+        groups = ranked(rows, game)
         lines += [f"## {game}", ""]
         lines += [
             "| agent | exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_line(group) for group in ranked] + ["", "```text"]
-        for row in (r for group in ranked for r in sorted(group, key=lambda r: r["seed"])):
+        lines += [_line(group) for group in groups] + ["", "```text"]
+        for row in (r for group in groups for r in sorted(group, key=lambda r: r["seed"])):
             lines.append(f"{row['digest']}  {command(row).removeprefix('python -m benchmarks.ladder ')}")
         lines += ["```", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -217,8 +217,8 @@ def page(rows: Sequence[Record]) -> str:
 
 def left_out(rows: Sequence[Record]) -> str:
     """A sentence: how many planned rows that learn are not there, and what they would take."""
-    there = {*map(key, rows)}
-    budgets = [row["budget"] or 0 for row in planned() if learns(row["agent"]) and key(row) not in there]
+    there = {*map(record_key, rows)}
+    budgets = [row["budget"] or 0 for row in planned() if learns(row["agent"]) and record_key(row) not in there]
     if not budgets:
         return "All rows of `benchmarks/ladder.yaml` are here."
     return (
@@ -229,16 +229,15 @@ def left_out(rows: Sequence[Record]) -> str:
 
 def _line(group: Sequence[Record]) -> str:
     first = group[0]
-    settings = "".join(f", {name} {json.dumps(value)}" for name, value in first["settings"].items())
     values = [row["exploitability"] for row in group]
     chance = "one seed" if has_chance(first["agent"]) else ""
     if len(values) > 1:
         chance = "{:.3g}–{:.3g}".format(*interval(values))
-    budget = f"{first['budget']:g} s" if first["budget"] else f"{first['limit']:,} it." if first.get("limit") else ""
+    budget = budget_text(first)
     count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
     seeds = str(len(group)) if has_chance(first["agent"]) else ""
-    name = first["agent"].rpartition("/")[2]  # the commands below the table have whole paths
-    cells = [f"`{name}`{settings}", f"{mean(values):.3g}", chance, budget, count, seeds]
+    name = f"`{agent_name(first)}`{settings_text(first)}"  # the commands below the table have whole paths
+    cells = [name, f"{exploitability_of(group):.3g}", chance, budget, count, seeds]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -264,11 +263,13 @@ as many games as 13,312 of the other.
 games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe are in
 [algorithms](algorithms.md#results).
 {left_out}
-Ten minutes for each of 41 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
-that sample and six with networks) on the four games would take 27 processor hours. The published protocol has 10
-million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and five
-learners with networks on four games take 11 hours, and that once more for each setting that is tried. Not planned yet
-are PPG, NashPG and EMAgnet.
+Ten minutes for each of 50 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
+that sample and nine with networks) on the four games would take 33 processor hours. The published protocol has 10
+million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and nine
+learners with networks on four games take 20 hours, and that once more for each setting that is tried.
+
+`nashpg`, `emagnet` and `ppg` have their [default settings](algorithms.md#methods-with-networks). Their phases are long
+for these budgets: 13 iterations are over before `ppg` has its first auxiliary phase or `nashpg` a second magnet.
 
 **Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth game of that comparison, is
 absent: chance and public bids have nothing of the structure that this package is about, and a plain pass over its 2²⁰
@@ -277,11 +278,14 @@ sequences of bids evaluates it; OpenSpiel and nashbench have it.
 ## Add a row
 
 ```
-python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10     # adds a line to the records
+# Add a line to the records.
+python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10
 python -m benchmarks.ladder run pttt-abrupt examples/heuristics.py:centre_first
-python -m benchmarks.ladder plan                                             # all rows of benchmarks/ladder.yaml
+# Or all rows of benchmarks/ladder.yaml that are not there yet.
+python -m benchmarks.ladder plan
+# Make this page, and make agents again and compare.
 python -m benchmarks.ladder write
-python -m benchmarks.ladder check --game dark-hex-3x3-classical              # makes the agents again, and compares
+python -m benchmarks.ladder check --game dark-hex-3x3-classical
 ```
 
 The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
@@ -345,7 +349,7 @@ def _main(arguments: Sequence[str] | None) -> None:
         add(record(options.game, options.agent, ends, options.seed, settings, options.data), options.records)
     elif options.command == "plan":
         for row in planned(options.plan):
-            if key(row) not in map(key, read(options.records)):
+            if record_key(row) not in map(record_key, read(options.records)):
                 row = record(row["game"], row["agent"], ends_of(row), row["seed"], row["settings"], options.data)
                 add(row, options.records)
     elif options.command == "write":

@@ -1,4 +1,4 @@
-"""Trains the network of Ultimate tic-tac-toe that is in the package::
+"""Trains the networks of Ultimate tic-tac-toe that are in the package::
 
     python -m benchmarks.ultimate_network games -o DIR/1 --agent tuned:path=shipped,slots=16384 --nodes 500
     python -m benchmarks.ultimate_network train DIR/1 -o DIR/1.network
@@ -7,8 +7,8 @@
 
 The first command plays games of a search against itself, a file for each part; the same command continues.  The second
 one trains by stochastic gradient descent (Adam, a falling step size), each batch under one of the eight symmetries of
-the board.  It needs JAX, which the extra `deep` has.  On one machine the same commands make the same files;
-docs/arena.md has those that made the file in the package.
+the board.  It needs JAX, which the extra `deep` has.  With ``--game ultimate:most``, both are for these rules.  On one
+machine the same commands make the same files; docs/arena.md has those that made the files in the package.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -25,6 +26,7 @@ import numpy as np
 
 from pttt_ooc.arena.agents.alphabeta import Tuned
 from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import ArenaError, Game
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import ultimate_network as kernels
 from pttt_ooc.arena.kernels.rng import generator
@@ -34,8 +36,8 @@ from pttt_ooc.arena.kernels.ultimate_self_play import NO_MOVE, examples, self_pl
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY
 from pttt_ooc.arena.learning import ultimate, ultimate_network
 from pttt_ooc.disk.files import replacing
+from pttt_ooc.errors import exit_on_error
 
-GAME = by_name("ultimate")
 OPENING = 8
 """The most random moves at the start of a game."""
 
@@ -51,12 +53,12 @@ Weights = dict[str, Any]
 # Games
 
 
-def play(directory: Path, text: str, nodes: int, parts: int, size: int, lot: float, seed: int) -> None:
+def play(directory: Path, game: Game, text: str, nodes: int, parts: int, size: int, lot: float, seed: int) -> None:
     """Play games of an agent against itself, a file for each part with lots of its own; parts that are there stay."""
     directory.mkdir(parents=True, exist_ok=True)
     player = agent(text)
     assert isinstance(player, Tuned)
-    player.seat(GAME)
+    player.seat(game)
     kernel = self_play(player.values)
     for part in range(parts):
         path = directory / f"{part:04}.npz"
@@ -67,14 +69,22 @@ def play(directory: Path, text: str, nodes: int, parts: int, size: int, lot: flo
         drawn, results = np.zeros((size, LENGTH), np.bool_), np.zeros(size, np.int8)
         rates, control = np.array([OPENING, lot, player.draw]), np.zeros(8, np.int64)
         arrays = moves, searched, drawn, results
-        positions = kernel(player.works, GAME.start(), nodes, rates, *arrays, control, generator(seed, part))
+        positions = kernel(player.works, game.start(), nodes, rates, *arrays, control, generator(seed, part))
         with replacing(path) as temporary, open(temporary, "wb") as file:
             np.savez_compressed(file, moves=moves, searched=searched, drawn=drawn, results=results)
         print(f"{path}: {positions:,} positions in {process_time() - begin:.1f} s of the processor", flush=True)
 
 
-def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
-    """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory."""
+def read(
+    game: Game, directories: list[Path], number: int, decay: float = DECAY, draw: float = ultimate.DRAW
+) -> tuple[tuple[Any, ...], int]:
+    """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory.
+
+    Raises
+    ------
+    ArenaError
+        The games of a file were played by other rules.
+    """
     held: list[list[Any]] = [[], [], [], [], []]
     learnt: list[list[Any]] = [[], [], [], [], []]
     for directory in directories:
@@ -83,19 +93,28 @@ def read(directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
                 games = tuple(file[name] for name in ("moves", "searched", "drawn", "results"))
             first = number if part == 0 else 0
             for columns, chosen in ((held, slice(first)), (learnt, slice(first, None))):
-                for column, rows in zip(columns, of_games(tuple(array[chosen] for array in games)), strict=True):
-                    column.append(rows)
+                rows = of_games(game, tuple(array[chosen] for array in games), decay, draw)
+                if rows is None:
+                    raise ArenaError(
+                        f"The games of {path} were not played by the rules {game.text}: name their --game."
+                    )
+                for column, some in zip(columns, rows, strict=True):
+                    column.append(some)
     joined = tuple(np.concatenate(first + rest) for first, rest in zip(held, learnt, strict=True))
     return joined, sum(map(len, held[0]))
 
 
-def of_games(games: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The examples of some games: the arrays of :func:`examples`, without positions for which nothing is known."""
+def of_games(game: Game, games: tuple[Any, ...], decay: float, draw: float) -> tuple[Any, ...] | None:
+    """The examples of some games: the arrays of :func:`examples`, without positions for which nothing is known.
+
+    None if a game ends otherwise by these rules.
+    """
     number = int((games[0] != NO_MOVE).sum())
     boards = np.zeros((number, 9), np.int16), np.zeros(number, np.int8)
     made = (*boards, np.zeros((number, ACTIVE), np.int32), np.zeros(number, np.int16))
     wanted = np.zeros((number, 2), np.float32)
-    assert examples(GAME.start(), games, DECAY, ultimate.DRAW, *made, wanted) == number
+    if examples(game.start(), games, decay, draw, *made, wanted) != number:
+        return None
     known = ~np.isnan(wanted).all(1)
     return tuple(rows[known] for rows in (*made, wanted))
 
@@ -133,7 +152,7 @@ def images() -> np.ndarray[Any, Any]:
     return out
 
 
-def first_weights(rng: np.random.Generator) -> Weights:
+def first_weights(game: Game, rng: np.random.Generator) -> Weights:
     """What the training begins with: the weights of the sum in the package, and numbers by lot."""
     embedded = kernels.EMBEDDED
     scales = {"embedding": 0.1, "boards": (9 * embedded) ** -0.5, "targets": 0.5 * embedded**-0.5, "output": 0.05}
@@ -143,7 +162,7 @@ def first_weights(rng: np.random.Generator) -> Weights:
     }
     made["embedding"] += first_embedding()
     made["bias"] += 0.25
-    made["sums"] = ultimate.load(Path(ultimate.SHIPPED), GAME)[0]
+    made["sums"] = ultimate.load(Path(ultimate.SHIPPED), game)[0]
     return {name: part.astype(np.float32) for name, part in made.items()}
 
 
@@ -178,18 +197,32 @@ def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weig
     return (each * known).sum() / known.sum()
 
 
-def train(directories: list[Path], output: Path, epochs: float, games_held: int, without: list[str]) -> None:
+def train(
+    game: Game,
+    directories: list[Path],
+    output: Path,
+    epochs: float,
+    games_held: int,
+    without: list[str],
+    decay: float = DECAY,
+    draw: float = ultimate.DRAW,
+) -> None:
     """Train a network and write it; one thread, so that the same commands make the same file.
 
     Parameters
     ----------
     without
         Parts of the network that stay 0.
+    decay, draw
+        Lambda, and what a draw is worth to the player who searches.
     """
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    os.environ["NPROC"] = "1"  # XLA splits sums among so many threads
     import jax
 
-    arrays, held = read(directories, games_held)
+    jax.config.update("jax_platforms", "cpu")
+
+    arrays, held = read(game, directories, games_held, decay, draw)
     rng = np.random.default_rng(SEED)
     places = np.concatenate([np.argsort(IMAGE, axis=1), np.full((8, 1), 9)], axis=1)
     loss = partial(divergence, jax, jax.numpy.asarray(places), jax.numpy.asarray(IMAGE), jax.numpy.asarray(images()))
@@ -211,7 +244,7 @@ def train(directories: list[Path], output: Path, epochs: float, games_held: int,
         batches = [tuple(array[at : at + BATCH] for array in arrays) for at in range(0, held - BATCH + 1, BATCH)]
         return float(np.mean([measured(weights, batch, 0) for batch in batches]))
 
-    weights = {name: jax.numpy.asarray(part) for name, part in first_weights(rng).items()}
+    weights = {name: jax.numpy.asarray(part) for name, part in first_weights(game, rng).items()}
     weights |= {name: jax.numpy.zeros_like(weights[name]) for name in without}
     first, second = ({name: jax.numpy.zeros_like(part) for name, part in weights.items()} for _ in range(2))
     number, order, at = len(arrays[0]) - held, np.zeros(0, np.int64), 0
@@ -230,7 +263,7 @@ def train(directories: list[Path], output: Path, epochs: float, games_held: int,
     used = np.zeros((ENTRIES, 1), np.bool_)
     used[ENTRY_OF_MARKS] = True  # the others are of small boards that are closed
     trained["embedding"] = np.where(used, trained["embedding"], 0.0)
-    ultimate_network.save(output, GAME, kernels.Network(**trained), ultimate.DRAW)
+    ultimate_network.save(output, game, kernels.Network(**trained), draw)
     digest = hashlib.blake2b(output.read_bytes(), digest_size=8).hexdigest()
     print(f"{output}: digest {digest}, {process_time():.0f} s of the processor")
 
@@ -252,14 +285,23 @@ def main() -> None:
     training.add_argument("--epochs", type=float, default=2, help="How often each position is seen.")
     held = "The first games of each directory that are not learnt from: the divergence is measured in them."
     training.add_argument("--held", type=int, default=500, help=held)
+    decay = "How much of what a position should have comes from later ones, and in the end from the result."
+    training.add_argument("--decay", type=float, default=DECAY, help=decay)
+    draw = "What a draw is worth to the player who searches, where a win is worth 1."
+    training.add_argument("--draw", type=float, default=ultimate.DRAW, help=draw)
     without = "Parts of the network that stay 0, to see what they are worth."
     training.add_argument("--without", nargs="*", default=[], choices=kernels.Network._fields, help=without)
     training.add_argument("-o", "--output", type=Path, required=True, help="The file of the network.")
+    for command in (games, training):
+        command.add_argument("--game", default="ultimate", choices=ultimate.SHIPPED_DIGESTS, help="The rules.")
     chosen = parser.parse_args()
-    if chosen.command == "games":
-        play(chosen.output, chosen.agent, chosen.nodes, chosen.parts, chosen.size, chosen.lot, chosen.seed)
-    else:
-        train(chosen.directories, chosen.output, chosen.epochs, chosen.held, chosen.without)
+    game = by_name(chosen.game)
+    with exit_on_error(lambda sentence: print(sentence, file=sys.stderr)):
+        if chosen.command == "games":
+            play(chosen.output, game, chosen.agent, chosen.nodes, chosen.parts, chosen.size, chosen.lot, chosen.seed)
+        else:
+            wanted = chosen.decay, chosen.draw
+            train(game, chosen.directories, chosen.output, chosen.epochs, chosen.held, chosen.without, *wanted)
 
 
 if __name__ == "__main__":

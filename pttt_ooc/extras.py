@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +57,12 @@ def check_extra(name: str, user: str) -> None:
     MissingExtraError
         If a library is missing; the message has the command that installs it.
     """
-    missing = [module for module in EXTRAS[name] if find_spec(module) is None]
+    check_modules(EXTRAS[name], user)
+
+
+def check_modules(modules: Iterable[str], user: str) -> None:
+    """Look for modules of several libraries at once; for errors see :func:`check_extra`."""
+    missing = [module for module in modules if find_spec(module) is None]
     if missing:
         raise MissingExtraError(sentence(user, missing))
 

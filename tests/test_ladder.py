@@ -27,7 +27,7 @@ def test_records_are_whole_and_on_the_games():
     for row in rows:
         assert row["exploitability"] == pytest.approx((row["best_response_0"] + row["best_response_1"]) / 2, abs=1e-12)
         assert bool(ladder.ends_of(row)) == (row["iterations"] > 0)
-    assert len({*map(ladder.key, rows)}) == len(rows), "two lines for one row"
+    assert len({*map(ladder.record_key, rows)}) == len(rows), "two lines for one row"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_the_plan_has_rows_of_known_agents():
     assert ladder.left_out(without).startswith(
         "Of `benchmarks/ladder.yaml`, 4 rows that learn are not here, 1 processor minutes"
     )
-    assert len({*map(ladder.key, rows)}) == len(rows) > 40
+    assert len({*map(ladder.record_key, rows)}) == len(rows) > 40
     for row in rows:
         assert row["game"] in ladder.GAMES
         assert ladder.ends_of(row) or row["agent"] == "uniform" or ".py:" in row["agent"], row

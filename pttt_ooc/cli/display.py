@@ -273,18 +273,12 @@ def _losses_table(heading: str, part: Losses) -> Table:
     table = _plain(heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", "is best")
     for one in part.infosets:
         loss = f"{one.loss:.6f}" if abs(one.loss) >= 1e-6 else f"{one.loss:.1e}"
-        table.add_row(one.infoset, str(one.images), loss, f"{one.reach:.4g}", _costliest(one), _best(one))
+        table.add_row(
+            one.infoset, str(one.images), loss, f"{one.reach:.4g}", _square(one, one.costliest), _square(one, one.best)
+        )
     return table
 
 
-def _costliest(one: Loss) -> str:
-    """The costliest attempt, with its probability."""
-    square = max(range(len(one.losses)), key=lambda s: one.probabilities[s] * (one.losses[s] or 0.0))
-    return f"square {square}: {one.probabilities[square]:.4f}"
-
-
-def _best(one: Loss) -> str:
-    """The best attempt, with its probability."""
-    losses = {square: loss for square, loss in enumerate(one.losses) if loss is not None}
-    square = min(losses, key=lambda s: losses[s])
+def _square(one: Loss, square: int) -> str:
+    """A square, with the probability of its attempt."""
     return f"square {square}: {one.probabilities[square]:.4f}"

@@ -5,17 +5,31 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.options import DATA, DataOption, GameValueOption, JsonOption, ThreadsOption, ToldGameOption, check_game
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import (
+    DATA,
+    DataOption,
+    ForceOption,
+    GameValueOption,
+    JsonOption,
+    ThreadsOption,
+    ToldGameOption,
+    check_game,
+)
 from pttt_ooc.rules.catalogue import named_game
 
 if TYPE_CHECKING:
+    from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.rules.game import Game
     from pttt_ooc.scoring.answers import Manner
     from pttt_ooc.scoring.games import GamesScore
+    from pttt_ooc.scoring.ladder import Place
     from pttt_ooc.scoring.scores import Score
 
 _AGENT = (
@@ -44,9 +58,16 @@ def score(
     equilibrium: Annotated[
         str | None,
         typer.Option(
-            metavar="STRATEGY", help="With --games, the opponent; default: the best solution of the game in --data."
+            metavar="STRATEGY",
+            help="With --games, the opponent; with --page, what mistakes are measured against; default: the best "
+            "solution of the game in --data.",
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Write a page: the score, the place on the ladder, where it loses."),
+    ] = None,
+    force: ForceOption = False,
     seed: Annotated[int, typer.Option(min=0, help="With --games, of the opponent's draws.")] = 0,
     game_value: GameValueOption = None,
     as_json: JsonOption = False,
@@ -63,7 +84,7 @@ def score(
     """Score an agent exactly.
 
     The agent is asked for its strategy at all infosets of the game; then both best responses are computed.
-    Exploitability is half of NashConv.
+    Exploitability is half of NashConv.  The place on the ladder is that among the rows of docs/ladder.md.
 
     An agent that can only be played, such as a bot, is played by --games against an equilibrium.  What it loses is
     estimated by AIVAT, with an interval; its exploitability is at least that.
@@ -73,7 +94,14 @@ def score(
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.strategy_reader import parse_interval
     from pttt_ooc.scoring import answers, checkpoints, scores
+    from pttt_ooc.scoring.ladder import place_of
 
+    if page is not None:
+        if games is not None:
+            raise ConfigError("A page is about an exact score; leave out --games or --page.")
+        check_output(page, [Path(name) for name in (agent, other) if name], force=force, suffix=".html")
+    if equilibrium is not None and games is None and page is None:
+        raise ConfigError("--equilibrium is for --games and --page; give one of them, or leave it out.")
     if outputs not in ("probabilities", "logits"):
         raise ConfigError(f"--outputs is {outputs!r}, but must be probabilities or logits.")
     interval = parse_interval(game_value) if game_value is not None else None
@@ -83,22 +111,52 @@ def score(
     if games is not None:
         _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed, as_json)
         return
-    found = scores.score(rules, agents, kind, greedy, block, _report, interval, memory_mb or math.inf)
-    print(json.dumps(found.as_record()) if as_json else _line(found))
+    limit, opponents = memory_mb or math.inf, None
+    if page is not None and (name := equilibrium or _solution(rules)):
+        opponents = name, _opponents(rules, name)
+    found, strategies = scores.score_strategies(rules, agents, kind, greedy, block, _report, interval, limit)
+    place = place_of(rules.name, found.exploitability)
+    if as_json:
+        print(json.dumps({**found.as_record(), "ladder": None if place is None else asdict(place)}))
+    else:
+        print(_line(found, place))
+    if page is not None:
+        from pttt_ooc.scoring.page import write_page
+
+        _report("Where it loses", 0.0)
+        write_page(page, (agent, other or agent), found, strategies, opponents, limit)
+        _report("Where it loses", 1.0)
+
+
+def _solution(rules: Game) -> str | None:
+    """The name of the best solution in the data directory; None if there is none."""
+    from pttt_ooc.errors import StoreError
+    from pttt_ooc.library.strategy_reader import best_solution
+    from pttt_ooc.library.structures import data_directory
+
+    try:
+        return str(best_solution(rules, data_directory()))
+    except StoreError:
+        return None
+
+
+def _opponents(rules: Game, name: str) -> tuple[Strategy, Strategy]:
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.strategy_names import named_strategy
+
+    first, second = (Strategy.of_named(named_strategy(name, player), rules) for player in (0, 1))
+    return first, second
 
 
 def _by_games(
     rules: Game, agents: dict[int, Any], equilibrium: str | None, games: int, manner: Manner, seed: int, as_json: bool
 ) -> None:
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.strategy_names import named_strategy
     from pttt_ooc.library.strategy_reader import best_solution
     from pttt_ooc.library.structures import data_directory
     from pttt_ooc.scoring.games import score_by_games
 
     name = equilibrium or str(best_solution(rules, data_directory()))
-    first, second = (Strategy.of_named(named_strategy(name, player), rules) for player in (0, 1))
-    found = score_by_games((first, second), agents, games, manner, seed)
+    found = score_by_games(_opponents(rules, name), agents, games, manner, seed)
     print(json.dumps({"equilibrium": name, **found.as_record()}) if as_json else _games_text(found, name))
 
 
@@ -144,14 +202,15 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
     return rules, agents
 
 
-def _line(found: Score) -> str:
+def _line(found: Score, place: Place | None) -> str:
     both = " and ".join(
         f"{'unknown' if one is None else f'{one:.6f}'} as player {player}"
         for player, one in enumerate((found.exploitability_0, found.exploitability_1))
     )
     return (
         f"{found.game}, {found.version}: exploitability {found.exploitability:.6f} (NashConv {found.nashconv:.6f}); "
-        f"below the value of the game: {both}; {found.infosets:,} infosets asked."
+        f"below the value of the game: {both}; {found.infosets:,} infosets asked"
+        + (f"; place {place.place} of {place.rows + 1} on the ladder." if place else ".")
     )
 
 

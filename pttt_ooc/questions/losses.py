@@ -65,6 +65,17 @@ class Loss:
     probabilities: tuple[float, ...]
     losses: tuple[float | None, ...]
 
+    @property
+    def costliest(self) -> int:
+        """The square whose attempt costs most, its probability considered; the lowest of equal ones."""
+        return max(range(len(self.losses)), key=lambda s: self.probabilities[s] * (self.losses[s] or 0.0))
+
+    @property
+    def best(self) -> int:
+        """The square whose attempt loses least; the lowest of equal ones."""
+        losses = {square: loss for square, loss in enumerate(self.losses) if loss is not None}
+        return min(losses, key=lambda s: losses[s])
+
 
 @dataclass(frozen=True)
 class Losses:

@@ -96,7 +96,9 @@ def _module(name: str) -> Any:
             return import_module(name)
         except ModuleNotFoundError as error:
             if error.name and f"{name}.".startswith(f"{error.name}."):
-                raise ConfigError(f"There is no module {name}.") from error
+                file = Path(f"{name}.py")
+                meant = f"; if the file {file} is meant, write {file}:NAME" if file.is_file() else ""
+                raise ConfigError(f"There is no module {name}{meant}.") from error
             raise
 
 
@@ -259,8 +261,10 @@ def checked_answers(answers: Any, shape: tuple[int, int]) -> Answers:
     """
     array = np.asarray(answers)
     if array.shape != shape or array.dtype.kind not in "fiub":
+        known = array.dtype.kind != "O"
+        found = f"shape {array.shape} of {array.dtype}" if known else f"an object of the type {type(answers).__name__}"
         raise StrategyError(
-            f"The agent answered with shape {array.shape} of {array.dtype}, not with floats of {shape}: a row for each "
-            "infoset, a number for each square."
+            f"The agent answered with {found}, not with floats of {shape}: a row for each infoset, a number for each "
+            "square."
         )
     return array.astype(np.float64, copy=False)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.extras import imports
+from pttt_ooc.extras import check_modules, imports
 
 Answers = NDArray[np.floating[Any]]
 Observe = Callable[[NDArray[np.bool_], NDArray[np.bool_], int], Answers]
@@ -133,21 +133,22 @@ def _check_file(path: Path) -> None:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Each library has errors of its own for a damaged file."""
+def _reading(path: Path, kind: str) -> Iterator[None]:
+    """Each library has errors of its own for a damaged file; `kind` is what it should be."""
     try:
         yield
     except ModuleNotFoundError:
         raise
     except Exception as error:
-        raise ConfigError(f"{path}: It cannot be read ({type(error).__name__}: {error}).") from error
+        said = str(error).strip().partition("\n")[0].rstrip(" .")  # libraries write whole pages
+        raise ConfigError(f"{path}: It cannot be read as {kind} ({type(error).__name__}: {said}).") from error
 
 
 def _onnx(path: Path) -> Observe:
     _check_file(path)
     with imports("An agent in an ONNX file"):
         import onnxruntime
-    with _reading(path):
+    with _reading(path, "an ONNX network"):
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     inputs = session.get_inputs()
     if len(inputs) != 1:
@@ -170,7 +171,7 @@ def _cleanrl(path: Path) -> Observe:
     _check_file(path)
     with imports("A checkpoint of CleanRL"):
         import torch
-    with _reading(path):
+    with _reading(path, "weights of torch"):
         weights = torch.load(path, map_location="cpu", weights_only=True)
     found = {name: value.numpy() for name, value in weights.items()}
     part = "actor" if any(name.startswith("actor.") for name in found) else "network"
@@ -212,11 +213,12 @@ def _is_of_stable_baselines(path: Path) -> bool:
 
 def _stable_baselines(path: Path) -> Observe:
     """Policies of PPO, A2C, MaskablePPO (probabilities) and of DQN (values)."""
+    check_modules(("torch", "stable_baselines3"), "A checkpoint of Stable-Baselines3")
     with imports("A checkpoint of Stable-Baselines3"):
         import torch
         from stable_baselines3.common.save_util import load_from_zip_file
 
-        with _reading(path):
+        with _reading(path, "a checkpoint of Stable-Baselines3"):
             data, parameters, _ = load_from_zip_file(path, device="cpu")
     policy = data["policy_class"](
         data["observation_space"], data["action_space"], lambda _: 0.0, **data.get("policy_kwargs", {})

@@ -141,27 +141,42 @@ def score(
     MemoryBudgetError
         If the limit is too small; the message says what is enough.
     """
+    return score_strategies(game, agent, outputs, greedy, block, report, game_value, memory_mb)[0]
+
+
+def score_strategies(
+    game: Game,
+    agent: Any,
+    outputs: Outputs = "probabilities",
+    greedy: bool = False,
+    block: int = BLOCK_ROWS,
+    report: Report = lambda what, share: None,
+    game_value: Interval | None = None,
+    memory_mb: float = math.inf,
+) -> tuple[Score, tuple[Strategy, Strategy]]:
+    """Like :func:`score`; with the agent's strategies, in double precision and without symmetry."""
     members = [members_of(agent, player) for player in (0, 1)]
     index, engine, manner = index_of(game), engine_of(game), Manner(outputs, greedy, block, report)
     wanted = score_arrays(index, mixture=any(len(mine) > 1 for mine in members))
     arrays = arrays_for(engine, "score", _needed(index, members, block), wanted, memory_mb, data_directory())
-    both = [_strategy(engine, player, members[player], manner, arrays) for player in (0, 1)]
+    first, second = (_strategy(engine, player, members[player], manner, arrays) for player in (0, 1))
     report("Best responses", 0.0)
-    found = evaluation.ProfileEvaluator(engine, arrays.evaluation)(both[0], both[1])
+    found = evaluation.ProfileEvaluator(engine, arrays.evaluation)(first, second)
     report("Best responses", 1.0)
     found = with_value(found, game_value, known_value(game, (), data_directory()) if is_named(game) else None)
     values = (found.value, found.best_response_0, found.best_response_1)
     exploitabilities = (found.exploitability_0, found.exploitability_1, found.game_value)
     version = "greedy" if greedy else "stochastic"
-    return Score(
+    told = Score(
         game.name,
         version,
         found.nashconv / 2,
         found.nashconv,
         *values,
         *exploitabilities,
-        sum(len(one) for one in both),
+        len(first) + len(second),
     )
+    return told, (first, second)
 
 
 def agent_strategy(

@@ -167,6 +167,8 @@ def test_examples_have_the_lambda_returns_of_both_players():
         found, wanted = np.zeros((number, sums.ACTIVE), np.int32), np.zeros((number, 2), np.float32)
         made = entries, targets, found, np.zeros(number, np.int16), wanted
         assert self_play.examples.py_func(ULTIMATE.start(), games_played, decay, draw, *made) == number
+        other_rules = (*games_played[:3], np.array([1 + state[1] % 3], np.int8))
+        assert self_play.examples.py_func(ULTIMATE.start(), other_rules, decay, draw, *made) == -1
         for player in range(2):
             plain = wanted_plainly(player, played, searched[0], drawn[0], int(state[1]), decay, draw)
             for ply, value in enumerate(plain):
@@ -202,13 +204,17 @@ def test_two_trainings_make_the_same_file(small, tmp_path):
     """Games and network; other lots make other games."""
     made = []
     for run, seed in (("one", 5), ("two", 5), ("other", 6)):
-        small.play(tmp_path / run, "tuned:path=shipped,slots=1024", nodes=30, parts=2, size=10, lot=0.1, seed=seed)
+        small.play(
+            tmp_path / run, ULTIMATE, "tuned:path=shipped,slots=1024", nodes=30, parts=2, size=10, lot=0.1, seed=seed
+        )
         made.append((tmp_path / run / "0001.npz").read_bytes())
     assert made[0] == made[1] != made[2]
     for run in ("one", "two"):
-        small.train([tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4, without=[])
+        small.train(ULTIMATE, [tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4, without=[])
     assert (tmp_path / "one.network").read_bytes() == (tmp_path / "two.network").read_bytes()
     ultimate_network.load(tmp_path / "one.network", ULTIMATE)
+    with pytest.raises(ArenaError, match="0000.npz were not played by the rules ultimate:most: name their --game"):
+        small.read(game("ultimate:most"), [tmp_path / "one"], 1)
 
 
 @pytest.mark.long

@@ -19,7 +19,7 @@ from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, 
 jax = pytest.importorskip("jax", reason="JAX is not installed: deep learners go without tests")
 jnp = jax.numpy
 
-from pttt_ooc.learners.deep import gradient, losses, observation, regularised  # noqa: E402
+from pttt_ooc.learners.deep import gradient, losses, magnet, observation, phasic, regularised  # noqa: E402
 from pttt_ooc.learners.deep import network as nets  # noqa: E402
 from pttt_ooc.learners.deep.game_batches import play  # noqa: E402
 from pttt_ooc.learners.deep.memory import Memory  # noqa: E402
@@ -137,9 +137,8 @@ def test_advantages_are_the_sums_of_their_definition():
         assert found[k] == pytest.approx(total, abs=1e-12)
 
 
-@pytest.mark.slow
-def test_the_loss_of_policy_gradients_is_its_formula():
-    """Compared with a loop over decisions in plain numbers."""
+def three_decisions():
+    """A network, a batch of three decisions, and their plain numbers: by decision, what the formulas of losses need."""
     squares, rng = 6, np.random.default_rng(2)
     network = nets.make_network(squares, (8,), squares + 1, [1])
     network["weights/1"] = network["weights/1"] * 100
@@ -149,18 +148,98 @@ def test_the_loss_of_policy_gradients_is_its_formula():
     played /= played.sum(axis=1, keepdims=True)
     gains, returns = np.array([2.0, -1.0, 0.5]), np.array([0.3, -0.2, 1.0])
     out = np.asarray(nets.outputs_of(network, codes, players), float)
-    total = 0.0
+    plain = []
     for k in range(3):
         legal = np.flatnonzero(codes[k] == 0)
-        weights = np.exp(out[k, legal])
-        now = dict(zip(legal, weights / weights.sum(), strict=True))
+        now = softmax(out[k], legal)
         ratio = now[chosen[k]] / played[k, chosen[k]]
-        total -= min(ratio * gains[k], np.clip(ratio, 0.9, 1.1) * gains[k])
-        total -= 0.3 * sum(-p * np.log(p) for p in now.values())
-        total += 0.4 * sum(played[k, s] * np.log(played[k, s] / now[s]) for s in legal)
-        total += (out[k, -1] - returns[k]) ** 2 / 2
+        gain = min(ratio * gains[k], np.clip(ratio, 0.9, 1.1) * gains[k])
+        entropy = sum(-p * np.log(p) for p in now.values())
+        wrong = (out[k, -1] - returns[k]) ** 2 / 2
+        plain.append((legal, now, gain, entropy, wrong))
     batch = (codes, players, chosen, *(a.astype(np.float32) for a in (played, gains, returns)))
-    assert float(gradient.loss(network, batch, 0.3, 0.4, 0.1)) == pytest.approx(total / 3, rel=1e-4)
+    return network, batch, plain
+
+
+def softmax(logits, legal):
+    weights = np.exp(logits[legal])
+    return dict(zip(legal, weights / weights.sum(), strict=True))
+
+
+def divergence(one, other):
+    return sum(p * np.log(p / other[square]) for square, p in one.items())
+
+
+@pytest.mark.slow
+def test_the_losses_of_policy_gradients_are_their_formulas():
+    """Compared with a loop over decisions in plain numbers."""
+    network, batch, plain = three_decisions()
+    played, magnets = batch[3], np.random.default_rng(7).normal(size=(3, 6))
+    ppo, mmd, towards, phased, cloned = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k, (legal, now, gain, entropy, wrong) in enumerate(plain):
+        other = softmax(magnets[k], legal)
+        ppo += wrong - gain - 0.3 * entropy
+        mmd += 0.4 * divergence({s: played[k, s] for s in legal}, now)
+        towards += 0.7 * divergence(now, other)
+        phased += -gain - 0.3 * entropy
+        cloned += wrong + 0.6 * divergence(other, now)
+    found = gradient.loss(network, batch, 0.3, 0.4, 0.1)
+    assert float(found) == pytest.approx((ppo + mmd) / 3, rel=1e-4)
+    found = magnet.loss(network, batch, magnets.astype(np.float32), 0.3, 0.4, 0.1, 0.7)
+    assert float(found) == pytest.approx((ppo + mmd + towards) / 3, rel=1e-4)
+    assert float(phasic.policy_loss(network, batch, 0.3, 0.0, 0.1)) == pytest.approx(phased / 3, rel=1e-4)
+    found = phasic.auxiliary_loss(network, *batch[:2], magnets.astype(np.float32), batch[5], 0.6)
+    assert float(found) == pytest.approx(cloned / 3, rel=1e-4)
+    slope = jax.grad(magnet.loss)(network, batch, magnets.astype(np.float32), 0.3, 0.4, 0.1, 0.7)
+    assert all(np.isfinite(part).all() for part in slope.values())  # illegal squares are far out
+
+
+@pytest.mark.slow
+def test_magnets_move_as_their_papers_say():
+    learning_game, few = small_learning_game(MINI), {"games": 8, "hidden": (4,)}
+    nash = started("nashpg", learning_game, **few, phase=2, rate=0.01)
+    average = started("emagnet", learning_game, **few, follow=0.25, rate=0.01)
+    first = same = average.networks["magnet"]["biases/1"]
+    for t in range(1, 5):
+        nash.step(1)
+        average.step(1)
+        if t % 2 == 0:
+            first = nash.networks["policy"]["biases/1"]
+        np.testing.assert_array_equal(nash.networks["magnet"]["biases/1"], first)
+        same = 0.75 * same + 0.25 * average.networks["policy"]["biases/1"]
+        np.testing.assert_allclose(average.networks["magnet"]["biases/1"], same, rtol=1e-5)
+    assert np.abs(same).max() > 1e-4  # something was learned
+
+
+@pytest.mark.slow
+def test_the_auxiliary_phase_teaches_the_policys_layers_values_and_keeps_the_policy():
+    learning_game, few = small_learning_game(MINI), {"games": 32, "hidden": (16,), "batch": 64, "trace": 0.0}
+    moved = {}
+    for clone in (0.0, 10.0):
+        learner = started("ppg", learning_game, **few, phase=2, auxiliary_epochs=30, clone=clone, rate=0.01)
+        last = learner.networks["values"]
+        learner.networks["values"] = {**{name: 0 * part for name, part in last.items()}, "biases/1": jnp.array([0.5])}
+        learner.step(1)
+        memory = learner.memories["phase"]
+        rows = {name: column[: len(memory)].copy() for name, column in memory.rows.items()}
+        assert len(memory) == learner.counts.states - 32
+        # Without traces, a return is the payoff, or what the critic of that iteration says of the next decision.
+        assert 0.5 in rows["returns"] and set(rows["returns"]) <= {-1.0, 0.0, 0.5, 1.0}
+
+        def look(learner=learner, rows=rows):
+            network = learner.networks["policy"]
+            errors = learner.sight.look(network, rows["infosets"])[:, -1] - rows["returns"]
+            critic = learner.sight.look(learner.networks["values"], rows["infosets"])[:, -1] - rows["returns"]
+            return learner.sight.policy(network)(rows["infosets"]), np.square(errors).mean(), np.square(critic).mean()
+
+        before, wrong, missed = look()
+        learner._auxiliary(np.random.default_rng(0))
+        after, less, fewer = look()
+        assert less < 0.8 * wrong and fewer < 0.95 * missed  # all but the bias of that critic is dead
+        moved[clone] = np.abs(after - before).mean()
+        learner.step(1)
+        assert len(memory) == 0
+    assert moved[10.0] < moved[0.0] / 2
 
 
 @pytest.mark.slow
@@ -197,6 +276,9 @@ def test_the_newest_rows_are_remembered():
     other = Memory(5, False, numbers=((), np.int64))
     other.add(rng, numbers=np.arange(2))
     assert len(other) == 2 and set(other.draw(rng, 50)["numbers"]) == {0, 1}
+    other.clear()
+    other.add(rng, numbers=np.array([7]))
+    assert len(other) == 1 and set(other.draw(rng, 9)["numbers"]) == {7}
 
 
 def test_a_fair_sample_has_each_row_with_the_same_chance():
@@ -250,8 +332,11 @@ def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
     np.testing.assert_allclose(slope, [*-(first + second) / 2, 0.4], atol=1e-6)
 
 
-def exact_action_values(game, player, tables):
-    """The player's expected payoff after each action, given that the infoset is reached."""
+def exact_action_values(game, player, tables, costs=None):
+    """The player's expected payoff after each action, given that the infoset is reached.
+
+    With `costs`, by player and infoset as `tables`, each move costs its player something, which the opponent gains.
+    """
     worth, visits = {}, {}
 
     def walk(history, reach):
@@ -262,6 +347,8 @@ def exact_action_values(game, player, tables):
         for square in history.legal():
             chance = tables[mover][text][square]
             after = walk(history.attempt(square), reach if mover == player else reach * chance)
+            if costs:
+                after -= costs[mover][text][square] * (1 if mover == player else -1)
             if mover == player:
                 worth[text, square] = worth.get((text, square), 0.0) + reach * after
             total += chance * after
@@ -271,6 +358,41 @@ def exact_action_values(game, player, tables):
 
     walk(naive.History.start(game), 1.0)
     return {(text, square): number / visits[text] for (text, square), number in worth.items()}
+
+
+@pytest.mark.slow
+def test_the_mean_of_gains_is_the_exact_advantage_of_the_regularised_game():
+    """By a plain walk, and with the default settings: a clipped gain of a rare square would shift the mean."""
+    learning_game, eta = small_learning_game(MINI, "none"), 0.5
+    learner = started("r-nad-deep", learning_game, hidden=(8,), eta=eta)
+    seen, game = learner.sight, learning_game.game
+    for number, name in enumerate(("policy", "now", "slow")):
+        network = nets.make_network(seen.squares, (8,), seen.squares + 1, [number])
+        learner.networks[name] = {part: array * (150 if part == "weights/1" else 1) for part, array in network.items()}
+    nodes = np.flatnonzero((seen.codes == 0).any(axis=1))
+    policies, costs = np.zeros((2, *seen.codes.shape))
+    policies[nodes] = seen.policy(learner.networks["policy"])(nodes)
+    costs[nodes] = learner._logs("policy", nodes) - learner._logs("now", nodes)
+    texts = [helpers.node_texts(learning_game.index, player) for player in (0, 1)]
+    parts = slice(0, seen.second), slice(seen.second, None)
+    tables = [dict(zip(names, policies[part], strict=True)) for names, part in zip(texts, parts, strict=True)]
+    priced = [dict(zip(names, eta * costs[part], strict=True)) for names, part in zip(texts, parts, strict=True)]
+    exact = [exact_action_values(game, player, tables, priced) for player in (0, 1)]
+
+    plays = play(seen, 20_000, lambda games, infosets: policies[infosets], np.random.default_rng(0))
+    values = seen.look(learner.networks["slow"], plays.infosets)[:, -1].astype(float)
+    gains, _ = learner._targets(plays, learner._logs("now", plays.infosets), values)
+    distances = []
+    for infoset in np.unique(plays.infosets):
+        player = int(infoset >= seen.second)
+        legal = np.flatnonzero(seen.codes[infoset] == 0)
+        worth = [exact[player][texts[player][infoset - player * seen.second], square] for square in legal]
+        found = gains[plays.infosets == infoset][:, legal]
+        wanted = np.array(worth) - worth @ policies[infoset, legal]
+        often = len(found) * policies[infoset, legal] >= 50  # else no normal distribution
+        spread = found.std(axis=0) / math.sqrt(len(found))
+        distances.extend(((found.mean(axis=0) - wanted) / np.maximum(spread, 1e-9))[often & (len(legal) > 1)])
+    assert len(distances) > 50 and np.sqrt(np.mean(np.square(distances))) < 1.2
 
 
 @pytest.mark.long
@@ -369,6 +491,9 @@ def test_losses_are_means_over_infosets():
 BOUNDS = {  # algorithm: iterations, settings, bound on NashConv / 2 of MINI and of HIDDEN, where uniform has 0.33, 0.24
     "ppo": (80, {"rate": 3e-3, "entropy": 0.5, "anneal": 30}, 0.17, 0.22),
     "mmd-deep": (80, {"rate": 3e-3, "kl": 3.0, "anneal": 60}, 0.12, 0.16),
+    "nashpg": (80, {"rate": 3e-3, "phase": 20}, 0.12, 0.16),
+    "emagnet": (80, {"rate": 3e-3, "magnet": 1.0, "anneal": 60}, 0.14, 0.16),
+    "ppg": (80, {"rate": 3e-3, "entropy": 0.3, "phase": 8, "anneal": 30}, 0.15, 0.2),
     "r-nad-deep": (60, {"eta": 0.2, "phase": 20}, 0.17, 0.21),
     "nfsp": (60, {}, 0.22, None),
     "psro-dqn": (7, {"games": 128, "rounds": 40}, 0.22, None),
@@ -405,6 +530,7 @@ def test_every_deep_algorithm_has_a_bound():
 def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
     learning_game, settings = small_learning_game(MINI), {**SMALL, **BOUNDS[algorithm][1], "games": 8}
     settings |= {"psro-dqn": {"rounds": 3}, "nfsp": {"sample": 20, "newest": 30}}.get(algorithm, {})
+    settings |= {"nashpg": {"phase": 3}, "ppg": {"phase": 3}}.get(algorithm, {})
     whole, parts, other = (started(algorithm, learning_game, 3, **settings) for _ in range(3))
     whole.step(4)
     parts.step(2)

@@ -164,10 +164,11 @@ def test_regularised_values_are_zero_sum_and_those_of_a_plain_walk(name):
     assert abs(expected - naive.value(learning_game.game, *policies)) > 1e-3
 
 
-def test_dilated_mirror_descent_is_openspiels():
+@pytest.mark.parametrize("name", ["mini-2x2k2-abrupt", "dark-hex-2x2-classical"])
+def test_dilated_mirror_descent_is_openspiels(name):
     openspiel_game = pytest.importorskip("openspiel_game")
     mmd_dilated = pytest.importorskip("open_spiel.python.algorithms.mmd_dilated")
-    game, learning_game = named_game("mini-2x2k2-abrupt"), small_learning_game("mini-2x2k2-abrupt", "none")
+    game, learning_game = named_game(name), small_learning_game(name, "none")
     referee = mmd_dilated.MMDDilatedEnt(openspiel_game.SmallGame(game), alpha=0.2, stepsize=0.7)
     # From uniform play all steps would be symmetric: both start at the same random point.
     learner = started("mmd-dilated", learning_game, eta=0.7, alpha=0.2, power=0, updates="simultaneous")

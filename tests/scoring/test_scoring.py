@@ -162,6 +162,7 @@ def test_answers_that_are_no_strategy():
 
     for change, text in (
         (lambda p: p[:, :5], r"answered with shape \(\d+, 5\) of float64"),
+        (lambda p: None, r"answered with an object of the type NoneType, not with floats of"),
         (lambda p: p * 2, "row 0 .*infoset '|': it has numbers that do not sum to 1; logits need --outputs logits"),
         (lambda p: np.where(np.arange(len(p))[:, None] == 3, np.nan, p), r"row 3 .*infoset '\|2\*': it has NaN"),
         (lambda p: p @ np.ones((7, 2)), r"failed at 189 infosets of player 0: ValueError: .* \(test_scoring.py, l"),
@@ -221,6 +222,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     [
         (("none.py:observe",), "There is no file none.py"),
         (("no_such_module_here:observe",), "There is no module no_such_module_here"),
+        (("wrong:f",), "There is no module wrong; if the file wrong.py is meant, write wrong.py:NAME.\n"),
         (("json:none",), "json has nothing called none"),
         (("wrong.py:f",), "wrong.py cannot be loaded: ZeroDivisionError: division by zero (wrong.py, line 1).\n"),
         (("syntax.py:f",), "syntax.py cannot be loaded: SyntaxError: "),

@@ -103,7 +103,7 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
     Returns
     -------
     int
-        The number of positions.
+        The number of positions; -1 if the result of a game is another one by the rules of `start`.
     """
     moves, searched, drawn, results = games
     state, number, some = start.copy(), 0, np.zeros(ACTIVE, np.int64)
@@ -119,6 +119,8 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
             tactics[number] = tactic(state, winnable(state, state[PLAYER]), winnable(state, 1 - state[PLAYER]))
             rules.play(state, np.int64(moves[game, number - first]))
             number += 1
+        if state[RESULT] != results[game]:
+            return -1
         for player in range(2):
             back = np.float64(results[game] == FIRST + player)
             if results[game] == DRAW:

@@ -1,4 +1,4 @@
-"""The file of a neural network that evaluates Ultimate tic-tac-toe, and the network in the package."""
+"""The file of a neural network that evaluates Ultimate tic-tac-toe, and the networks in the package."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ MOST_BYTES = 1 << 24
 """A longer file is none of ours."""
 
 NETWORK = "network"
-"""In place of the path of a file: the network in the package, which ``python -m benchmarks.ultimate_network`` makes.
-It is under the package's licence."""
+"""In place of the path of a file: the network of the package for the game, which ``python -m
+benchmarks.ultimate_network`` makes.  It is under the package's licence."""
 
-SHIPPED_NETWORK = Path(__file__).with_name("ultimate.network")
-
-SHIPPED_DIGEST = "91fe04df6896d597"
-"""BLAKE2b of that file, 8 bytes."""
+NETWORK_DIGESTS = {"ultimate": "d108fe1b0e0d1a4d", "ultimate:most": "6ba1d94c1c8c8e84"}
+"""The games that have such a network, and BLAKE2b of their files, 8 bytes."""
 
 
 def is_network(path: Path) -> bool:
@@ -36,6 +34,20 @@ def is_network(path: Path) -> bool:
         return str(path) == NETWORK
     with explained(f"read {path}"), open(path, "rb") as file:
         return file.read(len(HEAD)) == HEAD
+
+
+def network_file(game: Game) -> Path:
+    """The file of the package's network for a game.
+
+    Raises
+    ------
+    ArenaError
+        It has none.
+    """
+    if game.text not in NETWORK_DIGESTS:
+        known = " and ".join(NETWORK_DIGESTS)
+        raise ArenaError(f"The package has networks for {known}, not for {game.text}: name a file of your own.")
+    return Path(__file__).with_name(f"{game.text.replace(':', '-')}.network")
 
 
 def save(path: Path, game: Game, network: Network, draw: float) -> None:
@@ -57,13 +69,13 @@ def load(path: Path, game: Game) -> tuple[Network, float]:
     Raises
     ------
     ArenaError
-        The file is damaged, of another format, or for other rules.
+        The file is damaged, of another format, or for other rules; or the package has no network for the game.
     """
     from pttt_ooc.arena.kernels.ultimate_network import SHAPES, Network
 
     check(game)
     if str(path) == NETWORK:
-        path = SHIPPED_NETWORK
+        path = network_file(game)
     with explained(f"read {path}"), open(path, "rb") as file:
         data = file.read(MOST_BYTES)
     first, _, rest = data[len(HEAD) :].partition(b"\n")

@@ -14,10 +14,11 @@ from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.learning.ultimate import SHIPPED_DIGESTS
+from pttt_ooc.arena.learning.ultimate_network import NETWORK_DIGESTS
 from pttt_ooc.arena.matches.agent_processes import answer
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS, SIZES, Offer, agents_of, game_text, takes_time
 
-SHIPPED = {"path=network": ("ultimate",), "path=shipped": tuple(SHIPPED_DIGESTS)}
+SHIPPED = {"path=network": tuple(NETWORK_DIGESTS), "path=shipped": tuple(SHIPPED_DIGESTS)}
 """In the text of an agent with what the package has learnt, and the games for which it was learnt."""
 
 SEATED = 4

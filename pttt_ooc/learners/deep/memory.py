@@ -50,6 +50,10 @@ class Memory:
             self.rows[name][places] = column[chosen[::-1][last]]
         self.added += len(numbers)
 
+    def clear(self) -> None:
+        """Forget all rows."""
+        self.added[:] = 0
+
     def draw(self, rng: np.random.Generator, number: int) -> Rows:
         """Draw rows, with replacement."""
         at = rng.integers(0, len(self), number)

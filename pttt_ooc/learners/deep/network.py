@@ -102,6 +102,12 @@ def policy_of(logits: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
     return weights
 
 
+def followed(slow: Parameters, network: Parameters, rate: float) -> Parameters:
+    """A slow copy of a network after a step towards it: an exponential moving average of its parameters."""
+    follow = np.float32(rate)
+    return {name: part + follow * (network[name] - part) for name, part in slow.items()}
+
+
 def make_moments(network: Parameters) -> Parameters:
     """The optimiser's memory of a new network: both moments of each array, and the number of steps."""
     zeros = {name: jnp.zeros_like(array) for name, array in network.items()}

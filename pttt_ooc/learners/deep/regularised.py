@@ -37,7 +37,7 @@ class RegularisedSettings(DeepSettings):
     phase: int = Field(default=100, ge=1, le=10**6, description="Iterations with one reference.")
     follow: float = Field(default=0.1, gt=0, le=1, description="The rate at which the slow network follows.")
     bound: float = Field(default=20.0, gt=0, le=1e3, description="The greatest distance of logits from their mean.")
-    largest: float = Field(default=10.0, gt=0, le=1e6, description="Larger advantages are clipped.")
+    largest: float = Field(default=10_000.0, gt=0, le=1e6, description="Larger advantages are clipped.")
     epochs: int = Field(default=2, ge=1, le=100, description="Passes over the decisions of an iteration.")
     batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions in one step of the optimiser.")
 
@@ -127,10 +127,7 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
                 at = order[first : first + size]
                 numbers = gains[at].astype(np.float32), targets[at].astype(np.float32)
                 self.train("policy", _step, chosen.rate, *sight.seen(plays.infosets[at]), *numbers, chosen.bound)
-        slow, follow = self.networks["slow"], np.float32(chosen.follow)
-        self.networks["slow"] = {
-            name: part + follow * (self.networks["policy"][name] - part) for name, part in slow.items()
-        }
+        self.networks["slow"] = nets.followed(self.networks["slow"], self.networks["policy"], chosen.follow)
         if self.counts.iterations % chosen.phase == 0:
             self.networks["before"], self.networks["now"] = self.networks["now"], self.networks["slow"]
 
