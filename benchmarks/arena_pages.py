@@ -30,7 +30,7 @@ from pttt_ooc.arena.trainings import stretches
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "docs" / "records" / "arena"
 PAGES = ("docs/arena.md", "docs/rows.md", "docs/ultimate.md")
-CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "ladder", "rows")
+CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "ladder", "ladder-most", "rows")
 _TABLE = re.compile(r"<!-- table: (\S+) -->\n\n(.*?)\n*<!-- end of table -->", re.DOTALL)
 
 
@@ -61,6 +61,7 @@ TIMES = ("time-depth-2", "time-depth-3", "time-time")
 STRONGEST = ("strongest",)
 LEARNT = ("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
 MOST_BOARDS = ("most-alphabeta", "most-tuned")
+NETWORK_MOST = ("network-most-nodes", "network-most-tuned", "network-most-mcts", "network-most-dimasta")
 LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
 DETAILS = tuple(f"{name}-{detail}" for name in LEARNERS for detail in ("random-ties", "reward"))
 CHANGES = ("limiter2", "limiter3", "limiter4", "step", "explore", "need4", "explore-reward", "need4-reward")
@@ -69,9 +70,9 @@ WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-li
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
 LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts", "ladder-utttai")
-NETWORK = ("network-tuned-nodes", "network-tuned", "network-nodes")
+NETWORK = ("network-tuned-nodes", "network-tuned", "network-tuned-earlier", "network-tuned-more", "network-nodes")
 OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
-OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
+OTHERS = {*SERIES, *TIMES, *OURS, *NETWORK_MOST, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
 
@@ -300,6 +301,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "strength": scores(*STRONGEST),
     "learnt": scores(*LEARNT),
     "most-boards": scores(*MOST_BOARDS),
+    "network-most": paired(*NETWORK_MOST),
     "round-robin": robin("ultimate"),
     "equal-time": robin("equal-time"),
     "trees": paired(*TREES),

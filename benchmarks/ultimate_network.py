@@ -75,7 +75,9 @@ def play(directory: Path, game: Game, text: str, nodes: int, parts: int, size: i
         print(f"{path}: {positions:,} positions in {process_time() - begin:.1f} s of the processor", flush=True)
 
 
-def read(game: Game, directories: list[Path], number: int) -> tuple[tuple[Any, ...], int]:
+def read(
+    game: Game, directories: list[Path], number: int, decay: float = DECAY, draw: float = ultimate.DRAW
+) -> tuple[tuple[Any, ...], int]:
     """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory.
 
     Raises
@@ -91,7 +93,7 @@ def read(game: Game, directories: list[Path], number: int) -> tuple[tuple[Any, .
                 games = tuple(file[name] for name in ("moves", "searched", "drawn", "results"))
             first = number if part == 0 else 0
             for columns, chosen in ((held, slice(first)), (learnt, slice(first, None))):
-                rows = of_games(game, tuple(array[chosen] for array in games))
+                rows = of_games(game, tuple(array[chosen] for array in games), decay, draw)
                 if rows is None:
                     raise ArenaError(
                         f"The games of {path} were not played by the rules {game.text}: name their --game."
@@ -102,7 +104,7 @@ def read(game: Game, directories: list[Path], number: int) -> tuple[tuple[Any, .
     return joined, sum(map(len, held[0]))
 
 
-def of_games(game: Game, games: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def of_games(game: Game, games: tuple[Any, ...], decay: float, draw: float) -> tuple[Any, ...] | None:
     """The examples of some games: the arrays of :func:`examples`, without positions for which nothing is known.
 
     None if a game ends otherwise by these rules.
@@ -111,7 +113,7 @@ def of_games(game: Game, games: tuple[Any, ...]) -> tuple[Any, ...] | None:
     boards = np.zeros((number, 9), np.int16), np.zeros(number, np.int8)
     made = (*boards, np.zeros((number, ACTIVE), np.int32), np.zeros(number, np.int16))
     wanted = np.zeros((number, 2), np.float32)
-    if examples(game.start(), games, DECAY, ultimate.DRAW, *made, wanted) != number:
+    if examples(game.start(), games, decay, draw, *made, wanted) != number:
         return None
     known = ~np.isnan(wanted).all(1)
     return tuple(rows[known] for rows in (*made, wanted))
@@ -196,7 +198,14 @@ def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weig
 
 
 def train(
-    game: Game, directories: list[Path], output: Path, epochs: float, games_held: int, without: list[str]
+    game: Game,
+    directories: list[Path],
+    output: Path,
+    epochs: float,
+    games_held: int,
+    without: list[str],
+    decay: float = DECAY,
+    draw: float = ultimate.DRAW,
 ) -> None:
     """Train a network and write it; one thread, so that the same commands make the same file.
 
@@ -204,11 +213,16 @@ def train(
     ----------
     without
         Parts of the network that stay 0.
+    decay, draw
+        Lambda, and what a draw is worth to the player who searches.
     """
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    os.environ["NPROC"] = "1"  # XLA splits sums among so many threads
     import jax
 
-    arrays, held = read(game, directories, games_held)
+    jax.config.update("jax_platforms", "cpu")
+
+    arrays, held = read(game, directories, games_held, decay, draw)
     rng = np.random.default_rng(SEED)
     places = np.concatenate([np.argsort(IMAGE, axis=1), np.full((8, 1), 9)], axis=1)
     loss = partial(divergence, jax, jax.numpy.asarray(places), jax.numpy.asarray(IMAGE), jax.numpy.asarray(images()))
@@ -249,7 +263,7 @@ def train(
     used = np.zeros((ENTRIES, 1), np.bool_)
     used[ENTRY_OF_MARKS] = True  # the others are of small boards that are closed
     trained["embedding"] = np.where(used, trained["embedding"], 0.0)
-    ultimate_network.save(output, game, kernels.Network(**trained), ultimate.DRAW)
+    ultimate_network.save(output, game, kernels.Network(**trained), draw)
     digest = hashlib.blake2b(output.read_bytes(), digest_size=8).hexdigest()
     print(f"{output}: digest {digest}, {process_time():.0f} s of the processor")
 
@@ -271,6 +285,10 @@ def main() -> None:
     training.add_argument("--epochs", type=float, default=2, help="How often each position is seen.")
     held = "The first games of each directory that are not learnt from: the divergence is measured in them."
     training.add_argument("--held", type=int, default=500, help=held)
+    decay = "How much of what a position should have comes from later ones, and in the end from the result."
+    training.add_argument("--decay", type=float, default=DECAY, help=decay)
+    draw = "What a draw is worth to the player who searches, where a win is worth 1."
+    training.add_argument("--draw", type=float, default=ultimate.DRAW, help=draw)
     without = "Parts of the network that stay 0, to see what they are worth."
     training.add_argument("--without", nargs="*", default=[], choices=kernels.Network._fields, help=without)
     training.add_argument("-o", "--output", type=Path, required=True, help="The file of the network.")
@@ -282,7 +300,8 @@ def main() -> None:
         if chosen.command == "games":
             play(chosen.output, game, chosen.agent, chosen.nodes, chosen.parts, chosen.size, chosen.lot, chosen.seed)
         else:
-            train(game, chosen.directories, chosen.output, chosen.epochs, chosen.held, chosen.without)
+            wanted = chosen.decay, chosen.draw
+            train(game, chosen.directories, chosen.output, chosen.epochs, chosen.held, chosen.without, *wanted)
 
 
 if __name__ == "__main__":

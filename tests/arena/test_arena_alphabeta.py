@@ -5,7 +5,7 @@ import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import PLAYER, ArenaError
-from pttt_ooc.arena.kernels import search_control, ultimate_values
+from pttt_ooc.arena.kernels import late_moves, search_control, ultimate_values
 from pttt_ooc.arena.kernels.alphabeta import WIN
 from tests.arena import naive_ultimate as naive
 from tests.arena.arena_kit import ULTIMATE, points, seated
@@ -74,6 +74,20 @@ def test_it_is_stronger_than_plain_alpha_beta_with_the_same_nodes():
 
     player, other = seated("tuned:nodes=600,slots=65536"), seated("alphabeta:nodes=600")
     assert points(player, other, 40, after=within) > 24
+
+
+@pytest.mark.parametrize("reduction", [late_moves.by_steps, late_moves.by_logarithms])
+def test_late_moves_are_reduced_and_early_ones_are_not(reduction):
+    """A reduced search has a depth of at least 0; later moves, and those at a greater depth, lose no less."""
+    table = np.array([[int(reduction(depth, place)) for place in range(81)] for depth in range(82)])
+    assert not table[:3].any() and not table[:, :2].any() and (table[3:, 8] >= 1).all()
+    assert (np.diff(table) >= 0).all() and (np.diff(table[3:], axis=0) >= 0).all()
+    assert (table <= np.maximum(np.arange(82) - 1, 0)[:, None]).all()
+
+
+def test_logarithms_reduce_as_they_are_described():
+    """The tenth move at depth 8: 0.5 + 2.079 * 2.303 / 2 = 2.89."""
+    assert late_moves.by_logarithms(8, 9) == 2 and late_moves.by_logarithms(20, 9) == 3
 
 
 def test_it_forgets_between_games():

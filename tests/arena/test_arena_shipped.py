@@ -12,6 +12,7 @@ from pttt_ooc.arena.learning import ultimate, ultimate_network
 from tests.arena.arena_kit import ULTIMATE, points, seated
 
 RULES = pytest.mark.parametrize("rules", ultimate.SHIPPED_DIGESTS)
+NETWORKS = pytest.mark.parametrize("rules", ultimate_network.NETWORK_DIGESTS)
 
 
 @RULES
@@ -33,7 +34,7 @@ def test_they_are_for_the_rules_with_which_they_were_learnt():
         ultimate.load(Path(ultimate.SHIPPED), game("ultimate:open"))
     with pytest.raises(ArenaError, match="is for ultimate:most, not for ultimate:"):
         ultimate.load(ultimate.shipped_file(game("ultimate:most")), ULTIMATE)
-    with pytest.raises(ArenaError, match="has a network for ultimate.*, not for ultimate:open"):
+    with pytest.raises(ArenaError, match="has networks for ultimate and ultimate:most, not for ultimate:open: name"):
         ultimate_network.load(Path(ultimate_network.NETWORK), game("ultimate:open"))
 
 
@@ -47,7 +48,7 @@ def test_the_training_makes_the_same_file(tmp_path, rules):
     assert digest == ultimate.SHIPPED_DIGESTS[rules]
 
 
-@pytest.mark.parametrize("rules", ultimate_network.NETWORK_DIGESTS)
+@NETWORKS
 def test_the_network_has_the_digest_that_is_named(rules):
     file = Path(ultimate_network.__file__).with_name(f"{rules.replace(':', '-')}.network")
     digest = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
@@ -58,7 +59,9 @@ def test_the_network_has_the_digest_that_is_named(rules):
 
 
 @pytest.mark.slow
-def test_the_network_beats_the_weights_without_it():
+@NETWORKS
+def test_the_network_beats_the_weights_without_it(rules):
     """With so many nodes it scores about 70%."""
-    network, shipped = (seated(f"tuned:nodes=1000,slots=65536,path={path}") for path in ("network", "shipped"))
+    texts = (f"tuned:nodes=1000,slots=65536,path={path}" for path in ("network", "shipped"))
+    network, shipped = (seated(text, rules) for text in texts)
     assert points(network, shipped, 40, opening=2) >= 24

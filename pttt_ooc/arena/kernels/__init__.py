@@ -3,7 +3,8 @@
 Rules as pieces of kernels (see :mod:`pttt_ooc.arena.games.base`), a module for each game: ``ultimate``, ``extreme``,
 ``mnk``, ``infinite``; ``rows``: what the last two share; ``state_words``: the first words of all states.
 
-Searches for any rules: ``minimax``, ``alphabeta``, ``mcts``; ``search_control`` and ``clock`` bound them.
+Searches for any rules: ``minimax``, ``alphabeta``, ``mcts``; ``search_control`` and ``clock`` bound them;
+``late_moves``: what ``alphabeta`` searches less deeply.
 ``extreme_search``: a strong player of ``extreme``.  ``extreme_values``: the heuristic of the tournament's example.
 ``solving``: alpha-beta and proof-number search for k-in-a-row; ``maker_breaker``: its Maker-Breaker form.
 ``ultimate_endings``: exact values of endings.

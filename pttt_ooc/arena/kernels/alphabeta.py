@@ -2,8 +2,9 @@
 
 Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
 history; principal variation search; late moves are first searched to a smaller depth; positions near the leaves whose
-value is far beyond the window are given up, if the evaluation has margins for this; at the leaves, moves that win
-something are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
+value is far beyond the window are given up; at the leaves, moves that win something are followed (quiescence).  The
+module of the evaluation says how late moves are reduced, and what is far.  Values are to the player to move; a win
+counts less the later it comes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from pttt_ooc.jit import bare_kernel, piece
 WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
 ONE, ROOT = np.int64(1), np.int64(0)  # not literals: a recursive kernel must have one signature
 _QUIET_PLIES = np.int64(8)  # the most that quiescence follows
-_LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are first searched to a smaller depth
 
 
 class Work(NamedTuple):
@@ -108,14 +108,6 @@ def _keep(table, key, depth, value, move, bound):
     if entry == 0 or table[slot] == key or (entry >> 2 & 0xFF) <= depth or bound == EXACT:
         table[slot] = key
         table[slot + 1] = ((value + INFINITY) << 24) | (move + 1) << 10 | depth << 2 | bound
-
-
-@piece
-def _reduction(depth, index):
-    """By how many plies the first search of a move at this place of the order is reduced."""
-    if depth < _LATE_DEPTH:
-        return ROOT
-    return np.int64(index >= _LATE) + np.int64(index >= _LATER)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -297,7 +289,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
             elif index == 0:
                 value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)
             else:
-                less = _reduction(depth, index)
+                less = values.reduction(depth, index)
                 value = -search(work, level + ONE, depth - ONE - less, -floor - ONE, -floor, heuristic, control)
                 if less > 0 and value > floor:
                     value = -search(work, level + ONE, depth - ONE, -floor - ONE, -floor, heuristic, control)

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.arena.kernels import ultimate as rules
+from pttt_ooc.arena.kernels.late_moves import by_steps
 from pttt_ooc.arena.kernels.rng import below, uniform
 from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, TARGET, WON
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY, sharp
 from pttt_ooc.jit import kernel, piece
 
-__all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "sharp", "train", "whole"]
+__all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "reduction", "sharp", "train", "whole"]
 
 HEURISTICS = (5,)
 """Its number distinguishes it from those of the report."""
@@ -159,6 +160,7 @@ def total(state, weights):
 
 
 MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0  # no margins were tried with these weights
+reduction = by_steps
 NOTES = COPIED = 6
 """For each player: the sum for the small boards, the sum for the lines, and the classes of the small boards."""
 _BOARDS_AT, _LINES_AT, _CLASSES_AT = rules.WORDS, rules.WORDS + 2, rules.WORDS + 4

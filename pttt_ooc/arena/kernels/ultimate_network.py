@@ -25,13 +25,26 @@ from numpy.typing import NDArray
 
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels import ultimate_learnt as sums
+from pttt_ooc.arena.kernels.late_moves import by_logarithms
 from pttt_ooc.arena.kernels.state_words import PLAYER
 from pttt_ooc.arena.kernels.ultimate import CLOSED, MARKS, TARGET, WON
 from pttt_ooc.arena.kernels.ultimate_learnt import ENTRIES, ENTRY_OF_MARKS, SCALE, SWAPPED, UNIT, WHOLE
 from pttt_ooc.arena.kernels.ultimate_values import SHARP, TERNARY, sharp
 from pttt_ooc.jit import piece
 
-__all__ = ["HEURISTICS", "HIDDEN", "NOTES", "SCALE", "WHOLE_NETWORK", "Network", "follow", "note", "noted", "sharp"]
+__all__ = [
+    "HEURISTICS",
+    "HIDDEN",
+    "NOTES",
+    "SCALE",
+    "WHOLE_NETWORK",
+    "Network",
+    "follow",
+    "note",
+    "noted",
+    "reduction",
+    "sharp",
+]
 
 HEURISTICS = (6,)
 """Its number distinguishes it from those of the report, and from the sum alone."""
@@ -50,6 +63,8 @@ TACTICS = PHASES * (SENT_TACTICS + FREE_TACTICS)
 
 MARGIN, MARGIN_BELOW, MARGIN_PLIES = 60, 100, 4
 """In points for a ply, and up to so many plies: a search gives a position up that is so far beyond its window."""
+reduction = by_logarithms
+"""Of late moves."""
 
 ONE = 255
 """A whole number of the accumulator for 1."""

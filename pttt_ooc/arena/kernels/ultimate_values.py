@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pttt_ooc.arena.kernels.late_moves import by_steps
 from pttt_ooc.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
 from pttt_ooc.arena.kernels.ultimate import HAS_LINE, LINES, MARKS, SIZE, TARGET, WON
 from pttt_ooc.jit import piece
@@ -133,6 +134,8 @@ def evaluate(state, heuristic):
 
 MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0
 """No position is given up because its value is far beyond the window of a search."""
+reduction = by_steps
+"""Of late moves."""
 
 NOTES = COPIED = 0
 """Words after a state in which an evaluation keeps sums, and how many of them a search copies before it calls
