@@ -98,18 +98,29 @@ def test_moves_that_are_no_game_are_refused():
         attack.attack([40, 36], solver)
 
 
-def test_the_command_plays_and_solves(tmp_path, capsys):
-    file = tmp_path / "attack.jsonl"
-    for _ in range(2):
+def test_the_command_plays_solves_and_goes_on(tmp_path, capsys):
+    """At once, and a game at a time with --resume: the same games and values; a node count depends on earlier games."""
+    whole, parts = tmp_path / "attack.jsonl", tmp_path / "again.jsonl"
+    limit, resumed = ["--most-nodes", "3000"], ["--most-nodes", "3000", "--resume", "-o", str(parts)]
+    for arguments, told in (
+        ([*limit, "--games", "2", "-o", str(whole)], "game 2: known from ply"),
+        ([*resumed, "--games", "1"], "game 1: known from ply"),
+        ([*resumed, "--games", "9", "--hours", "0"], "again.jsonl has 1 games; --resume goes on."),
+        ([*resumed, "--games", "2"], "game 2: known from ply"),
+    ):
         with pytest.raises(SystemExit) as end:
-            commands.main(["arena", "attack", "--games", "2", "--most-nodes", "3000", "--force", "-o", str(file)])
-        assert not end.value.code
-        text, file = file.read_text(), file.with_name("again.jsonl")
-    assert file.with_name("attack.jsonl").read_text() == text
-    assert "game 2: known from ply" in capsys.readouterr().out
-    for one in attack.read(file)[1]:
-        assert ULTIMATE.after(one.moves)[RESULT] != UNFINISHED
+            commands.main(["arena", "attack", *arguments])
+        assert not end.value.code and told in capsys.readouterr().out
+    facts, found = attack.read(whole)
+    assert attack.read(parts)[0] == facts and facts["games"] == 2
+    for one, other in zip(found, attack.read(parts)[1], strict=True):
+        assert one.moves == other.moves and ULTIMATE.after(one.moves)[RESULT] != UNFINISHED
+        known = [[step[:3] for step in game.steps if step[2] is not None] for game in (one, other)]
+        assert len(known[0]) > 9 and known[0][:9] == known[1][:9]
         assert one.earliest[1] > 15
+    with pytest.raises(SystemExit, match="1"):
+        commands.main(["arena", "attack", *resumed, "--seed", "5"])
+    assert "has seed 0, not 5: it can only be continued with the same" in capsys.readouterr().err
 
 
 def test_the_committed_games_are_solved_as_the_solver_of_endings_solves_them():

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pttt_ooc.arena.kernels.line_pairs import NONE, OWNER, held, lowest, set_bits
+from pttt_ooc.arena.kernels.line_pairs import OPEN as _OPEN
 from pttt_ooc.jit import kernel, piece
 
 NO, YES, STOPPED = 0, 1, 2
@@ -22,25 +24,16 @@ _ZERO = np.uint64(0)
 _HALF = np.uint64(32)
 _BYTE = np.uint64(255)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_DEAD, _OPEN, _IDLE = 0, 1, 2
+_DEAD, _IDLE = 0, 2  # beside OPEN
 _BREAKER_BASE = 1.5
 """Breaker first takes the square with the largest sum of ``1.5 ** -free squares`` over its lines.  With a base of 2, as
 in the bound, the search takes two to three times as many nodes on 7 x 6 and 8 x 6 squares."""
 
+_MAKER_TRIALS, _BREAKER_TRIALS = 16, 8
+"""Squares on which a mark of Breaker is tried before a position is searched, those with the largest sum first."""
 
-@piece
-def set_bits(word):
-    """The number of bits that are set in 64."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@piece
-def _lowest(word):
-    """The lowest bit that is set."""
-    return word & (~word + _ONE)
+_PAIRS_BELOW = 2.0
+"""The danger up to which pairs are sought: beyond it, they are hardly ever enough."""
 
 
 @piece
@@ -91,7 +84,7 @@ def _incidence(lines, free, state, on):
             single |= rest
         bit = _ONE << np.uint64(number & 63)
         while rest != _ZERO:
-            low = _lowest(rest)
+            low = lowest(rest)
             rest ^= low
             on[set_bits(low - _ONE), number >> 6] |= bit
         number += 1
@@ -104,11 +97,11 @@ def _twins(free, on):
     found = _ZERO
     rest = free
     while rest != _ZERO:
-        low = _lowest(rest)
+        low = lowest(rest)
         rest ^= low
         others = rest
         while others != _ZERO:
-            other = _lowest(others)
+            other = lowest(others)
             others ^= other
             one, two = set_bits(low - _ONE), set_bits(other - _ONE)
             if _within(on, one, two) and _within(on, two, one):
@@ -148,7 +141,10 @@ def simplify(lines, following, maker, free, on, state):
         The sum over open lines of ``2 ** -free squares``.
     open_lines
         Their number.
+    twins
+        The squares that have gone to Breaker in this way.
     """
+    twins = _ZERO
     while True:
         live = _open_lines(lines, following, maker, free, state)
         maker &= live
@@ -156,8 +152,9 @@ def simplify(lines, following, maker, free, on, state):
         single, danger, open_lines = _incidence(lines, free, state, on)
         gone = _twins(free, on)
         if gone == _ZERO:
-            return maker, free, single, danger, open_lines
+            return maker, free, single, danger, open_lines, twins
         free &= ~gone
+        twins |= gone
 
 
 @piece
@@ -191,7 +188,7 @@ def _weigh(lines, free, state, base, worth):
             rest = lines[n] & free
             weight = base ** -set_bits(rest)
             while rest != _ZERO:
-                low = _lowest(rest)
+                low = lowest(rest)
                 rest ^= low
                 worth[set_bits(low - _ONE)] += weight
     largest = 0.0
@@ -218,7 +215,7 @@ def _free_move(lines, free, state, on):
     for n in range(len(lines)):
         rest = lines[n] & free
         if state[n] == _OPEN and set_bits(rest) == 2:
-            one = _lowest(rest)
+            one = lowest(rest)
             other = rest ^ one
             if _lines_of(on, set_bits(one - _ONE)) == 1:
                 return other
@@ -232,11 +229,11 @@ def _undominated(moves, on):
     """The moves without those whose open lines are all lines of another move, which is then at least as good."""
     rest = moves
     while rest != _ZERO:
-        low = _lowest(rest)
+        low = lowest(rest)
         rest ^= low
         others = moves & ~low
         while others != _ZERO:
-            other = _lowest(others)
+            other = lowest(others)
             others ^= other
             if _within(on, set_bits(low - _ONE), set_bits(other - _ONE)):
                 moves &= ~low
@@ -249,7 +246,7 @@ def _best(moves, worth):
     """The first of the moves with the largest worth."""
     best, most = _ZERO, -1.0
     while moves != _ZERO:
-        low = _lowest(moves)
+        low = lowest(moves)
         moves ^= low
         if worth[set_bits(low - _ONE)] > most:
             best, most = low, worth[set_bits(low - _ONE)]
@@ -258,7 +255,22 @@ def _best(moves, worth):
 
 @kernel
 def maker_wins(
-    lines, following, images, maker, free, maker_moves, keys, answers, stack, lines_on, state, worths, budget
+    lines,
+    following,
+    images,
+    maker,
+    free,
+    maker_moves,
+    keys,
+    answers,
+    stack,
+    lines_on,
+    state,
+    worths,
+    groups,
+    weights,
+    numbers,
+    budget,
 ):
     """Whether Maker can force a line, by alpha-beta with a table of positions.
 
@@ -274,6 +286,8 @@ def maker_wins(
         Scratch: uint64, shape (depths, 5): Maker's marks, the free squares, the moves left, and the key.
     lines_on, state, worths
         Scratch: uint64, shape (squares, words); int8, shape (lines,); float64, shape (depths, squares).
+    groups, weights, numbers
+        Scratch of :func:`~pttt_ooc.arena.kernels.line_pairs.held`.
     budget
         int64, shape (2,): nodes visited, and nodes allowed.
 
@@ -285,7 +299,10 @@ def maker_wins(
     -----
     Breaker prevents all lines if the danger is less than 1 and Breaker is to move (P. Erdős and J. L. Selfridge, On a
     combinatorial game, 1973).  If Maker is to move, it must be less than 1 after any move, which doubles the terms of
-    the lines of one square.
+    the lines of one square.  Beyond this bound, pairs of squares (:mod:`pttt_ooc.arena.kernels.line_pairs`).
+
+    If Breaker, with a mark on a square more, holds a position in which Maker is to move, then Maker must move on that
+    square or on one of those on which Breaker's strategy depends: after any other move, Breaker marks that square.
 
     A loop, not a recursion: the compiler cannot link a recursive kernel from its cache to another one.
     """
@@ -296,7 +313,22 @@ def maker_wins(
             budget[0] += 1
             if budget[0] > budget[1]:
                 return STOPPED
-            known = _enter(lines, following, images, maker_moves, keys, answers, depth, stack, lines_on, state, worths)
+            known = _enter(
+                lines,
+                following,
+                images,
+                maker_moves,
+                keys,
+                answers,
+                depth,
+                stack,
+                lines_on,
+                state,
+                worths,
+                groups,
+                weights,
+                numbers,
+            )
         else:  # the answer of a position after a move
             wanted = YES if maker_moves else NO
             if known != wanted and stack[depth, 2] != _ZERO:
@@ -326,9 +358,36 @@ def _slot(first, second, size):
 
 
 @piece
-def _enter(lines, following, images, maker_moves, keys, answers, depth, stack, on, state, worths):
+def _holds_with(square, lines, following, maker, free, on, state, groups, weights, numbers):
+    """Whether pairs show that Breaker, with one more mark, holds a position in which Maker is to move; and the zone."""
+    _, rest, single, _, open_lines, twins = simplify(lines, following, maker, free ^ square, on, state)
+    if open_lines == 0:
+        return True, twins
+    if single != _ZERO:
+        return False, _ZERO
+    holds, zone = held(lines, following, rest, state, True, groups, weights, numbers)
+    return holds, zone | twins
+
+
+@piece
+def _enter(
+    lines,
+    following,
+    images,
+    maker_moves,
+    keys,
+    answers,
+    depth,
+    stack,
+    on,
+    state,
+    worths,
+    groups,
+    weights,
+    numbers,
+):
     """The answer of a position, if it is known at once; else write its moves, their worth and its key."""
-    maker, free, single, danger, open_lines = simplify(lines, following, stack[depth, 0], stack[depth, 1], on, state)
+    maker, free, single, danger, open_lines, _ = simplify(lines, following, stack[depth, 0], stack[depth, 1], on, state)
     if open_lines == 0:
         return NO
     if maker_moves:
@@ -349,6 +408,21 @@ def _enter(lines, following, images, maker_moves, keys, answers, depth, stack, o
     moves = _free_move(lines, free, state, on) if maker_moves else single
     if moves == _ZERO:
         moves = _undominated(free, on)
+        rest = _ZERO
+        if danger < _PAIRS_BELOW:
+            if held(lines, following, free, state, maker_moves, groups, weights, numbers)[0]:
+                return NO
+            rest = free if maker_moves else moves
+        for _ in range(_MAKER_TRIALS if maker_moves else _BREAKER_TRIALS):
+            if rest == _ZERO:
+                break
+            square = _best(rest, worths[depth])
+            rest ^= square
+            holds, zone = _holds_with(square, lines, following, maker, free, on, state, groups, weights, numbers)
+            if holds:
+                moves &= zone | square
+                if moves == _ZERO or not maker_moves:
+                    return NO
     stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4] = (
         maker,
         free,
@@ -357,3 +431,17 @@ def _enter(lines, following, images, maker_moves, keys, answers, depth, stack, o
         second,
     )
     return _UNKNOWN
+
+
+@kernel
+def find_pairs(lines, following, maker, free, on, state, groups, weights, numbers):
+    """Whether pairs show that Breaker holds a position in which Maker is to move.
+
+    The parameters are those of :func:`maker_wins`; afterwards, two squares with the same group in row OWNER of
+    `numbers` are a pair.  The position has no two squares with the same open lines.
+    """
+    maker, free, single, _, open_lines, _ = simplify(lines, following, maker, free, on, state)
+    numbers[OWNER] = NONE
+    if open_lines == 0:
+        return True
+    return single == _ZERO and held(lines, following, free, state, True, groups, weights, numbers)[0]

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.kernels.maker_breaker import maker_wins, set_bits
+from pttt_ooc.arena.kernels.line_pairs import set_bits
+from pttt_ooc.arena.kernels.maker_breaker import maker_wins
 from pttt_ooc.jit import kernel, piece
 
 _ONE = np.uint64(1)
@@ -133,7 +134,7 @@ def _slot(first, second, size):
 @piece
 def _held(lines, attacker, defender, attacker_moves, form, budget):
     """Whether the Maker-Breaker form shows, with a few nodes, that the attacker has no line."""
-    following, byte_images, keys, answers, stack, lines_on, state, worths, asked = form
+    following, byte_images, keys, answers, stack, lines_on, state, worths, groups, weights, numbers, asked = form
     asked[0], asked[1] = 0, min(_ASKED, budget[1] - budget[0])
     answer = maker_wins(
         lines,
@@ -148,6 +149,9 @@ def _held(lines, attacker, defender, attacker_moves, form, budget):
         lines_on,
         state,
         worths,
+        groups,
+        weights,
+        numbers,
         asked,
     )
     budget[0] += min(asked[0], asked[1])

@@ -120,13 +120,13 @@ def attack(moves: Sequence[int], solver: ProofSolver) -> Attack:
     return Attack(tuple(moves), {1: 1, 2: -1, 3: 0}[int(path[-1][RESULT])], tuple(steps))
 
 
-def games(number: int, seed: int) -> Iterator[tuple[int, ...]]:
-    """Games of :data:`AGENT` against itself, each with an opening of its own by lot."""
+def games(number: int, seed: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+    """Games of :data:`AGENT` against itself, each with an opening of its own by lot; without those before `first`."""
     from pttt_ooc.arena.agents.catalogue import agent
 
     game, player = Ultimate(), agent(AGENT)
     player.seat(game)
-    for index in range(number):
+    for index in range(first, number):
         draw = np.random.default_rng((seed, index))
         player.begin(seed, index)
         state = game.start()
@@ -166,6 +166,21 @@ def read(file: Path) -> tuple[dict[str, Any], list[Attack]]:
     except (ValueError, KeyError, TypeError):
         raise ArenaError(f"{file} is no file of pttt arena attack, or damaged: write it again.") from None
     return facts, found
+
+
+def begun(file: Path, **wanted: Any) -> list[Attack]:
+    """The games of a file that is to be continued with the same facts.
+
+    Raises
+    ------
+    ArenaError
+        The file is damaged, or has other facts.
+    """
+    facts, found = read(file)
+    for key, value in wanted.items():
+        if facts.get(key) != value:
+            raise ArenaError(f"{file} has {key} {facts.get(key)}, not {value}: it can only be continued with the same.")
+    return found
 
 
 RESULTS = {1: "first player", 0: "draw", -1: "second player"}

@@ -29,7 +29,10 @@ def solve(
     ] = "both",
     most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 10**9,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the pairing strategy as JSON; with --method pairing.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the proof of a draw: JSON with --method pairing, gzip with maker-breaker."
+        ),
     ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -47,11 +50,11 @@ def solve(
     if method == "pairing":
         _print_pairing(game, moves, certificate, force, as_json)
         return
-    if certificate is not None:
-        raise ArenaError("--certificate needs --method pairing: the other methods write no certificate.")
     if method == "maker-breaker":
-        _print_maker_breaker(game, moves, most_nodes, as_json)
+        _print_maker_breaker(game, moves, most_nodes, certificate, force, as_json)
         return
+    if certificate is not None:
+        raise ArenaError("--certificate needs --method pairing or maker-breaker: the others write no certificate.")
     if method == "both":
         solutions = values.solve_by_both(game, state, most_nodes=most_nodes)
     else:
@@ -166,21 +169,38 @@ def attack(
     games: Annotated[int, typer.Option(min=1, metavar="N", help="Number of games.")] = 20,
     most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 6_000_000,
     seed: Annotated[int, typer.Option(min=0, help="The openings follow from it.")] = 0,
+    hours: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="H", help="Begin no game after so many hours of the processor.  [default: no limit]"
+        ),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on after the games that FILE has.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Find out how far back from their ends games of a strong agent of Ultimate are solved, by proof-number search.
 
-    The search takes 128 to 256 bytes of memory for each node that a question may expand.
+    The search takes 128 to 256 bytes of memory for each node that a question may expand.  The file is written after
+    each game, so that the command can be stopped at any time and continued with --resume.
     """
+    from time import process_time
+
     from pttt_ooc.arena.solvers import attack as attacks
 
-    check_output(output, force=force)
-    solver, found = attacks.ProofSolver(most_nodes), []
-    for moves in attacks.games(games, seed):
+    facts = {"agent": attacks.AGENT, "seed": seed, "most_nodes": most_nodes}
+    resumed = resume and output.exists()
+    if not resumed:
+        check_output(output, force=force)
+    found = attacks.begun(output, **facts) if resumed else []
+    solver, begin = attacks.ProofSolver(most_nodes), process_time()
+    for moves in attacks.games(games, seed, len(found)):
+        if hours is not None and process_time() - begin >= 3600 * hours:
+            print(f"{hours:g} hours of the processor are over: {output} has {len(found)} games; --resume goes on.")
+            break
         found.append(attacks.attack(moves, solver))
         ply, squares, value, nodes = found[-1].earliest
         print(f"game {len(found)}: known from ply {ply} on, {squares} open squares, {nodes:,} nodes", flush=True)
-        attacks.write(output, found, agent=attacks.AGENT, seed=seed, most_nodes=most_nodes)
+        attacks.write(output, found, **facts)
 
 
 def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool, as_json: bool) -> None:
@@ -208,13 +228,18 @@ def _print_pairing(game: Any, moves: str, certificate: Path | None, force: bool,
     print(json.dumps(told) if as_json else f"{sentence}  {found.seconds:.2f} s of processor time")
 
 
-def _print_maker_breaker(game: Any, moves: str, most_nodes: int, as_json: bool) -> None:
-    """Say whether the game is a draw even if rows of the second player do not count."""
+def _print_maker_breaker(
+    game: Any, moves: str, most_nodes: int, certificate: Path | None, force: bool, as_json: bool
+) -> None:
+    """Say whether the game is a draw even if rows of the second player do not count, and write the proof."""
     from pttt_ooc.arena.games.base import ArenaError
-    from pttt_ooc.arena.solvers import maker_breaker
+    from pttt_ooc.arena.solvers import draw_proofs, maker_breaker
+    from pttt_ooc.disk.files import atomic_write_bytes
 
     if moves.strip():
         raise ArenaError("The Maker-Breaker form is solved from the empty board: leave out --moves.")
+    if certificate is not None:
+        check_output(certificate, force=force)
     found = maker_breaker.solve(game, most_nodes=most_nodes)
     if found.maker_wins is None:
         raise ArenaError(f"The value is still unknown after {most_nodes} nodes; allow more with --most-nodes.")
@@ -223,11 +248,16 @@ def _print_maker_breaker(game: Any, moves: str, most_nodes: int, as_json: bool) 
             f"In the Maker-Breaker form of {game.text}, the first player wins: "
             "this says nothing about the game itself.  Use another method."
         )
-    told = {"game": game.text, "value": 0, "method": "maker-breaker"}
+    told: dict[str, Any] = {"game": game.text, "value": 0, "method": "maker-breaker"}
     told |= {"nodes": found.nodes, "seconds": round(found.seconds, 3)}
     sentence = f"{game.text}: a draw, even if rows of the second player do not count."
-    cost = f"{found.nodes:,} nodes, {found.seconds:.2f} s of processor time"
-    print(json.dumps(told) if as_json else f"{sentence}  {cost}")
+    sentence += f"  {found.nodes:,} nodes, {found.seconds:.2f} s of processor time"
+    if certificate is not None:
+        proof = draw_proofs.write(game, most_nodes=most_nodes)
+        atomic_write_bytes(certificate, proof.zipped)
+        told |= {"positions": proof.positions}
+        sentence += f"\n{certificate}: {proof.positions:,} positions, {len(proof.zipped):,} bytes."
+    print(json.dumps(told) if as_json else sentence)
 
 
 def _sentences(result: dict[str, Any]) -> str:

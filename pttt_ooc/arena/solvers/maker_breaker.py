@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.mnk import Mnk
 from pttt_ooc.arena.kernels import maker_breaker as kernels
+from pttt_ooc.arena.kernels.line_pairs import NONE, OWNER, ROWS
 from pttt_ooc.arena.solvers.lines import MOST_SQUARES, byte_images, following, symmetries, winning_lines
 
 _NO_POSITION = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -75,6 +76,9 @@ class MakerBreaker:
             np.zeros((self.squares, -(-len(lines) // 64)), dtype=np.uint64),
             np.zeros(len(lines), dtype=np.int8),
             np.zeros((self.squares + 1, self.squares)),
+            np.zeros(len(lines), dtype=np.uint64),
+            np.zeros(len(lines)),
+            np.zeros((ROWS, max(len(lines), MOST_SQUARES)), dtype=np.int64),
         )
         self._rest = (*table, *scratch, self._budget)
 
@@ -91,6 +95,21 @@ class MakerBreaker:
         answer = kernels.maker_wins(self._lines, following, images, *position, *self._rest)
         known = None if answer == kernels.STOPPED else bool(answer == kernels.YES)
         return Answer(known, min(int(self._budget[0]), most_nodes), process_time() - begin)
+
+    def pairs(self, maker: int, free: int) -> list[tuple[int, int]] | None:
+        """Pairs of squares by which Breaker holds a position in which Maker is to move; None if none are found.
+
+        No two free squares may have the same open lines.
+        """
+        *_, on, state, _, groups, weights, numbers, _ = self._rest
+        scratch = (on, state, groups, weights, numbers)
+        if not kernels.find_pairs(self._lines, self._board[0], np.uint64(maker), np.uint64(free), *scratch):
+            return None
+        owners: dict[int, list[int]] = {}
+        for square, group in enumerate(numbers[OWNER].tolist()):
+            if group != NONE:
+                owners.setdefault(group, []).append(square)
+        return [(one, other) for one, other in owners.values()]
 
 
 def solve(game: Mnk, table_bits: int = 22, most_nodes: int = 10**10) -> Answer:

@@ -1,0 +1,157 @@
+"""proof/verify_draws.py: it proves draws of k-in-a-row that the search has found, and refuses wrong proofs."""
+
+import gzip
+import random
+import re
+import runpy
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.kernels import line_pairs
+from pttt_ooc.arena.solvers import draw_proofs
+from pttt_ooc.arena.solvers import lines as board_lines
+from pttt_ooc.cli import commands
+from tests.kits import verify_program
+from tests.kits.verify_program import PROOF, zipped
+
+PROGRAM = PROOF / "verify_draws.py"
+COMMITTED = {"mnk-5x4k4": (4, 5, 4, 9), "mnk-7x6k5": (5, 7, 6, 18)}
+"""Length of a line, rows, columns and positions."""
+
+
+def verify(path):
+    """What the program prints, or its sentence if it refuses."""
+    return "\n".join(verify_program.verify(path, program=PROGRAM))
+
+
+@cache
+def maker_wins(sets, makers_turn):
+    """Whether Maker can take all squares of a set: all moves of both players, of which others are of no use."""
+    if frozenset() in sets:
+        return True
+    squares = frozenset().union(*sets)
+    if makers_turn:
+        return any(maker_wins(frozenset(one - {square} for one in sets), False) for square in squares)
+    return bool(sets) and all(
+        maker_wins(frozenset(one for one in sets if square not in one), True) for square in squares
+    )
+
+
+def squares_of(word):
+    return frozenset(square for square in range(64) if int(word) >> square & 1)
+
+
+def test_the_program_is_a_page_of_the_standard_library():
+    source = PROGRAM.read_text()
+    assert len(source.splitlines()) <= 170
+    assert set(re.findall(r"^(?:from|import) (\w+)", source, re.M)) <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_the_committed_draws_are_proven(name):
+    need, rows, columns, positions = COMMITTED[name]
+    wanted = f"proven: {need} in a row on {rows} x {columns} squares is a draw; {positions} positions"
+    assert verify(PROOF / f"{name}.gz") == wanted
+
+
+def test_the_command_writes_a_proof(tmp_path, capsys):
+    file = tmp_path / "draw.gz"
+    arguments = ["arena", "solve", "--board", "5x4", "--need", "4", "--method", "maker-breaker"]
+    with pytest.raises(SystemExit, match="0"):
+        commands.main([*arguments, "--certificate", str(file)])
+    assert re.search(r"draw\.gz: \d+ positions, \d+ bytes", capsys.readouterr().out)
+    assert verify(file).startswith("proven: 4 in a row on 5 x 4 squares is a draw; ")
+    with pytest.raises(SystemExit, match="1"):
+        commands.main([*arguments, "--certificate", str(file)])
+    assert "exists" in capsys.readouterr().err
+    with pytest.raises(ArenaError, match="there is no such proof"):
+        draw_proofs.write(game("mnk:4x4+need3"), 12)
+
+
+def test_wrong_proofs_are_refused(tmp_path):
+    """Another board or length, lines that are missing, and pairs and replies on other squares."""
+    whole = PROOF / "mnk-5x4k4.gz"
+    text = gzip.decompress(whole.read_bytes()).decode("ascii")
+    first, size, *lines = text.splitlines(keepends=True)
+    for damaged, reason in {
+        text.replace("1", "2", 1): "the first line is not 'mnk draws 1'",
+        first + "5 4 x\n" + "".join(lines): "the second line is not rows, columns and length",
+        first + "9 8 5\n" + "".join(lines): "the board has no square, or more than 64",
+        first + "5 4 3\n" + "".join(lines): "line ",
+        first + "6 4 4\n" + "".join(lines): "line ",
+        first + size + "".join(lines[:-1]): "the lines end too early",
+        text + "A>B\n": "there are more lines than positions",
+        text + "A": "the last line has no end",
+        first + size + lines[0].replace("\n", " A>A\n") + "".join(lines[1:]): "line 3: ",
+        first + size + "A+?\n" + "".join(lines[1:]): "line 3: this is no line of pairs and replies",
+        first + size + "AA:\n" + "".join(lines[1:]): "line 3: a square is paired with itself",
+        first + size + lines[0].replace("A>", "A>A B>", 1) + "".join(lines[1:]): "line 3: ",
+    }.items():
+        assert verify(zipped(damaged, tmp_path / "draw.gz")).startswith(f"refused: {reason}"), reason
+    draw, refused = random.Random(2), 0
+    for _ in range(25):
+        index = draw.randrange(len(first) + len(size), len(text))
+        while not text[index].isalnum():
+            index = draw.randrange(len(first) + len(size), len(text))
+        found = verify(zipped(text[:index] + draw.choice("ABCXYZabcxyz") + text[index + 1 :], tmp_path / "draw.gz"))
+        refused += found.startswith("refused: line ")
+        assert found.startswith("refused: ") or found == verify(whole)  # another square may do as well
+    assert refused > 12
+
+
+def test_the_program_proves_no_position_that_a_brute_force_finds_lost():
+    """Sets by lot with pairs by lot: what it takes as proven holds, and some of it would not without the pairs."""
+    program, draw = runpy.run_path(str(PROGRAM)), random.Random(6)
+    seen = {(with_pairs, wins): 0 for with_pairs in (False, True) for wins in (False, True)}
+    for _ in range(2500):
+        sets = {sum(1 << one for one in draw.sample(range(7), draw.randint(2, 4))) for _ in range(draw.randint(3, 6))}
+        wins = maker_wins(frozenset(squares_of(one) for one in sets), True)
+        chosen = [draw.sample(sorted(squares_of(draw.choice(sorted(sets)))), 2) for _ in range(3)]  # may overlap
+        pairs = [(1 << one, 1 << other) for one, other in chosen]
+        proven = program["proven"](sets) or program["proven"](program["paired"](sets, pairs))
+        assert not (proven and wins)
+        seen[program["proven"](sets), wins] += 1
+        if proven and not program["proven"](sets):
+            seen["by pairs"] = seen.get("by pairs", 0) + 1
+        better = program["marks"](sets)
+        if wins:
+            after = [frozenset(squares_of(one & ~mark) for one in sets) for mark in better]
+            assert any(maker_wins(one, False) for one in after), "a mark that wins is left out"
+    assert seen["by pairs"] > 10 and seen[False, True] > 50 and seen[True, False] > 10
+
+
+def test_what_the_search_holds_by_pairs_is_held_though_maker_has_all_other_squares():
+    """Positions by lot on 5 x 5 squares, against the brute force: the answer, and the squares on which it depends."""
+    chosen = game("mnk:5x5+need4")
+    lines = board_lines.winning_lines(chosen)
+    following = board_lines.following(chosen, lines)
+    scratch = (
+        np.zeros(len(lines), dtype=np.uint64),
+        np.zeros(len(lines)),
+        np.zeros((line_pairs.ROWS, 64), dtype=np.int64),
+    )
+    draw, held, by_pairs = random.Random(8), {False: 0, True: 0}, 0
+    for _ in range(400):
+        order = draw.sample(range(25), 25)
+        free = sum(1 << square for square in order[:7])
+        maker = sum(1 << square for square in order[7:] if draw.random() < 0.6)
+        open_lines = [int(line) & ~(maker | free) == 0 for line in lines]
+        if not any(open_lines) or any(
+            one and int(line) & free == 0 for one, line in zip(open_lines, lines, strict=True)
+        ):
+            continue
+        state = np.array(open_lines, dtype=np.int8)
+        with np.errstate(over="ignore"):
+            for makers_turn in (False, True):
+                holds, zone = line_pairs.held(lines, following, np.uint64(free), state, makers_turn, *scratch)
+                if holds:
+                    rest = [int(line) & free & int(zone) for line in lines[np.array(open_lines)]]
+                    assert not maker_wins(frozenset(squares_of(one) for one in rest), makers_turn)
+                    held[makers_turn] += 1
+                    by_pairs += sum(2.0 ** -(int(line) & free).bit_count() for line in lines[state == 1]) >= 1.0
+    assert held[False] > 10 and held[True] > 10 and by_pairs > 0
