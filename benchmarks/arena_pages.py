@@ -60,6 +60,7 @@ SERIES = ("nodes-depth-2", "nodes-depth-3", "nodes-nodes", "depth-times", "turns
 TIMES = ("time-depth-2", "time-depth-3", "time-time")
 STRONGEST = ("strongest",)
 LEARNT = ("learnt-plies", "learnt-depth-2", "tuned-depth-2", "tuned-nodes")
+LEARNT_TRAININGS = ("learnt-trainings-1", "learnt-trainings-4")
 MOST_BOARDS = ("most-alphabeta", "most-tuned")
 NETWORK_MOST = ("network-most-nodes", "network-most-tuned", "network-most-mcts", "network-most-dimasta")
 LEARNERS = ("rows-5x5", "rows-3x3", "rows-infinite", "rows-smart")
@@ -68,11 +69,14 @@ CHANGES = ("limiter2", "limiter3", "limiter4", "step", "explore", "need4", "expl
 WITHOUT_END = tuple(f"rows-infinite-{change}" for change in (*CHANGES, "need4-limiter2"))
 """Trainings on the infinite board that the report did not describe."""
 PATTERNS = ("rows-patterns-4", "rows-patterns-5")
+HALVES = ("rows-3x3-half", "rows-3x3-falling")
+"""Trainings for which a draw is worth half a win."""
 TREES = ("mcts-uct", "mcts-solver", "mcts-reuse", "mcts-learnt")
 LADDER = ("ladder-network", "ladder-tuned", "ladder-mcts-learnt", "ladder-mcts", "ladder-utttai")
 NETWORK = ("network-tuned-nodes", "network-tuned", "network-tuned-earlier", "network-tuned-more", "network-nodes")
-OURS = {*STRONGEST, *LEARNT, *MOST_BOARDS, *TREES, *LADDER, *NETWORK}
-OTHERS = {*SERIES, *TIMES, *OURS, *NETWORK_MOST, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, "ultimate", "equal-time"}
+TRAINED_FIVE_TIMES = (*LEARNT_TRAININGS, "patterns-tables")
+OURS = {*STRONGEST, *LEARNT, *TRAINED_FIVE_TIMES, *MOST_BOARDS, *NETWORK_MOST, *TREES, *LADDER, *NETWORK}
+OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, *HALVES, "ultimate", "equal-time"}
 """All that is no claim of the report on Ultimate."""
 
 
@@ -300,6 +304,8 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "times": many_series(*TIMES),
     "strength": scores(*STRONGEST),
     "learnt": scores(*LEARNT),
+    "learnt-trainings": lambda found: recorded(found, LEARNT_TRAININGS, claims_table.opponents),
+    "patterns-tables": lambda found: recorded(found, ["patterns-tables"], claims_table.opponents),
     "most-boards": scores(*MOST_BOARDS),
     "network-most": paired(*NETWORK_MOST),
     "round-robin": robin("ultimate"),
@@ -315,6 +321,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "details": trainings(*DETAILS),
     "without-end": trainings(*WITHOUT_END),
     "curves": lambda found: recorded(found, LEARNERS, lambda there: claims_table.curves(there, MARKS)),
+    "lost": lambda found: recorded(found, ("rows-3x3", *HALVES), claims_table.lost),
     "greedy": lambda found: recorded(found, (*LEARNERS, *PATTERNS), claims_table.greedy),
 }
 

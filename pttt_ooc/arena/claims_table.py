@@ -158,6 +158,33 @@ def greedy(results: Sequence[Mapping[str, Any]]) -> str:
     return rows
 
 
+def lost(results: Sequence[Mapping[str, Any]]) -> str:
+    """Of each player's tables on a small board: how many lose no game, and the most games that one loses."""
+    rows = "| training | games | tables of player 1 that never lose | of player 2 "
+    rows += "| most games lost by player 1 | by player 2 |\n" + "|---" * 6 + "|\n"
+    for one in results:
+        both = list(zip(*(row["lost"] for row in one["trainings"]), strict=True))
+        never = " | ".join(f"{counts.count(0)} of {len(counts)}" for counts in both)
+        rows += f"| {one['claim']} | {one['games']:,} | {never} | {' | '.join(str(max(counts)) for counts in both)} |\n"
+    return rows
+
+
+def opponents(results: Sequence[Mapping[str, Any]]) -> str:
+    """Matches of several trainings with an opponent, of which the training is the unit."""
+    rows = "| agent | against | score | deviation | interval | one more training | trainings | games each |\n"
+    rows += "|---" * 8 + "|\n"
+    for one in results:
+        percent = Mean(tuple(100 * Units.of(match).rate for match in one["matches"]))
+        (low, high), (least, most) = percent.interval, percent.prediction
+        first, second = (agent.replace("{}", "SEED") for agent in one["agents"])
+        rows += (
+            f"| `{first}` | `{second}` | {percent.mean:.1f}% | {percent.deviation:.1f} | {low:.1f}% to "
+            f"{min(high, 100):.1f}% | {least:.1f}% to {min(most, 100):.1f}% | {len(one['matches'])} | "
+            f"{one['games']:,} |\n"
+        )
+    return rows
+
+
 def everything(results: Sequence[dict[str, Any]]) -> str:
     """All tables."""
     text = claims(results) if any("matches" in one for one in results) else ""

@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints, model_validator
 
 from pttt_ooc.config import Section
 
+Chance = Annotated[float, Field(ge=0, le=1)]
+
 
 class Theirs(Section):
     """A published result."""
@@ -73,7 +75,9 @@ class Trainings(Section):
     )
     games: int = Field(ge=1, description="Games of each training.")
     seeds: int = Field(default=5, ge=2, description="The number of trainings.")
-    explore: float = Field(default=0.3, ge=0, le=1, description="The chance of a random move.")
+    explore: Chance | Annotated[list[Chance], Field(min_length=1)] = Field(
+        default=0.3, description="The chance of a random move; of several, each holds for an equal part of the games."
+    )
     step: float = Field(default=0.1, ge=0, le=1, description="How far values move.")
     win: float = Field(default=1.0, ge=0, le=1, description="The reward of a win.")
     loss: float = Field(default=0.0, ge=0, le=1, description="The reward of a loss.")

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.agents.trained import ValueTable
+from pttt_ooc.arena.games.base import FIRST, PLAYER, SECOND, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.kernels import state_words
 from pttt_ooc.arena.kernels.line_patterns import patterns as pattern_kernels
 from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.arena.kernels.value_table import learning
 from pttt_ooc.arena.learning import patterns
 from pttt_ooc.arena.learning.training import Rates, Training
 from pttt_ooc.arena.settings import Trainings
@@ -27,6 +30,9 @@ from pttt_ooc.disk.files import atomic_write_text, make_directory
 RESULT = "trainings.json"
 GREEDY = 100
 """Games after the training, without random moves and without learning; equally good moves have equal probability."""
+
+SMALL = 9
+"""On boards of so many squares, all replies to a table are tried."""
 
 
 _TOLD = ("claim", "seeds", "theirs", "note")
@@ -103,6 +109,9 @@ def train(trainings: Trainings, seed: int) -> dict[str, Any]:
         Rows of games played and wins of player 1, wins of player 2 and draws so far.
     greedy
         The same three counts of games after the training, without random moves.
+    lost
+        For tables on a board of at most :data:`SMALL` squares: how many games each player's table loses, without
+        random moves and with the first of equally good ones, if the opponent tries all replies.
     digest
         Of what has been learnt: the same settings give the same one.
     seconds
@@ -112,20 +121,17 @@ def train(trainings: Trainings, seed: int) -> dict[str, Any]:
 
 
 def _train_tables(trainings: Trainings, seed: int) -> dict[str, Any]:
-    rates = Rates(
-        trainings.explore,
-        trainings.step,
-        trainings.win,
-        trainings.loss,
-        trainings.draw,
-        trainings.ties == "random",
-        trainings.targets == "chain",
-    )
+    rewards = trainings.win, trainings.loss, trainings.draw
+    explores = trainings.explore if isinstance(trainings.explore, list) else [trainings.explore]
     chosen = game(trainings.game)
-    Training(chosen, seed=seed).run(1, rates)  # compiles
+    Training(chosen, seed=seed).run(1, Rates())  # compiles
     training, begin, curve = Training(chosen, seed=seed), process_time(), []
-    for mark in checkpoints(trainings.games):
-        training.run(mark - training.tables[0].iterations, rates)
+    ends = [trainings.games * part // len(explores) for part in range(1, len(explores))]
+    for mark in sorted({*checkpoints(trainings.games), *ends}):
+        played = training.tables[0].iterations
+        explore = explores[sum(end <= played for end in ends)]
+        rates = Rates(explore, trainings.step, *rewards, trainings.ties == "random", trainings.targets == "chain")
+        training.run(mark - played, rates)
         curve.append([mark, *(int(number) for number in training.results[1:])])
     seconds = process_time() - begin
     arrays: list[NDArray[Any]] = []
@@ -133,9 +139,26 @@ def _train_tables(trainings: Trainings, seed: int) -> dict[str, Any]:
         learnt = table.policy()
         order = np.argsort(learnt.keys)
         arrays += [learnt.keys[order], learnt.values[order]]
-    before = training.results.copy()
-    training.run(GREEDY, Rates(0, 0, trainings.win, trainings.loss, trainings.draw, True))
-    return _row(seed, curve, training.results - before, arrays, seconds)
+    before, lost = training.results.copy(), lost_games(chosen, training.tables)
+    training.run(GREEDY, Rates(0, 0, *rewards, shuffle=True))
+    row = _row(seed, curve, training.results - before, arrays, seconds)
+    return row if lost is None else row | {"lost": lost}
+
+
+def lost_games(chosen: Game, tables: list[Any]) -> list[int] | None:
+    """How many games each player's table loses if the opponent tries all replies; None on more than SMALL squares."""
+    if chosen.name != "mnk" or len(chosen.legal(chosen.start())) > SMALL:
+        return None
+    bot = ValueTable()
+    bot.take(chosen, tables, learning(chosen.rules))
+
+    def lost(state: State, player: int) -> int:
+        if state[state_words.RESULT] != UNFINISHED:
+            return int(state[state_words.RESULT] == (SECOND, FIRST)[player])
+        moves = [bot.choose(state)] if state[PLAYER] == player else chosen.legal(state)
+        return sum(lost(chosen.play(state, move), player) for move in moves)
+
+    return [lost(chosen.start(), player) for player in (0, 1)]
 
 
 def _train_patterns(trainings: Trainings, seed: int) -> dict[str, Any]:

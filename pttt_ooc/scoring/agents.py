@@ -29,6 +29,7 @@ from pttt_ooc.scoring.checkpoints import (
 )
 
 _NASHBENCH = ("observation", "legal_action_mask")  # the parameters of its policies
+_STRATEGIES = (".npy", ".h5")  # files that are no agent, but a strategy; a zip may be either
 _OTHERS = (str(Path(__file__).parent.parent), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen")
 
 
@@ -66,6 +67,11 @@ def find_agent(name: str) -> Any:
         return read_checkpoint(Path(name))
     if name.endswith(".py"):
         raise ConfigError(f"{name} is a Python file; say which of its objects is the agent: {name}:NAME.")
+    if Path(name).is_file() and not name.lower().endswith((*_STRATEGIES, ".zip")):
+        raise ConfigError(
+            f"{name}: Not a known kind of file; an agent is FILE.py:NAME (so is a module of torch), a file .onnx, "
+            ".cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy or .h5."
+        )
     place, colon, attribute = name.rpartition(":")
     if not colon or not attribute.isidentifier():
         return None

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from pttt_ooc.arena import trainings
 from pttt_ooc.arena.agents.trained import ValueTable
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, SECOND, UNFINISHED, ArenaError
 from pttt_ooc.arena.games.catalogue import game
@@ -186,7 +187,10 @@ def test_a_table_that_learns_draws_as_halves_never_loses():
     chosen = game("mnk")
     training, bot = Training(chosen, seed=1), ValueTable()
     bot.take(chosen, training.tables, learning(chosen.rules))
-    assert losses(chosen, bot, 0) > 0 and losses(chosen, bot, 1) > 0
+    lost = [losses(chosen, bot, player) for player in (0, 1)]
+    assert min(lost) > 0 and trainings.lost_games(chosen, training.tables) == lost
+    training.run(1000, Rates())
+    assert trainings.lost_games(chosen, training.tables) == [losses(chosen, bot, player) for player in (0, 1)] != lost
     for explore in (0.5, 0.3, 0.1, 0.05):
         training.run(100_000, Rates(explore=explore, draw=0.5, shuffle=True))
     assert losses(chosen, bot, 0) == losses(chosen, bot, 1) == 0

@@ -213,7 +213,7 @@ def test_two_trainings_make_the_same_file(small, tmp_path):
         small.train(ULTIMATE, [tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4, without=[])
     assert (tmp_path / "one.network").read_bytes() == (tmp_path / "two.network").read_bytes()
     ultimate_network.load(tmp_path / "one.network", ULTIMATE)
-    with pytest.raises(ArenaError, match="0000.npz were not played by the rules ultimate:most: name their --game"):
+    with pytest.raises(ArenaError, match="0001.npz were not played by the rules ultimate:most: name their --game"):
         small.read(game("ultimate:most"), [tmp_path / "one"], 1)
 
 

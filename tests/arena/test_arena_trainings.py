@@ -31,6 +31,22 @@ def test_every_setting_matters(changed):
     assert trainings.train(SMALL.model_copy(update=changed), 0)["digest"] != trainings.train(SMALL, 0)["digest"]
 
 
+def test_several_chances_of_a_random_move_hold_one_after_the_other():
+    row = trainings.train(SMALL.model_copy(update={"explore": [0.5, 0.1]}), 4)
+    alone = Training(game("mnk:3x3+need3"), seed=4)
+    for explore in (0.5, 0.1):
+        alone.run(1250, Rates(explore=explore))
+    assert row["curve"][-1] == [2500, *alone.results[1:]]
+    assert [mark for mark, *_ in row["curve"]] == [1000, 1250, 2000, 2500]
+    same = trainings.train(SMALL.model_copy(update={"explore": [0.3, 0.3]}), 4)
+    assert same["digest"] == trainings.train(SMALL, 4)["digest"]
+
+
+def test_only_tables_on_small_boards_meet_all_replies():
+    assert len(trainings.train(SMALL, 0)["lost"]) == 2
+    assert "lost" not in trainings.train(SMALL.model_copy(update={"game": "mnk:4x3+need3", "games": 10}), 0)
+
+
 def test_patterns_are_trained_by_the_same_settings():
     settings = Trainings(claim="x", game="mnk:5x5+need4", learner="patterns", games=40, seeds=2)
     row = trainings.train(settings, 1)
@@ -70,7 +86,22 @@ def test_the_table_has_the_mean_of_trainings_and_students_interval():
     assert f"| 60 | {mean:.1f} | {deviation:.2f} | {mean - half:.1f} to {mean + half:.1f} |" in row
     assert row.endswith("| 3 | 2.0 |")
     assert claims_table.greedy([one]).splitlines()[-1] == "| small | 9 | 0 | 3 | 3 of 3 |"
+    for row, lost in zip(one["trainings"], ([0, 4], [2, 0], [0, 7]), strict=True):
+        row["lost"] = lost
+    assert claims_table.lost([one]).splitlines()[-1] == "| small | 2,500 | 2 of 3 | 1 of 3 | 2 | 7 |"
     assert claims_table.curves([one], [10, 20]).splitlines()[2:] == ["| 10 | 66.7 |", "| 20 |  |"]
+
+
+def test_matches_of_trainings_have_students_interval_over_the_trainings():
+    """The scores are 6, 7 and 8 of 11; Student's factor for two degrees of freedom is 4.3027."""
+    matches = [{"wins": wins, "draws": 2, "losses": 9 - wins, "pairs": None} for wins in (5, 6, 7)]
+    one = {"agents": ["a:{}", "b"], "games": 11, "matches": matches}
+    scores = np.array([6, 7, 8]) / 11 * 100
+    half, more = (4.3027 * scores.std(ddof=1) * factor for factor in (3**-0.5, (4 / 3) ** 0.5))
+    assert claims_table.opponents([one]).splitlines()[-1] == (
+        f"| `a:SEED` | `b` | {scores.mean():.1f}% | {scores.std(ddof=1):.1f} | {scores.mean() - half:.1f}% to "
+        f"{scores.mean() + half:.1f}% | {scores.mean() - more:.1f}% to 100.0% | 3 | 11 |"
+    )
 
 
 def test_the_command_trains_and_the_report_shows_it(tmp_path, capsys):

@@ -6,6 +6,8 @@ import pytest
 
 import pttt_ooc as pttt
 from pttt_ooc.scoring import ladder
+from pttt_ooc.scoring.page import rungs_of
+from pttt_ooc.scoring.scores import Score
 from tests.kits import naive
 from tests.kits.cli_runner import Runner
 
@@ -32,6 +34,16 @@ def test_the_place_is_among_the_rows_of_the_game():
     for exploitability, place in places.items():
         assert ladder.place_of(GAME.name, exploitability, ROWS) == ladder.Place(place, 4), exploitability
     assert ladder.place_of("pttt-2x4k3-abrupt", 0.1, ROWS) is None
+
+
+def test_the_agent_stands_at_its_place(monkeypatch):
+    monkeypatch.setattr(ladder, "read_records", lambda: ROWS)
+    monkeypatch.setattr("pttt_ooc.scoring.page.read_records", lambda: ROWS)
+    for exploitability, place in {0.05: 0, 0.15: 1, 0.3: 2, 0.5: 2, 0.9: 4}.items():
+        found = Score(GAME.name, "greedy", exploitability, 2 * exploitability, 0.0, 0.0, 0.0, None, None, None, 296)
+        rows = rungs_of(found)
+        assert [row["own"] for row in rows] == [k == place for k in range(5)]
+        assert [row["agent"] for row in rows if not row["own"]] == ["dcfr", "ppo", "uniform", "ppo"]
 
 
 def test_the_package_has_the_rows_of_the_page():

@@ -234,6 +234,8 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         (("half.py:half",), "half.py:half has nothing for player 1; name another agent for that player, too"),
         (("uniform", "--outputs", "numbers"), "--outputs is 'numbers', but must be probabilities or logits"),
         (("nothing.zip",), "nothing.zip"),
+        (("net.pt",), "net.pt: Not a known kind of file; an agent is FILE.py:NAME (so is a module"),
+        (("n.npy",), "n.npy: Exception parsing numpy tensor"),
         (("uniform", "--game-value", "0.9"), "The value of the game cannot be 0.9"),
     ],
 )
@@ -242,6 +244,8 @@ def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, ca
     (tmp_path / "wrong.py").write_text("1 / 0")
     (tmp_path / "syntax.py").write_text("def f(")
     (tmp_path / "lacking.py").write_text("import no_such_module_here")
+    (tmp_path / "net.pt").write_text("weights")
+    (tmp_path / "n.npy").write_text("no array")
     (tmp_path / "half.py").write_text("half = {0: lambda infostates, legal: legal}")
     done = Runner(capsys, tmp_path / "data", GAME.name)("score", *arguments)
     assert done.code and not done.out and text in done.err and "Traceback" not in done.err
