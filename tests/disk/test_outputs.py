@@ -97,6 +97,7 @@ WRITES = {
     "uniform": ("--player", 0, "--output", "{}"),
     "best-response": ("mine.zip", "--output", "{}"),
     "export": ("run", "--output", "out"),
+    "score": ("mine.zip", "--page", "{}"),
     "certify": ("mini-2x3k2-abrupt", "--output", "{}"),
     "grader backup": ("{}",),
     "grader kit": ("{}",),
@@ -180,6 +181,8 @@ def file_of(name):
         if name == "export"
         else "old.gz"
         if name == "certify"
+        else "old.html"
+        if name == "score"
         else "old.txt"
         if name == "infosets"
         else "old.zip"

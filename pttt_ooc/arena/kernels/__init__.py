@@ -7,7 +7,7 @@ Searches for any rules: ``minimax``, ``alphabeta``, ``mcts``; ``search_control``
 ``late_moves``: what ``alphabeta`` searches less deeply.
 ``extreme_search``: a strong player of ``extreme``.  ``extreme_values``: the heuristic of the tournament's example.
 ``solving``: alpha-beta and proof-number search for k-in-a-row; ``maker_breaker``: its Maker-Breaker form;
-``line_pairs``: pairs of squares that prevent lines.
+``open_lines``: the lines that count there; ``line_pairs``: pairs of squares that prevent lines.
 ``ultimate_endings``: exact values of endings.
 ``ultimate_learnt``, ``ultimate_network``: learnt evaluations of Ultimate; ``ultimate_self_play``: games to learn from.
 ``forced_win``: whether the first player of Ultimate can force a win within so many plies.  ``ultimate_proofs``: whether

@@ -141,7 +141,7 @@ def held(lines, following, free, state, maker_moves, groups, weights, numbers):
     Parameters
     ----------
     lines, following
-        As in :func:`pttt_ooc.arena.kernels.maker_breaker.simplify`; a line comes next to the one that follows it.
+        As in :func:`pttt_ooc.arena.kernels.open_lines.simplify`; a line comes next to the one that follows it.
     free, state
         uint64 and int8, shape (lines,): the free squares, and which lines count.
     maker_moves
