@@ -145,7 +145,7 @@ def test_every_command_that_writes_a_file_has_force():
         for p in one.params
         if {"--output", "--log"} & set(p.opts) and (p.metavar or "").startswith("FILE")
     }
-    others = {"export", "grader backup", "course backup", "grader kit", "arena solve"}
+    others = {"export", "score", "grader backup", "course backup", "grader kit", "arena solve"}
     assert files == set(WRITES) - others | {"arena record", "course serve", "serve"}  # which keep what is in the file
 
 
