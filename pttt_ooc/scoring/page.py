@@ -43,7 +43,7 @@ def write_page(
     Parameters
     ----------
     names
-        The agents' names, player 0's and player 1's.
+        The agents' names, player 0's and player 1's; the page leaves their folders out if that is clear.
     found, strategies
         From :func:`.scores.score_strategies`.
     opponents
@@ -56,7 +56,7 @@ def write_page(
     page = rendered(
         "score.html.j2",
         "scoring",
-        names=list(dict.fromkeys(names)),
+        names=_titles(names),
         score=found,
         place=place_of(found.game, found.exploitability),
         rungs=rungs_of(found),
@@ -65,6 +65,13 @@ def write_page(
         version=pttt_ooc.__version__,
     )
     atomic_write_text(path, page)
+
+
+def _titles(names: tuple[str, str]) -> list[str]:
+    """The names of one or two agents, without their folders unless only these differ."""
+    agents = list(dict.fromkeys(names))
+    short = [Path(name).name for name in agents]
+    return short if len(set(short)) == len(agents) else agents
 
 
 def rungs_of(found: Score) -> list[dict[str, Any]]:

@@ -66,10 +66,11 @@ def test_the_page_tells_both_sides_where_they_lose_and_the_place(tmp_path, capsy
         "import numpy as np\n\n\ndef low(infostates, legal):\n    return np.eye(6)[legal.argmax(axis=1)]\n"
     )
     run = Runner(capsys, tmp_path / "data", GAME.name)
-    first = ["score", "agent.py:low", "--page", "page.html"]
+    first = ["score", f"{tmp_path}/agent.py:low", "--page", "page.html"]
     found = run(*first, "--json").json
     assert found["ladder"] == {"place": 5, "rows": 4} and found["exploitability"] > 0.6
-    assert "pttt solve --game mini-2x3k2-abrupt" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "pttt solve --game mini-2x3k2-abrupt" in page and re.search(r"<h1>\s*agent\.py:low\s*</h1>", page)
 
     assert "page.html: it exists already" in run(*first).err
     done = run.ok(*first, "--force", "--equilibrium", "uniform")
