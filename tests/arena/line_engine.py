@@ -37,6 +37,7 @@ def misbehave(mode, count):
     if count < 3:
         return None
     if mode == "dies":
+        os.write(2, b"thinking\n" * 20_000 + b"no memory is left\n\n")
         os._exit(1)
     if mode == "hangs":
         while True:

@@ -78,7 +78,7 @@ def test_a_bot_of_codingame_plays_one_game_in_each_process(program):
 @pytest.mark.parametrize(
     ("mode", "sentence"),
     [
-        ("dies", "has ended"),
+        ("dies", "has ended and said: no memory is left."),
         ("hangs", r"has not answered for 0\.3 s"),
         ("illegal", "answers 'move 9 9', which is not move BOARD CELL"),
         ("taken", r"its move \d\.\d is not legal"),
@@ -86,13 +86,14 @@ def test_a_bot_of_codingame_plays_one_game_in_each_process(program):
         ("endless", "sends a line without end"),
     ],
 )
-def test_a_fault_loses_its_game_and_no_other(program, mode, sentence):
+def test_a_fault_loses_its_game_and_no_other(program, mode, sentence, capfd):
     """The program is at fault, not the match: its third move loses each game, after a new start."""
     text = f"engine:program={program(mode)},patience=0.2,time=0.001"
     if mode != "hangs":
         text = f"engine:program={program(mode)},time=0.001"
     played, _ = play(text, games=3)
     assert all(one.winner == 1 and re.search(sentence, one.forfeit) for one in played), [o.forfeit for o in played]
+    assert capfd.readouterr().err == "", "an engine may chat, nobody has to hear it"
 
 
 def test_a_program_that_dies_at_the_start_of_games_loses_them(program):

@@ -7,6 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +17,14 @@ from pttt_ooc.arena.games.base import ArenaError
 LONGEST = 1 << 16
 """Characters of an answer."""
 
+KEPT = 1 << 10
+"""Characters of what the program says on its standard error that are kept: the last ones."""
+
 
 class LineProcess:
     """A program that runs in a process group of its own.
+
+    What it says on its standard error is not shown, as engines chat; if it ends, its last line there is told.
 
     Parameters
     ----------
@@ -35,11 +41,31 @@ class LineProcess:
         self.name = command[0]
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, bufsize=0
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
             )
         except OSError as error:
             raise ArenaError(f"{self.name} cannot be started: {error.strerror}.") from error
-        self._rest, self._closed = b"", False
+        self._rest, self._said, self._closed = b"", b"", False
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as stream:
+            while part := stream.read(1 << 12):
+                self._said = (self._said + part)[-KEPT:]
+
+    def _end(self) -> ArenaError:
+        """That the program has ended, with its last words."""
+        self._listener.join(1)
+        lines = self._said.decode(errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return ArenaError(f"{self.name} has ended{f' and said: {last[:200]}' if last else ''}.")
 
     def tell(self, line: str) -> None:
         """Send a line."""
@@ -47,7 +73,7 @@ class LineProcess:
         try:
             self._process.stdin.write(line.encode() + b"\n")
         except OSError:
-            raise ArenaError(f"{self.name} has ended.") from None
+            raise self._end() from None
 
     def hear(self, seconds: float) -> str:
         """The next line.
@@ -65,8 +91,10 @@ class LineProcess:
                 if not selector.select(max(until - time.monotonic(), 0)):
                     raise ArenaError(f"{self.name} has not answered for {seconds:g} s.")
                 part = os.read(self._process.stdout.fileno(), 1 << 12)
-                if not part or len(self._rest) > LONGEST:
-                    raise ArenaError(f"{self.name} {'sends a line without end' if part else 'has ended'}.")
+                if not part:
+                    raise self._end()
+                if len(self._rest) > LONGEST:
+                    raise ArenaError(f"{self.name} sends a line without end.")
                 self._rest += part
         line, _, self._rest = self._rest.partition(b"\n")
         return line.decode(errors="replace").strip()
