@@ -47,7 +47,7 @@ def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
     while True:
         found: Any
         if method == "maker-breaker":
-            found = maker_breaker.solve(game, 22, nodes)
+            found = maker_breaker.solve(game, most_nodes=nodes)
             ended = found.maker_wins is not None
         else:
             found = values.solve(game, game.start(), method, 22, nodes)

@@ -112,15 +112,20 @@ class MakerBreaker:
         return [(one, other) for one, other in owners.values()]
 
 
-def solve(game: Mnk, table_bits: int = 22, most_nodes: int = 10**10) -> Answer:
+def solve(game: Mnk, table_bits: int | None = None, most_nodes: int = 10**10) -> Answer:
     """Whether Maker, who begins on the empty board, can force a row.
+
+    Parameters
+    ----------
+    table_bits
+        As for :class:`MakerBreaker`.  Default: 22 (71 MB) up to 49 squares, else 24 (285 MB).
 
     Raises
     ------
     ArenaError
         As :class:`MakerBreaker`.
     """
-    search = MakerBreaker(game, table_bits)
+    search = MakerBreaker(game, table_bits or (22 if game.rows * game.columns <= 49 else 24))
     everything = (1 << search.squares) - 1
     search.ask(0, everything, True, 0)  # compiles
     return search.ask(0, everything, True, most_nodes)
