@@ -88,6 +88,12 @@ def test_seven_by_seven_is_a_draw():
     assert maker_breaker.solve(game("mnk:7x7+need5")).value == 0
 
 
+@pytest.mark.full
+def test_eight_by_seven_is_a_draw():
+    """As it must be if 8 x 8 is one for Breaker: fewer lines are no harder to prevent."""
+    assert maker_breaker.solve(game("mnk:8x7+need5")).value == 0
+
+
 def test_values_do_not_contradict_the_records_of_smaller_boards():
     """If Breaker holds a board, it holds all boards within; and where Maker has no row, the game is no win."""
     rows = records.read(arena_pages.BOARDS)
