@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.kernels.line_pairs import NONE, OWNER, held, lowest, set_bits
-from pttt_ooc.arena.kernels.line_pairs import OPEN as _OPEN
+from pttt_ooc.arena.kernels.line_pairs import NONE, OPEN, OWNER, held, lowest, set_bits
 from pttt_ooc.arena.kernels.open_lines import simplify, within
 from pttt_ooc.jit import kernel, piece
 
@@ -25,7 +24,6 @@ _ZERO = np.uint64(0)
 _HALF = np.uint64(32)
 _BYTE = np.uint64(255)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_DEAD, _IDLE = 0, 2  # beside OPEN
 _BREAKER_BASE = 1.5
 """Breaker first takes the square with the largest sum of ``1.5 ** -free squares`` over its lines.  With a base of 2, as
 in the bound, the search takes two to three times as many nodes on 7 x 6 and 8 x 6 squares."""
@@ -64,7 +62,7 @@ def _weigh(lines, free, state, base, worth):
     """Write to `worth` the sum of ``base ** -free squares`` over the open lines of each square; return the largest."""
     worth[:] = 0.0
     for n in range(len(lines)):
-        if state[n] == _OPEN:
+        if state[n] == OPEN:
             rest = lines[n] & free
             weight = base ** -set_bits(rest)
             while rest != _ZERO:
@@ -94,7 +92,7 @@ def _free_move(lines, free, state, on):
     """
     for n in range(len(lines)):
         rest = lines[n] & free
-        if state[n] == _OPEN and set_bits(rest) == 2:
+        if state[n] == OPEN and set_bits(rest) == 2:
             one = lowest(rest)
             other = rest ^ one
             if _lines_of(on, set_bits(one - _ONE)) == 1:

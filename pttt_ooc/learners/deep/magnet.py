@@ -54,8 +54,8 @@ def loss(network: nets.Parameters, batch: Any, magnets: Any, entropy: Any, kl: A
     """
     codes, players, *_ = batch
     logs = nets.log_policy(nets.outputs_of(network, codes, players)[:, :-1], codes)
-    apart = jnp.where(codes == 0, jnp.exp(logs) * (logs - nets.log_policy(magnets, codes)), 0)
-    return gradient.loss(network, batch, entropy, kl, clip) + magnet * jnp.mean(jnp.sum(apart, axis=1))
+    apart = nets.divergence(logs, nets.log_policy(magnets, codes), codes)
+    return gradient.loss(network, batch, entropy, kl, clip) + magnet * jnp.mean(apart)
 
 
 _step = nets.trainer(loss)

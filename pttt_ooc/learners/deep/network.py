@@ -79,6 +79,11 @@ def log_policy(logits: Any, codes: Any) -> Any:
     return jax.nn.log_softmax(jnp.where(codes == 0, logits, FAR))
 
 
+def divergence(logs: Any, others: Any, codes: Any) -> Any:
+    """KL(policy, other policy) at each infoset, shape (infosets,), from what :func:`log_policy` gives."""
+    return jnp.sum(jnp.where(codes == 0, jnp.exp(logs) * (logs - others), 0), axis=1)
+
+
 @jax.jit
 def evaluate(network: Parameters, codes: Any, players: Any) -> Any:
     """:func:`outputs_of`, compiled."""

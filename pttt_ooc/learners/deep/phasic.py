@@ -47,9 +47,8 @@ def policy_loss(network: nets.Parameters, batch: Any, entropy: Any, kl: Any, cli
 def auxiliary_loss(network: nets.Parameters, codes: Any, players: Any, before: Any, returns: Any, clone: Any) -> Any:
     """The policy's loss in the auxiliary phase; ``before`` are its logits at the beginning of that phase."""
     outputs = nets.outputs_of(network, codes, players)
-    kept = nets.log_policy(before, codes)
-    apart = jnp.where(codes == 0, jnp.exp(kept) * (kept - nets.log_policy(outputs[:, :-1], codes)), 0)
-    return jnp.mean(jnp.square(outputs[:, -1] - returns) / 2 + clone * jnp.sum(apart, axis=1))
+    apart = nets.divergence(nets.log_policy(before, codes), nets.log_policy(outputs[:, :-1], codes), codes)
+    return jnp.mean(jnp.square(outputs[:, -1] - returns) / 2 + clone * apart)
 
 
 _policy_step, _auxiliary_step = nets.trainer(policy_loss), nets.trainer(auxiliary_loss)
