@@ -154,6 +154,8 @@ def test_the_plan_has_rows_of_known_agents():
         "Of `benchmarks/ladder.yaml`, 4 rows that learn are not here, 1 processor minutes"
     )
     assert len({*map(ladder.record_key, rows)}) == len(rows) > 40
+    for row in (r for r in rows if r["budget"]):
+        assert ladder.record_key({**row, "budget": float(row["budget"])}) == ladder.record_key(row), row
     for row in rows:
         assert row["game"] in ladder.GAMES
         assert ladder.ends_of(row) or row["agent"] == "uniform" or ".py:" in row["agent"], row

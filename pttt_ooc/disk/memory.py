@@ -129,7 +129,7 @@ class MemoryNeeds(Generic[Tree]):
             listed = ", ".join(f"{name} {size / MB:.0f} MB" for name, size in largest)
             raise MemoryBudgetError(
                 f"A memory budget of {budget_mb:g} MB is too small: {self.smallest_mb} MB is the smallest that will do "
-                f"({listed}); raise memory_mb."
+                f"({listed}); raise memory_mb, on the command line --memory-mb."
             )
         threads = self._threads_within(budget_mb, most_threads)
         fixed = sum(self.fixed.values()) + threads * sum(self.thread.values())

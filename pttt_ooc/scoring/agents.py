@@ -127,6 +127,10 @@ def errors_of(what: str, kind: type[PtttError] = StrategyError) -> Iterator[None
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if not frame.filename.startswith(_OTHERS)]
         place = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            library = error.name.partition(".")[0]
+            advice = f"install {library} in the environment of pttt."
+            raise kind(f"{what}: it imports {error.name}{place}; {advice}") from error
         said = str(error).strip().partition("\n")[0].rstrip(" .")  # libraries write whole pages
         raise kind(f"{what}: {type(error).__name__}{said and ': '}{said}{place}.") from error
 

@@ -41,8 +41,9 @@ def read_records(path: Path = RECORDS) -> list[Record]:
 
 def record_key(row: Record) -> str:
     """What makes two lines the same."""
-    named = [row[name] for name in ("game", "agent", "settings", "seed", "budget")]
-    return json.dumps([*named, row.get("limit")], sort_keys=True)
+    named = [row[name] for name in ("game", "agent", "settings", "seed")]
+    budget = None if row["budget"] is None else float(row["budget"])  # 60 and 60.0 are the same
+    return json.dumps([*named, budget, row.get("limit")], sort_keys=True)
 
 
 def ranked(rows: Sequence[Record], game: str) -> list[list[Record]]:

@@ -14,6 +14,7 @@ from pttt_ooc.questions.mistakes import Mistakes
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.scoring.ladder import (
+    Place,
     agent_name,
     budget_text,
     exploitability_of,
@@ -53,13 +54,14 @@ def write_page(
     """
     game = strategies[0].game
     both = agent_mistakes(found, strategies, opponents[1], memory_mb) if opponents and found.game_value else ()
+    place = place_of(found.game, found.exploitability)
     page = rendered(
         "score.html.j2",
         "scoring",
         names=_titles(names),
         score=found,
-        place=place_of(found.game, found.exploitability),
-        rungs=rungs_of(found),
+        place=place,
+        rungs=rungs_of(found, place),
         sides=[side_of(game, one) for one in both],
         equilibrium=opponents[0] if opponents else None,
         version=pttt_ooc.__version__,
@@ -74,7 +76,7 @@ def _titles(names: tuple[str, str]) -> list[str]:
     return short if len(set(short)) == len(agents) else agents
 
 
-def rungs_of(found: Score) -> list[dict[str, Any]]:
+def rungs_of(found: Score, place: Place | None) -> list[dict[str, Any]]:
     """The rows of the game's ladder, the least exploitable first, with the agent among them; none without a ladder."""
     groups = ranked(read_records(), found.game)
     rows = [
@@ -87,7 +89,6 @@ def rungs_of(found: Score) -> list[dict[str, Any]]:
         }
         for group in groups
     ]
-    place = place_of(found.game, found.exploitability)
     if place is not None:
         own = {"agent": "this agent", "settings": "", "budget": "", "exploitability": found.exploitability, "own": True}
         rows.insert(place.place - 1, own)

@@ -274,5 +274,5 @@ def check_budget(plan: Plan, stages: Sequence[str] | None = None) -> None:
     listed = ", ".join(f"{what} {count / MB:.0f} MB" for what, count in largest)
     raise MemoryBudgetError(
         f"A memory budget of {plan.budget_mb:g} MB is too small: {most.smallest_mb} MB is the smallest that will do, "
-        f"for the stage {name} ({listed}); raise memory_mb."
+        f"for the stage {name} ({listed}); raise memory_mb, on the command line --memory-mb."
     )

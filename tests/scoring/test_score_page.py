@@ -37,11 +37,10 @@ def test_the_place_is_among_the_rows_of_the_game():
 
 
 def test_the_agent_stands_at_its_place(monkeypatch):
-    monkeypatch.setattr(ladder, "read_records", lambda: ROWS)
     monkeypatch.setattr("pttt_ooc.scoring.page.read_records", lambda: ROWS)
     for exploitability, place in {0.05: 0, 0.15: 1, 0.3: 2, 0.5: 2, 0.9: 4}.items():
         found = Score(GAME.name, "greedy", exploitability, 2 * exploitability, 0.0, 0.0, 0.0, None, None, None, 296)
-        rows = rungs_of(found)
+        rows = rungs_of(found, ladder.place_of(GAME.name, exploitability, ROWS))
         assert [row["own"] for row in rows] == [k == place for k in range(5)]
         assert [row["agent"] for row in rows if not row["own"]] == ["dcfr", "ppo", "uniform", "ppo"]
 

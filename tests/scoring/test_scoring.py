@@ -228,7 +228,8 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         (("syntax.py:f",), "syntax.py cannot be loaded: SyntaxError: "),
         (
             ("lacking.py:f",),
-            "lacking.py cannot be loaded: ModuleNotFoundError: No module named 'no_such",
+            "lacking.py cannot be loaded: it imports no_such_module_here (lacking.py, line 1); "
+            "install no_such_module_here in the environment of pttt.\n",
         ),
         (("wrong.py",), "wrong.py is a Python file; say which of its objects is the agent: wrong.py:NAME"),
         (("half.py:half",), "half.py:half has nothing for player 1; name another agent for that player, too"),
@@ -243,7 +244,7 @@ def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wrong.py").write_text("1 / 0")
     (tmp_path / "syntax.py").write_text("def f(")
-    (tmp_path / "lacking.py").write_text("import no_such_module_here")
+    (tmp_path / "lacking.py").write_text("import no_such_module_here.part")
     (tmp_path / "net.pt").write_text("weights")
     (tmp_path / "n.npy").write_text("no array")
     (tmp_path / "half.py").write_text("half = {0: lambda infostates, legal: legal}")
