@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import traceback
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -173,8 +174,10 @@ class ResumableState:
                 commit = Commit(generation, int(iteration), content, checksums)
                 record = SnapshotRecord(self._fingerprint, (commit, *self.kept))
                 atomic_write_text(self.path / "CURRENT.json", record.text())
-        except StoreError:
+        except StoreError as error:
             self._drop_unless_named(generation)
+            for each in (error, error.__cause__):  # the maps, and their space on the disk, must not live as long
+                traceback.clear_frames(each.__traceback__ if each else None)
             raise
         self._base = commit
         _delete_all_but(self.path, record.saved)

@@ -513,11 +513,12 @@ def test_a_full_disk_leaves_the_last_commit_and_allows_another_try(small_disk: D
         expected = state.arrays["a"].tobytes()
         ballast.write_bytes(bytes(400_000))
         fill(state, 2)
-        with pytest.raises(StoreError, match=sentence):
+        with pytest.raises(StoreError, match=sentence) as kept:
             state.commit(2)
         assert state.iteration == 1 and snapshots(path) == ["00000001"]
     assert fsck(path) == []
-    with ResumableState.open(path, arrays, "f") as state:
+    with ResumableState.open(path, arrays, "f") as state:  # the error is kept, but not the space of the old arrays
+        assert kept.value.__cause__ is not None
         assert state.iteration == 1 and state.arrays["a"].tobytes() == expected
         fill(state, 2)
         with pytest.raises(StoreError, match=sentence):

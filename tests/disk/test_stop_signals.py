@@ -37,8 +37,9 @@ try:
     with {block}():
         something()
         until = time.monotonic() + {patience}
-        while time.monotonic() < until:
-            pass
+        while True:  # a loop's condition is not in the try statement in Python 3.13 (CPython's issue 130279)
+            if time.monotonic() > until:
+                break
         print("goes on")
 except KeyboardInterrupt:
     print("interrupted")
