@@ -227,10 +227,10 @@ def result_picture(data: Path) -> None:
 
 
 def learners_picture() -> None:
-    """How the learners' gaps fell on the full game, from their evaluations in ``records/learners.csv``."""
+    """How the learners' gaps fell on the full game, from ``records/learners.csv``; of runs with three seeds, one."""
     curves: dict[str, list[dict[str, float]]] = {}
     with open(RECORDS / "learners.csv", newline="") as file:
-        for row in csv.DictReader(file):
+        for row in (row for row in csv.DictReader(file) if "-seed" not in row["run"]):
             measured = {name: float(row[name]) for name in AXES}
             curves.setdefault(row["run"], []).append(measured | {"nashconv": 2 * float(row["half_gap"])})
     (uniform,) = curves.pop("uniform")
