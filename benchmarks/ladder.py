@@ -270,8 +270,8 @@ learners with networks on four games take 20 hours, and that once more for each 
 
 `nashpg`, `emagnet` and `ppg` have their [default settings](algorithms.md#methods-with-networks). Their phases are long
 for these budgets: 13 iterations are over before `ppg` has its first auxiliary phase or `nashpg` a second magnet. The
-machine had two to ten times as much to do as processors when they were measured. An iteration of `ppo` took 0.10 seconds
-at worst, and 0.065 when its own rows were made: compare the iterations, too.
+machine had two to ten times as much to do as processors when they were measured. An iteration of `ppo` took up to 0.10
+seconds, and 0.065 when its own rows were made: compare the iterations, too.
 
 **Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth game of that comparison, is
 absent: chance and public bids have nothing of the structure that this package is about, and a plain pass over its 2²⁰

@@ -235,3 +235,17 @@ def test_the_wheel_compiles_its_kernels(alone, place):
     """As the first one who installs it: nothing is compiled yet."""
     place["env"]["XDG_CACHE_HOME"] = str(place["cwd"] / "cache")
     assert "Compiled" in works_alone(alone, place)
+
+
+@pytest.mark.full
+def test_the_wheel_without_extras_scores_an_agent(wheel, place, tmp_path):
+    """As the first one who installs it, with nothing but what it needs."""
+    environment = tmp_path / "env"
+    run([sys.executable, "-m", "venv", environment], tmp_path)
+    install(False, environment, wheel)
+    place["env"]["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    (tmp_path / "agent.py").write_text(
+        "def observe(infostates, legal):\n    return legal / legal.sum(axis=1)[:, None]\n"
+    )
+    done = run([environment / "bin/pttt", "score", "agent.py:observe", "--game", GAME], **place)
+    assert "exploitability 0.333333" in done.stdout and "Compiled" in done.stderr

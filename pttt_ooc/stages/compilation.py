@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
@@ -62,6 +63,11 @@ def version() -> str:
     return jit.version(filter(jit.has_kernels, dependencies("stages/kernel_calls")))
 
 
+def has_double_oracle() -> bool:
+    """Whether its kernels are compiled, too: without HiGHS, of the extra `exact`, nobody calls them."""
+    return find_spec("highspy") is not None
+
+
 def ensure_compiled(compiling: Compiling | None = None) -> None:
     """Fill numba's cache unless it has all kernels; progress is shown on stderr.
 
@@ -79,7 +85,7 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
     if cache is None:  # numba is set to compile nothing
         return
     directory = Path(cache.cache_path)
-    stamp = directory / f"compiled-{version()}"
+    stamp = directory / f"compiled-{version()}{'' if has_double_oracle() else '-without-exact'}"
     if stamp.exists():
         with suppress(OSError):
             os.utime(stamp)  # the versions that were used last are kept

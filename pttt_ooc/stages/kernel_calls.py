@@ -28,6 +28,7 @@ from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.stages.compilation import has_double_oracle
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
@@ -148,6 +149,11 @@ PARTS: dict[str, Callable[[Path], None]] = {
 """What may be compiled at the same time."""
 
 
+def parts() -> list[str]:
+    """The parts whose libraries are installed."""
+    return [part for part in PARTS if part != "double oracle" or has_double_oracle()]
+
+
 class _Names(Listener):
     """Prints the name of each of our kernels that is compiled, and a number that stands for its types."""
 
@@ -208,7 +214,9 @@ def main(scratch: Path) -> int:
     # tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
-    processes = [get_context("fork").Process(target=_call, args=(part, scratch / part), daemon=True) for part in PARTS]
+    processes = [
+        get_context("fork").Process(target=_call, args=(part, scratch / part), daemon=True) for part in parts()
+    ]
     for process in processes:
         _start(process)
         if cores() == 1:

@@ -19,8 +19,10 @@ from pttt_ooc import imports as package_imports
 from pttt_ooc import jit
 from pttt_ooc.disk import locks
 from pttt_ooc.errors import PtttError
+from pttt_ooc.extras import EXTRAS
 from pttt_ooc.imports import PACKAGE, dependencies, source_file
 from pttt_ooc.stages import compilation as kernels
+from pttt_ooc.stages import kernel_calls
 from pttt_ooc.sweep import gradient
 
 MODULES = [str(file.relative_to(PACKAGE).with_suffix("")) for file in PACKAGE.rglob("*.py")]
@@ -458,3 +460,15 @@ def test_a_line_every_few_seconds_where_there_is_no_terminal(monkeypatch, capsys
             count.show(n)
     shown = [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()]
     assert shown == [f"{n} of {kernels.KERNELS} ..." for n in (0, 5, 10)]
+
+
+def test_no_kernel_needs_an_extra_but_those_of_the_double_oracle(monkeypatch, tmp_path):
+    """Who installs the wheel alone compiles all others."""
+    hidden = {module for modules in EXTRAS.values() for module in modules}
+    for name in [*sys.modules, *hidden]:
+        if name.partition(".")[0] in hidden:
+            monkeypatch.setitem(sys.modules, name, None)
+    assert {*kernel_calls.PARTS} - {*kernel_calls.parts()} == {"double oracle"}
+    for number, part in enumerate(kernel_calls.parts()):
+        (tmp_path / str(number)).mkdir()
+        kernel_calls.PARTS[part](tmp_path / str(number))
