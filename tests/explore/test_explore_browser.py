@@ -2,7 +2,8 @@
 
 import random
 import re
-from urllib.parse import parse_qs
+from contextlib import suppress
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -141,11 +142,29 @@ def test_by_mouse_through_a_game_and_back(open_page):
     page.go_forward()
     expect_at(page, "|5*")
     page.get_by_role("link", name="Undo").click()
+    expect_at(page, "|")
     for outcome, infoset in (("0 placed", "|0*"), ("4 failed", "|0*4.")):  # one click an attempt
         page.locator(f'.action a[aria-label^="{outcome}"]').click()
         expect_at(page, infoset)
     assert_same_document(page)
     assert page.errors == []
+
+
+def test_of_two_clicks_the_last_one_counts(open_page):
+    """Also if the first one is answered last."""
+    page = open_page("/explore?at=%7C5*")
+    expect_at(page, "|5*")
+    held = []
+    page.route(lambda url: parse_qs(urlsplit(url).query).get("at", ["|"]) == ["|"], lambda route: held.append(route))
+    page.get_by_role("link", name="Undo").click()
+    wait_until(lambda: page.evaluate("1") and held)
+    page.locator('.action a[aria-label^="0 placed"]').click()
+    expect_at(page, "|5*0*")
+    with suppress(sync_api.Error):  # the browser has given it up
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    expect_at(page, "|5*0*")
+    assert all(error.startswith(("htmx:afterRequest", "htmx:sendAbort")) for error in page.errors), page.errors
 
 
 ACTED = "key => !document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}))"
