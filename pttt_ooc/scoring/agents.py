@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError, PtttError, StrategyError
-from pttt_ooc.extras import imports
+from pttt_ooc.extras import imports, sentence
 from pttt_ooc.scoring.checkpoints import (
     Answers,
     Checkpoint,
@@ -128,9 +128,8 @@ def errors_of(what: str, kind: type[PtttError] = StrategyError) -> Iterator[None
         own = [frame for frame in frames if not frame.filename.startswith(_OTHERS)]
         place = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
         if isinstance(error, ModuleNotFoundError) and error.name:
-            library = error.name.partition(".")[0]
-            advice = f"install {library} in the environment of pttt."
-            raise kind(f"{what}: it imports {error.name}{place}; {advice}") from error
+            missing = sentence(f"its import{place}", [error.name.partition(".")[0]])
+            raise kind(f"{what}: {missing}") from error
         said = str(error).strip().partition("\n")[0].rstrip(" .")  # libraries write whole pages
         raise kind(f"{what}: {type(error).__name__}{said and ': '}{said}{place}.") from error
 

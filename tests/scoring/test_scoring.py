@@ -228,8 +228,8 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         (("syntax.py:f",), "syntax.py cannot be loaded: SyntaxError: "),
         (
             ("lacking.py:f",),
-            "lacking.py cannot be loaded: it imports no_such_module_here (lacking.py, line 1); "
-            "install no_such_module_here in the environment of pttt.\n",
+            "lacking.py cannot be loaded: its import (lacking.py, line 1) needs no-such-module-here, which is not "
+            "installed; install with: ",
         ),
         (("wrong.py",), "wrong.py is a Python file; say which of its objects is the agent: wrong.py:NAME"),
         (("half.py:half",), "half.py:half has nothing for player 1; name another agent for that player, too"),
