@@ -1,6 +1,7 @@
 """The tournament's pages in a real browser: both boards and what to do next, on a laptop and on a phone."""
 
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.kits.browsing import (
     served,
     set_sounds,
 )
+from tests.kits.patience import wait_until
 
 sync_api = pytest.importorskip("playwright.sync_api")
 OVERLAPPING = """all => {
@@ -71,6 +73,23 @@ def test_a_replay_by_scrubber_by_itself_and_by_the_space_bar(match):
     sync_api.expect(page.get_by_role("button", name="Play")).to_be_disabled()
     assert_same_document(page)
     assert page.errors == []
+
+
+def test_of_two_steps_the_last_one_counts(match):
+    """Also if the first one is answered last."""
+    address, opened = match
+    page = opened(f"{address}?ply=2")
+    said, held = page.locator(".said"), []
+    page.route(re.compile("ply=3$"), lambda route: held.append(route))
+    page.get_by_role("link", name="On →").click()
+    wait_until(lambda: page.evaluate("1") and held)
+    page.get_by_role("link", name="⇤ First").click()
+    sync_api.expect(said).to_contain_text("Before the first of")
+    with suppress(sync_api.Error):  # the browser has given it up
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    assert "Before the first of" in said.inner_text() and page.url.endswith("ply=0")
+    assert all(error.startswith(("htmx:afterRequest", "htmx:sendAbort")) for error in page.errors), page.errors
 
 
 def test_a_replay_without_scripts_has_a_scrubber_with_a_button(match):

@@ -1,7 +1,6 @@
 """Exports: complete files with the same bytes, in one pass on any number of threads, or no files."""
 
 import threading
-from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -32,6 +31,19 @@ def contents(directory):
     return {file.name: file.read_bytes() for file in directory.iterdir()}
 
 
+def differences(some, others):
+    """Of each file that differs: its lengths, and the first positions with other bytes."""
+    return {
+        name: (
+            len(text),
+            len(others[name]),
+            [i for i, pair in enumerate(zip(text, others[name], strict=False)) if len({*pair}) > 1][:50],
+        )
+        for name, text in some.items()
+        if text != others[name]
+    }
+
+
 @pytest.mark.parametrize("rows_of_a_block", ["all", "all but one", 400])
 def test_one_pass_on_any_number_of_threads_writes_the_files_of_each_writer(
     given, tmp_path, monkeypatch, rows_of_a_block
@@ -49,12 +61,10 @@ def test_one_pass_on_any_number_of_threads_writes_the_files_of_each_writer(
         infosets.write_infosets(index, p, alone / f"player{p}-infosets.txt", rows[p])
         formats.export_strategy(plans[p], rows[p], alone / f"pttt_pl{p}.zip")
     write_bundle(alone / "strategies.h5", index, plans, {"value": 0.5}, rows)
-    one, three, separate = (
-        {name: (len(text), sha256(text).hexdigest()) for name, text in contents(directory).items()}
-        for directory in (tmp_path / "1", tmp_path / "3", alone)
-    )
-    assert one == three == separate
-    assert set(separate) == FILES
+    one, three, separate = (contents(directory) for directory in (tmp_path / "1", tmp_path / "3", alone))
+    assert set(one) == set(three) == set(separate) == FILES
+    assert not differences(one, three)
+    assert not differences(three, separate)
 
 
 def test_a_failure_leaves_the_old_files(given, tmp_path, monkeypatch):
