@@ -21,6 +21,7 @@ from tests.kits.browsing import (
     pages_of,
     picture,
     press,
+    request_of,
     served,
 )
 
@@ -84,8 +85,7 @@ def test_back_twice_faster_than_the_server(open_page):
     sync_api.expect(page).to_have_url(re.compile("ply=2"))
     page.go_back()
     sync_api.expect(taken).to_have_count(1)
-    (late,) = held
-    late.continue_()
+    request_of(page, held).continue_()
     page.evaluate("() => fetch(location.href)")  # so what was let go before it would have come
     sync_api.expect(taken).to_have_count(1)
     assert page.errors == []
@@ -173,18 +173,20 @@ def test_a_move_appears_at_once_and_is_put_right_by_a_slow_server(open_page, pos
     sync_api.expect(cell).to_have_text(mark)
     sync_api.expect(cell).to_have_class(re.compile(colour))  # the colour of the player
     page.locator("button.cell:not(.mine, .theirs)").first.click()  # meanwhile a second move is none
-    assert page.locator("button.cell.mine, button.cell.theirs").count() == len(held) == 1
-    held.pop().fulfill(status=429, body='<p class="bad">Too many moves.</p>', content_type="text/html")
+    assert page.locator("button.cell.mine, button.cell.theirs").count() == 1
+    first = request_of(page, held)
+    assert held == []
+    first.fulfill(status=429, body='<p class="bad">Too many moves.</p>', content_type="text/html")
     sync_api.expect(page.locator("#told")).to_contain_text("Too many moves.")
     assert page.locator(".planes").inner_html() == before
     cell.click()
     sync_api.expect(cell).to_have_text(mark)
-    held.pop().abort()
+    request_of(page, held).abort()
     sync_api.expect(page.locator("#told")).to_contain_text("The server cannot be reached")
     assert page.locator(".planes").inner_html() == before
     cell.click()
     ply = int(page.locator("#table").get_attribute("data-ply"))
-    held.pop().continue_()
+    request_of(page, held).continue_()
     page.locator(f'#table:not([data-ply="{ply}"])').wait_for()
     sync_api.expect(page.locator(f".cell.{colour}")).to_have_count(1)
     assert [one for one in page.errors if not one.startswith(("Failed to load resource", "htmx:"))] == []

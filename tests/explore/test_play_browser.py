@@ -28,9 +28,11 @@ from tests.kits.browsing import (
     pages_of,
     picture,
     press,
+    request_of,
     served,
     set_sounds,
 )
+from tests.kits.patience import wait_until
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]
@@ -209,9 +211,9 @@ def test_an_attempt_waits_as_a_neutral_mark_and_pencil_marks_are_made_by_touch(o
     sync_api.expect(cell).to_have_text("…")
     assert not re.search("mine|theirs", cell.get_attribute("class"))  # the outcome is the referee's
     assert page.evaluate("heard") == []
-    held.pop().continue_()
+    request_of(page, held).continue_()
     page.locator('#table:not([data-made="0"])').wait_for()
-    assert page.evaluate("heard") == [PLACED]
+    wait_until(lambda: page.evaluate("heard") == [PLACED])  # when the page has settled
     assert page.errors == []
 
 

@@ -21,10 +21,10 @@ from tests.kits.browsing import (
     mark_document,
     pages_of,
     press,
+    request_of,
     served,
     set_sounds,
 )
-from tests.kits.patience import wait_until
 
 sync_api = pytest.importorskip("playwright.sync_api")
 OVERLAPPING = """all => {
@@ -82,11 +82,11 @@ def test_of_two_steps_the_last_one_counts(match):
     said, held = page.locator(".said"), []
     page.route(re.compile("ply=3$"), lambda route: held.append(route))
     page.get_by_role("link", name="On →").click()
-    wait_until(lambda: page.evaluate("1") and held)
+    first = request_of(page, held)
     page.get_by_role("link", name="⇤ First").click()
     sync_api.expect(said).to_contain_text("Before the first of")
     with suppress(sync_api.Error):  # the browser has given it up
-        held[0].continue_()
+        first.continue_()
     page.wait_for_timeout(300)
     assert "Before the first of" in said.inner_text() and page.url.endswith("ply=0")
     assert all(error.startswith(("htmx:afterRequest", "htmx:sendAbort")) for error in page.errors), page.errors
@@ -149,12 +149,12 @@ def test_a_game_against_a_bot_shows_a_move_at_once_and_its_review_is_gone_throug
         cell.click()
         sync_api.expect(cell).to_have_text("×")
         assert "mine" in cell.get_attribute("class")
-        held.pop().fulfill(status=503, body='<p class="bad">Busy.</p>', content_type="text/html")
+        request_of(page, held).fulfill(status=503, body='<p class="bad">Busy.</p>', content_type="text/html")
         sync_api.expect(page.locator("#told")).to_contain_text("Busy.")
         assert page.locator(".planes").inner_html() == before
         cell.click()
         sync_api.expect(cell).to_have_text("×")
-        held.pop().continue_()
+        request_of(page, held).continue_()
         page.locator("#table[data-ply='2'] button.cell.legal").first.wait_for()
         page.unroute_all()
         assert page.evaluate("heard") == []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.patience import PATIENCE
+from tests.kits.patience import PATIENCE, wait_until
 
 ARGUMENTS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
@@ -207,6 +207,12 @@ class Oscillator {
 """In place of what makes sounds: the tones that were played are in `heard`."""
 PLACED, FAILED, OVER = 523, [233, 196], [392, 523, 659]
 """The tones of web/static/sounds.js, in Hz."""
+
+
+def request_of(page, held):
+    """The request that a route holds back: what is shown at once may be there before the route is told of it."""
+    wait_until(lambda: page.evaluate("1") and held)
+    return held.pop()
 
 
 def set_sounds(page, on):
