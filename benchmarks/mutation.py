@@ -4,9 +4,10 @@ A mutant is a module with one change: a sign, a comparison, a constant, a droppe
 in which one module is a mutant; if they pass, it has survived, and either a test is missing or the change is without
 consequence.  Survivors of the second kind are listed in ``equivalent_mutants.yaml``, each with the reason.
 
-For the core, a table says which tests run.  In the wings, they are the files that are nearest by imports: those that
-use the changed function, or name a module that does so; then those that name the changed module, and so on.  What they
-call in other processes is not to be seen from here, so that whole files run, for a while.
+All modules can be mutated.  For some of the core, a table says which tests run.  For the others, they are the files
+that are nearest by imports: those that use the changed function, or name a module that does so; then those that name
+the changed module, and so on.  What they call in other processes is not to be seen from here, so that whole files run,
+for a while.
 
 Results are kept as they come, so that the command goes on where it was stopped.  A result counts as long as the module
 is the same; after a new test, ``--again`` tries the survivors once more.
@@ -36,6 +37,7 @@ from typing import Any
 
 import yaml
 
+from benchmarks import rooms
 from benchmarks.forking import ForkServer
 from benchmarks.mutants import Mutant, dealt, mutants, sample
 from benchmarks.nearness import entries, nearest
@@ -45,7 +47,7 @@ __all__ = ["Mutant", "dealt", "mutants", "sample"]
 
 ROOT = Path(__file__).parent.parent
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
-SECONDS = 60.0  # of the processor, after which no other file of tests is begun for a mutant of a wing
+SECONDS = 60.0  # of the processor, after which no other file of tests is begun for a mutant, where no table names them
 PATIENCE = 120  # seconds after which a test is taken to loop for ever
 LIMIT = 900.0  # ... and all tests of a step, which may have to compile kernels on a busy machine
 
@@ -153,7 +155,7 @@ TESTS: dict[str, Sequence[str]] = {
         "cli/test_cli.py -k 'file or alike'",
     ],
 }
-"""For each module of the core, the tests that run on its mutants: its own first."""
+"""For modules of the core, the tests that run on their mutants: their own first."""
 
 _CORE = ("products/", "questions/", "solving/", "structure/", "sweep/")
 KERNELS = {name for name in TESTS if name.startswith(_CORE) and jit.has_kernels(name)} - {"structure/timing"}
@@ -167,9 +169,6 @@ _UNCOMPILED = {
     "structure/orders": "structure/test_index.py -k 'mini-2x2k2'",
     "sweep/sixteen": "solving/test_state_precision.py -k 'off_by or mean or cut or small'",
 }
-
-WINGS = ("service", "web", "play", "course", "grid", "environments", "smbc", "extreme", "learners", "arena")
-"""Rooms whose tests are found by imports."""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -305,16 +304,14 @@ def steps(module: str, line: int = 1) -> Iterator[Step]:
 
 
 def modules_of(names: Sequence[str]) -> list[str]:
-    """Modules by their names and those of rooms; none: all that can be mutated."""
-    package = ROOT / "pttt_ooc"
-    wings = {wing: sorted(str(f.relative_to(package))[:-3] for f in (package / wing).rglob("*.py")) for wing in WINGS}
-    wings = {wing: [m for m in found if not m.endswith("__init__")] for wing, found in wings.items()}
-    known = list(dict.fromkeys([*TESTS, *(module for found in wings.values() for module in found)]))
+    """Modules by their names and those of folders; none: all that the package has."""
+    known = [name.replace(".", "/") for name, file in rooms.modules(ROOT / "pttt_ooc").items() if file.stem[:2] != "__"]
     chosen: list[str] = []
     for name in names:
-        found = wings.get(name) or [m for m in known if m == name or m.startswith(f"{name}/")]
+        found = [module for module in known if f"{module}/".startswith(f"{name.rstrip('/')}/")]
         if not found:
-            raise SystemExit(f"There is no module or room {name} to mutate; choose from {', '.join(known)}.")
+            folders = sorted({module.rpartition("/")[0] for module in known} - {""})
+            raise SystemExit(f"There is no module or room {name} to mutate; the rooms are {', '.join(folders)}.")
         chosen += found
     return list(dict.fromkeys(chosen or known))
 

@@ -67,7 +67,8 @@ def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ())
     Before all others come the files that use one of the names `entrances` of the module, or a module that does so;
     first their quick tests, then their slow ones.
     """
-    names, texts, (room, *_, word) = graph(root), _texts(root), module.split("/")
+    names, texts = graph(root), _texts(root)
+    room, word = module.split("/")[0], module.split("/")[-1]
     users: dict[str, set[str]] = defaultdict(set)
     for name, others in names.items():
         for other in others - {name}:

@@ -202,18 +202,20 @@ def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
     server.close()
 
 
-def test_modules_that_can_be_mutated():
+def test_every_module_can_be_mutated():
     known = mutation.modules_of([])
-    assert {
-        "web/gate",
-        "grid/pipeline",
-        "smbc/pages/player_view",
-        "course/kinds/bots/submissions",
-        "sweep/tree",
-    } <= set(known)
-    assert len(known) == len(set(known)) and not any(name.endswith("__init__") for name in known)
+    files = {str(file.relative_to(rooms.PACKAGE))[:-3] for file in rooms.PACKAGE.rglob("*.py")}
+    assert set(known) == {name for name in files if not name.rpartition("/")[2].startswith("__")}
+    assert len(known) == len(set(known))
+    for room in {name.partition("/")[0] for name in known if "/" in name}:
+        assert {name.partition("/")[0] for name in mutation.modules_of([room])} == {room}
+
+
+def test_modules_to_mutate_are_named_by_folders_and_by_themselves():
     assert mutation.modules_of(["grid"]) == ["grid/pipeline", "grid/report", "grid/settings", "grid/wing"]
     assert mutation.modules_of(["sweep/tree", "smbc/goals"]) == ["sweep/tree", "smbc/goals"]
+    assert mutation.modules_of(["learners/deep/"]) == mutation.modules_of(["learners/deep"]) != []
+    assert mutation.modules_of(["jit"]) == ["jit"]
     with pytest.raises(SystemExit, match="no module or room chess"):
         mutation.modules_of(["chess"])
 
@@ -275,6 +277,7 @@ def test_real_modules_have_tests_near_them():
     ]
     assert nearness.nearest("web/protocol")[0] == ("tests/web/test_web_protocol.py", False)
     assert nearness.nearest("smbc/kernels")[0][0].startswith("tests/smbc/")
+    assert nearness.nearest("jit")[0] == ("tests/test_jit.py", False)
     for module in ("extreme/bots/strong_bot", "learners/exact/mirror"):  # loaded by their names
         assert module.partition("/")[0] in nearness.nearest(module)[0][0]
 

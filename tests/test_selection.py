@@ -33,9 +33,11 @@ NOTHING_TO_INSTALL += (
 
 
 class Item:
-    def __init__(self, nodeid, *marks, **args):
+    def __init__(self, nodeid, *marks, player=None, **args):
         self.nodeid, self.marks, self.args = nodeid, [*marks, *args], args
-        self.callspec = SimpleNamespace(id=nodeid.partition("[")[2].removesuffix("]"))
+        if "[" in nodeid:
+            params = {} if player is None else {"player": player}
+            self.callspec = SimpleNamespace(id=nodeid.partition("[")[2].removesuffix("]"), params=params)
 
     def get_closest_marker(self, name):
         return SimpleNamespace(args=self.args.get(name)) if name in self.marks else None
@@ -50,6 +52,12 @@ def test_one_case_of_many_is_kept():
     mark_cases(rare + others, whole=True)
     assert ["slow" in item.marks for item in rare] == [False, False, True, True]
     assert not any("slow" in item.marks for item in others)
+
+
+def test_one_case_of_each_player_is_kept():
+    items = [Item(f"a.py::test[{case}]", "slow_but_one", player=case % 2) for case in range(6)]
+    mark_cases(items, whole=True)
+    assert ["slow" in item.marks for item in items] == [False, False, True, True, True, True]
 
 
 def test_cases_that_are_not_named_are_long():
