@@ -1,9 +1,9 @@
 """Checks products against their manifests, without reading all of them each time.
 
 A product is what its manifest describes if its contents are: compressed bytes differ between machines, see
-:mod:`pttt_ooc.disk.contents`.  Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's manifest, records the names, sizes
-and times of a product's files when its content was last verified.  If these differ now, as in a copy, the product is
-read again.  The file is only a cache: without it everything is read.
+:mod:`pttt_ooc.disk.contents`.  Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's
+manifest, records the names, sizes and times of a product's files when its content was last verified.  If these differ
+now, as in a copy, the product is read again.  The file is only a cache: without it everything is read.
 """
 
 from __future__ import annotations
