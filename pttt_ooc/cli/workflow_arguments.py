@@ -1,7 +1,7 @@
 """Arguments of Snakemake that it answers before, or without, our Snakefile.
 
-Profiles are read before all else, and may call Python: so a configuration file that cannot be read is told in a sentence
-by ``profiles/default``, where Snakemake ends with a traceback.
+Profiles are read before all else, and may call Python: so ``profiles/default`` tells in a sentence of a configuration
+file that cannot be read, where Snakemake ends with a traceback.
 """
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def what_stays(arguments: Sequence[str], results: str) -> str:
     if "--delete-all-output" not in arguments:
         return ""
     return (
-        "Snakemake knows files only: stores (*.zarr), saved states (work/) and logs stay. To delete all results of this "
-        f"game and of its named runs: rm -r {results}"
+        "Snakemake deletes files that rules declare: stores (*.zarr), saved states (work/) and logs stay. "
+        f"To delete all results of this game, named runs included: rm -r {results}"
     )
