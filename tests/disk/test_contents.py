@@ -27,12 +27,13 @@ def zipped(path, numbers=NUMBERS, level=1, name=NAME, method=zipfile.ZIP_DEFLATE
         archive.writestr(name, stream.getvalue())
 
 
-def hdf5(path, numbers=NUMBERS, level=1, name="player0/strategy", attrs=(("game", "x"),), rows=10):
+def hdf5(path, numbers=NUMBERS, level=1, name="player0/strategy", attrs=(("game", "x"),), rows=10, described="d"):
     with h5py.File(path, "w") as file:
         file.attrs.update(dict(attrs))
-        file.create_dataset(
+        dataset = file.create_dataset(
             name, data=numbers, chunks=(rows, *numbers.shape[1:]), compression="gzip", compression_opts=level
         )
+        dataset.attrs["description"] = described
 
 
 def store(path, numbers=NUMBERS, codec=None, rows=20, name="g/a", attrs=(("game", "x"),), dimension="row"):
@@ -74,8 +75,7 @@ def test_any_other_content_is_another(tmp_path, name):
     others += [{"numbers": NUMBERS.reshape(25, 6)}]
     if name != "a.zip":
         others += [{"attrs": (("game", "y"),)}, {"attrs": ()}]
-    if name == "a.zarr":
-        others += [{"dimension": "line"}]
+    others += {"a.zarr": [{"dimension": "line"}], "a.h5": [{"described": "e"}]}.get(name, [])
     found = []
     for settings in ({}, *others):
         WRITERS[name](tmp_path / name, **settings)
