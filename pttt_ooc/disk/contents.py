@@ -26,9 +26,8 @@ if TYPE_CHECKING:  # the Snakefile imports this module; h5py, numpy and Zarr wou
     import h5py
     from numpy.typing import NDArray
 
-_PART = 1 << 22  # bytes in memory at once, about
-_UNDECODABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, RuntimeError, LookupError)
-"""What zipfile, numpy and h5py raise for damaged files, besides OSErrors."""
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, TypeError, RuntimeError, LookupError)
+"""What zipfile, numpy and h5py raise for damaged files; h5py raises OSErrors as well."""
 
 
 class UndecodableError(StoreError):
@@ -97,19 +96,19 @@ def is_packed(path: Path) -> bool:
 def _of_file(path: Path, known: Mapping[str, str]) -> str:
     with open(path, "rb") as file:
         if path.suffix == ".zip":
-            with _decoding(path):
+            with _decoding(path, _DAMAGE):
                 return _of_zip(file, known)
         if path.suffix == ".h5":
-            with _decoding(path, OSError):  # which h5py raises for damage too
+            with _decoding(path, (OSError, *_DAMAGE)):
                 return _of_hdf5(path, known)
         return _of_stream(file)
 
 
 @contextmanager
-def _decoding(path: Path, *others: type[Exception]) -> Iterator[None]:
+def _decoding(path: Path, damage: tuple[type[Exception], ...]) -> Iterator[None]:
     try:
         yield
-    except (*_UNDECODABLE, *others) as error:
+    except damage as error:
         raise UndecodableError(f"{path} is damaged: it does not decode ({error}); make it anew.") from error
 
 

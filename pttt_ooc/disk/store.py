@@ -113,10 +113,10 @@ def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: S
 
     # Without names of dimensions xarray opens no array, and those of one group must not contradict each other.
     dimensions = [f"{Path(name).name}_axis{axis}" for axis in range(len(shape))]
-    described = {"shape": shape, "dtype": dtype, "chunks": chunks, "fill_value": 0, "dimension_names": dimensions}
+    options |= {"shape": shape, "dtype": dtype, "chunks": chunks, "fill_value": 0, "dimension_names": dimensions}
     try:
         group = zarr.open_group(root, mode="a", zarr_format=3)
-        return group.create_array(name, **described, **options)
+        return group.create_array(name, **options)
     except zarr.errors.ContainsArrayError:
         raise StoreError(f"There is already an array {name} in {root}; delete {root / name} first.") from None
 
