@@ -19,6 +19,7 @@ from pathlib import Path
 from snakemake.jobs import Job
 
 from pttt_ooc.cli.sections import check_file, further_runs
+from pttt_ooc.cli.workflow_arguments import what_stays
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
@@ -67,6 +68,8 @@ except PtttError as error:
     sys.exit(str(error))
 
 DATA = str(structure_of(Path(RUN)))
+if workflow.is_main_process and (sentence := what_stays(sys.argv[1:], DATA)):
+    print(sentence, file=sys.stderr)
 STAGES = stages_of(CONFIG, Path(RUN))
 COURSE, BUNDLE = CONFIG.export.files(CONFIG.game) if CONFIG.is_listed else (False, False)
 EXPORTED = [f"{RUN}/{file}" for file in (*COURSE_FILES * COURSE, *[HDF5] * BUNDLE)]

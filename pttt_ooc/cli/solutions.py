@@ -171,7 +171,7 @@ def fsck(
         Path, typer.Argument(metavar="DIR", help="A work directory, or one with any number of them below it.")
     ] = DATA,
 ) -> None:
-    """Check the files on disk, byte by byte; nothing is written.
+    """Check the contents of all files on disk; nothing is written.
 
     Below DIR, all saved states of the solver are compared with their checksums, and all products of the workflow
     with their manifests.
@@ -193,7 +193,7 @@ def verify_run(
     """Print the digest of a run, or compare it with a published one.
 
     It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
-    have equal digests on every machine. The files on disk are checked byte by byte.
+    have equal digests, as docs/formats.md says under "What 'the same bits' means". All files on disk are checked.
     """
     from pttt_ooc.stages.verification import run_digest
 

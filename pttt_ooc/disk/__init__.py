@@ -1,7 +1,7 @@
 """Data on disk and memory budgets: files, locks, manifests, Zarr stores, commits.  No module here knows games.
 
 Modules: ``files``: atomic writing of files and directories. ``rights``: who may read files. ``outputs``: where commands
-may write. ``locks``. ``manifests``. ``store``: Zarr arrays, mapped or compressed. ``commits`` and ``snapshot_record``:
-resumable state that survives a kill. ``resources``: time and memory. ``stop_signals``: signals that stop a process.
-``memory``: memory needs, budgets and workspaces.
+may write. ``locks``. ``manifests``. ``store``: Zarr arrays, mapped or compressed. ``contents``: digests of contents,
+however they are compressed. ``commits`` and ``snapshot_record``: resumable state that survives a kill. ``resources``:
+time and memory. ``stop_signals``: signals that stop a process. ``memory``: memory needs, budgets and workspaces.
 """

@@ -14,7 +14,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text, explained
 from pttt_ooc.errors import StoreError
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Version of manifests and of the state's layout on disk; each incompatible change raises it."""
 
 _CHECKSUM = "checksum"  # of a manifest: tells a damaged manifest from damaged results

@@ -9,6 +9,8 @@ group, a shape and a dtype.  There are two kinds of arrays:
   it writes, and maps of the old file silently become stale;
 * *stored* arrays (:func:`write_array`, :func:`read_array`): written once, through Zarr, and read as a whole.
 
+Dimension *I* of the array ``"regret/0/5"`` is called ``5_axisI``, since xarray wants a name for each.
+
 The description of an array or a group is a small JSON file.  Mapping arrays and reading attributes parse this file
 directly: importing Zarr takes a fifth of a second, which a process that only maps existing arrays saves.
 
@@ -109,9 +111,12 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
 def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: Shape, **options: Any) -> Any:
     import zarr
 
+    # Without names of dimensions xarray opens no array, and those of one group must not contradict each other.
+    dimensions = [f"{Path(name).name}_axis{axis}" for axis in range(len(shape))]
+    options |= {"shape": shape, "dtype": dtype, "chunks": chunks, "fill_value": 0, "dimension_names": dimensions}
     try:
         group = zarr.open_group(root, mode="a", zarr_format=3)
-        return group.create_array(name, shape=shape, dtype=dtype, chunks=chunks, fill_value=0, **options)
+        return group.create_array(name, **options)
     except zarr.errors.ContainsArrayError:
         raise StoreError(f"There is already an array {name} in {root}; delete {root / name} first.") from None
 
@@ -300,19 +305,35 @@ def read_array(root: Path, name: str, into: Array | None = None) -> Array:
     StoreError
         If the array or a chunk is missing, or its compressed bytes do not decode.
     """
+    with _whole(root, name) as array:
+        if into is None:
+            return np.asarray(array[...])
+        if into.shape != array.shape:
+            raise StoreError(f"The array {name} in {root} has the wrong shape {array.shape}; make it anew.")
+        for part in _runs(array):
+            into[part] = array[part]
+        return into
+
+
+def array_runs(root: Path, name: str) -> Iterator[Array]:
+    """Consecutive runs of rows of an array, with any chunks and compression; for errors see :func:`read_array`."""
+    if not _array_description(root, name, "make it anew")[2]:
+        yield map_array(root, name)
+        return
+    with _whole(root, name) as array:
+        yield from (np.asarray(array[part]) for part in _runs(array))
+
+
+@contextmanager
+def _whole(root: Path, name: str) -> Iterator[Any]:
+    """An array of Zarr, all of whose chunks are there; a StoreError if the block finds that they do not decode."""
     array = _open_array(root, name, "make it anew")
+    if array.nchunks_initialized != array.nchunks:
+        raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it anew.")
     try:
-        if array.nchunks_initialized == array.nchunks:
-            if into is None:
-                return np.asarray(array[...])
-            if into.shape != array.shape:
-                raise StoreError(f"The array {name} in {root} has the wrong shape {array.shape}; make it anew.")
-            for part in _runs(array):
-                into[part] = array[part]
-            return into
+        yield array
     except (OSError, ValueError, RuntimeError) as error:
         raise StoreError(f"The array {name} in {root} is damaged ({error}); make it anew.") from error
-    raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it anew.")
 
 
 def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:

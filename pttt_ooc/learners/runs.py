@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.aliases import Precision, Symmetry
-from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store, make_directory
+from pttt_ooc.disk.contents import content_digest
+from pttt_ooc.disk.files import atomic_write_text, fresh_store, make_directory
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.imports import dependencies
 from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
@@ -118,7 +119,7 @@ def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, game: 
     with fresh_store(directory / "solution.zarr") as store:
         write_solution(store, loop.result(), {"algorithm": run.algorithm, "learner": run.described(), **timeless})
     atomic_write_text(directory / LOG, "".join(json.dumps(row, sort_keys=True) + "\n" for row in loop.rows))
-    products = {name: {"digest": digest(directory / name)} for name in ("solution.zarr", LOG)}
+    products = {name: {"digest": content_digest(directory / name)} for name in ("solution.zarr", LOG)}
     facts = {"name": run.name, **run.described(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
     facts["source"] = learner_class(run.algorithm).source
     uniform = uniform_strategy(game.index, 0), uniform_strategy(game.index, 1)

@@ -1,8 +1,8 @@
 """Deflate compression by the fastest library for each level.
 
-Level 1, the default of exports, is ISA-L's: four times as fast as zlib's, with slightly smaller output.  The other
-levels are zlib's.  Data are compressed in independent parts, so that the bytes do not depend on the thread that
-compresses a part, or on time.
+Level 1, the default of exports, is ISA-L's: four times as fast as zlib's, with smaller zips.  The other levels are
+zlib's.  Data are compressed in independent parts, by any thread.  The bytes depend on the library, its version and the
+processor, and are part of no promise; see :mod:`pttt_ooc.disk.contents`.
 """
 
 from __future__ import annotations

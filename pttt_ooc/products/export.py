@@ -1,7 +1,7 @@
 """All files of an export, written side by side: each block of rows is computed once for all files.
 
-All threads prepare blocks, which are written in order, so that the files have the same bytes for any number of
-threads, and only a few blocks are in memory.
+All threads prepare blocks, which are written in order, so that the files are the same for any number of threads, and
+only a few blocks are in memory.  Their digests are made on the way: to inflate the files again would take longer.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from numpy.typing import DTypeLike
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
+from pttt_ooc.disk.contents import ArrayDigest
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs, thread_needs
 from pttt_ooc.products.bundle import PlayerPart, open_bundle
@@ -24,6 +26,8 @@ from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_order
 
+Block = tuple[NDArray[np.bytes_], NDArray[Any]]
+"""Texts and tensor of some rows."""
 Chunks = tuple[bytes, bytes] | None
 
 FILES = list(COURSE_FILES)
@@ -58,7 +62,7 @@ def write_export(
     facts: Mapping[str, Any] | None,
     threads: int = 1,
     course: bool = True,
-) -> None:
+) -> dict[str, dict[str, str]]:
     """Write zips, lists of infosets, and the hand-over file; the files appear when all are complete.
 
     Parameters
@@ -78,6 +82,11 @@ def write_export(
     course
         Whether to write zips and lists.
 
+    Returns
+    -------
+    For zips and hand-over file, by their names: digests of their arrays, as
+    :func:`~pttt_ooc.disk.contents.content_digest` takes them.
+
     Raises
     ------
     StoreError
@@ -96,21 +105,38 @@ def write_export(
             sizes = (len(rows[0]), len(rows[1]))
             bundle = stack.enter_context(open_bundle(directory / BUNDLE, index, sizes, facts, dtype))
 
-        def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, tuple[bytes, Packed] | None, Chunks]:
+        def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, Block, tuple[bytes, Packed] | None, Chunks]:
             player, start, nodes = block
             texts = texts_of(tables[player], widths[player], nodes)
             tensor = tensor_rows(tables[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
             chunks = bundle[player].packed(texts, tensor) if bundle else None
             for_course = (as_lines(texts), zips[player].packed(tensor)) if course else None
-            return player, start, for_course, chunks
+            return player, start, (texts, tensor), for_course, chunks
 
+        digests = [(ArrayDigest(), ArrayDigest()) for _ in (0, 1)]
         blocks = ((p, start, nodes) for p in (0, 1) for start, nodes in row_blocks(rows[p]))
-        for player, start, for_course, chunks in in_order(prepared, blocks, threads):
+        for player, start, block, for_course, chunks in in_order(prepared, blocks, threads):
+            for digest, rows_of_block in zip(digests[player], block, strict=True):
+                digest.add(rows_of_block)
             if for_course:
                 lists[player].write(for_course[0])
                 zips[player].write(for_course[1])
             if bundle and chunks:
                 bundle[player].write(start, chunks)
+    return _by_file([(texts.result(), tensor.result()) for texts, tensor in digests])
+
+
+def _by_file(digests: list[tuple[str, str]]) -> dict[str, dict[str, str]]:
+    """The digests of both players' texts and tensors, by file and by the names that they have there."""
+    found: dict[str, dict[str, str]] = {BUNDLE: {}}
+    for player, (texts, tensor) in enumerate(digests):
+        found[f"{_name(player)}.zip"] = {f"{_name(player)}.npy": tensor}
+        found[BUNDLE] |= {f"player{player}/infosets": texts, f"player{player}/strategy": tensor}
+    return found
+
+
+def _name(player: int) -> str:
+    return f"pttt_pl{player}"
 
 
 @contextmanager
@@ -123,6 +149,6 @@ def _file(path: Path) -> Iterator[IO[bytes]]:
 def _zip(
     directory: Path, player: int, shape: tuple[int, int], dtype: DTypeLike, compression_level: int
 ) -> Iterator[ZippedTensor]:
-    name = f"pttt_pl{player}"
+    name = _name(player)
     with zipped_tensor(directory / f"{name}.zip", shape, dtype, compression_level, f"{name}.npy") as tensor:
         yield tensor

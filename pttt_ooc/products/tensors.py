@@ -259,7 +259,7 @@ class Packed(NamedTuple):
 def zipped_tensor(
     path: Path, shape: tuple[int, int], dtype: DTypeLike, compression_level: int = 1, member: str = "pttt_pl0.npy"
 ) -> Iterator[ZippedTensor]:
-    """Write a tensor as the only file of a zip; the same tensor in the same blocks gives the same bytes.
+    """Write a tensor as the only file of a zip.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def header(game: Game) -> list[str]:
 
 
 def write(certificate: Certificate, path: Path) -> None:
-    """Write a certificate, zipped; equal certificates give equal bytes."""
+    """Write a certificate, zipped; equal certificates have equal texts."""
     buffer = io.BytesIO()
     with gzip.GzipFile("", "wb", 9, buffer, mtime=0) as zipped:
         for line in certificate.text():

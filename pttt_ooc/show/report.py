@@ -1,6 +1,6 @@
 """The report on a solution: a self-contained HTML page, its pictures as files, and a page of measurements.
 
-Equal runs leave equal reports, on any machine; times and memory, which differ, are on the page of measurements.
+Equal runs leave equal reports; times and memory, which differ, are on the page of measurements.
 
 The page is made from plain data (:class:`ReportData`), holds its pictures as inline SVG and needs neither scripts nor a
 network.  The same data give the same bytes.  Text and layout are in

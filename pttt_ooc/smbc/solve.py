@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.disk.commits import ResumableState
-from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store
+from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
@@ -36,6 +36,7 @@ from pttt_ooc.smbc.round import Floats, RoundProfile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.tree import RoundTree, build
+from pttt_ooc.stages.product_check import is_as_described
 from pttt_ooc.stages.provenance import PLAIN, code_digest
 from pttt_ooc.stages.stage_context import stage
 
@@ -218,7 +219,7 @@ def checked_manifest(directory: Path) -> dict[str, Any]:
         )
     manifest = read_manifest(directory / MANIFEST, STAGE)
     for product, facts in manifest["products"].items():
-        if digest(directory / product) != facts["digest"]:
+        if not is_as_described(directory / product, facts):
             raise StoreError(
                 f"{directory / product} is damaged: it is not what was written; run pttt smbc solve again."
             )

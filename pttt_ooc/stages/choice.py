@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.memory import MemoryNeeds
 from pttt_ooc.double_oracle.oracle import DoubleOracle
@@ -135,9 +136,11 @@ def _opponent(against: str, player: int, index: Index, directory: Path, read: Re
 
 
 def opponent_digests(against: str) -> dict[str, str]:
-    """The content hash of the strategy that is named, so that another one is noticed; empty for uniform and none."""
+    """The digest of the strategy that is named, so that another one is noticed; empty for uniform and none."""
     path = Path(against)
     if against in ("uniform", "none") or not path.exists():
         return {}
-    store = strategies_of(path) if path.is_dir() else path
-    return {"against": digest(store if store.exists() else path)}
+    if not path.is_dir():
+        return {"against": digest(path)}  # nobody but its owner writes it again
+    store = strategies_of(path)
+    return {"against": content_digest(store if store.exists() else path)}

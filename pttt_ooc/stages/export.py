@@ -85,7 +85,7 @@ def run(
         del solution  # freed, unless `strategies` share its arrays
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
         bundle_facts = _bundle_facts(before) if bundle else None
-        write_export(
+        facts["array_digests"] = write_export(
             directory,
             whole,
             strategies,

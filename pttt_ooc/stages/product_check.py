@@ -1,8 +1,9 @@
 """Checks products against their manifests, without reading all of them each time.
 
-Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's manifest, records the names, sizes
-and times of a product's files when its content was last verified.  If these differ now, as in a copy, the product is
-read again.  The file is only a cache: without it everything is read.
+A product is what its manifest describes if its contents are: compressed bytes differ between machines, see
+:mod:`pttt_ooc.disk.contents`.  Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's
+manifest, records the names, sizes and times of a product's files when its content was last verified.  If these differ
+now, as in a copy, the product is read again.  The file is only a cache: without it everything is read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.disk.contents import UndecodableError, content_digest, is_packed
 from pttt_ooc.disk.files import atomic_write_text, digest, explained, make_directory
 from pttt_ooc.errors import StoreError
 
@@ -22,18 +24,41 @@ DIRECTORY = ".verified"
 Facts = dict[str, Any]
 
 
-def described(path: Path) -> Facts:
-    """A manifest's description of a product: its content hash, and its numbers of files and bytes.
+def described(path: Path, known: Mapping[str, str] | None = None) -> Facts:
+    """A manifest's description of a product: ``digest``, of its contents.
 
-    Rows with times also have ``content``, a hash without the times, which is equal in equal runs.
+    Compressed files also have ``bytes``, a digest of their bytes: where it is the same, nothing need be inflated.  Rows
+    with times also have ``content``, a digest without the times, which is equal in equal runs.
+
+    Parameters
+    ----------
+    known
+        Digests of its arrays, which need not be read; see :func:`~pttt_ooc.disk.contents.content_digest`.
 
     Raises
     ------
     StoreError
         If it is missing or cannot be read.
     """
+    packed = {"bytes": digest(path)} if is_packed(path) else {}
     content = {"content": _digest_without_times(path)} if path.suffix == ".jsonl" else {}
-    return {"digest": digest(path), "extent": extent(path), **content}
+    return {"digest": content_digest(path, known), **packed, **content}
+
+
+def is_as_described(path: Path, product: Facts) -> bool:
+    """Whether a product has the contents that its manifest describes.
+
+    Raises
+    ------
+    StoreError
+        If it is missing or cannot be read.
+    """
+    if "bytes" in product and digest(path) == product["bytes"]:
+        return True
+    try:
+        return content_digest(path) == str(product["digest"])
+    except UndecodableError:
+        return False
 
 
 def _digest_without_times(path: Path) -> str:
@@ -51,21 +76,12 @@ def timeless(facts: Mapping[str, Any]) -> Facts:
     }
 
 
-def extent(path: Path) -> list[int]:
-    """Numbers of files and bytes; an OSError if the product is missing."""
-    sizes = [file.stat().st_size for file in _files(path)]
-    return [len(sizes), sum(sizes)]
-
-
 def stamp(path: Path) -> str:
     """A digest of the names, sizes and times of a product's files; an OSError if the product is missing."""
-    stats = {file.relative_to(path).as_posix(): file.stat() for file in _files(path)}
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    stats = {file.relative_to(path).as_posix(): file.stat() for file in files}
     facts = sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats.items())
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
-
-
-def _files(path: Path) -> list[Path]:
-    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
 
 
 def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: bool = False) -> str:
@@ -85,10 +101,8 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
     for name, product in products.items():
         path = home / name
         try:
-            if extent(path) != product["extent"]:
-                return f"describes another {name} than the one that is there"
             seen[name] = [product["digest"], stamp(path)]
-            if known.get(name) != seen[name] and digest(path) != product["digest"]:
+            if known.get(name) != seen[name] and not is_as_described(path, product):
                 return f"describes another {name} than the one that is there"
         except (OSError, StoreError):
             return f"lacks its product {name}"

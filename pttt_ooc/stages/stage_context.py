@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pttt_ooc.disk.files import atomic_write_text, digest, explained
+from pttt_ooc.disk.files import atomic_write_text, explained
 from pttt_ooc.disk.locks import free_here, hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import BudgetError, StoreError, exit_on_error
 from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
-from pttt_ooc.stages.product_check import described, remember, stamp
+from pttt_ooc.stages.product_check import described, is_as_described, remember, stamp
 from pttt_ooc.stages.provenance import source_digest, versions
 
 if TYPE_CHECKING:  # the Snakefile imports this module; numpy and Zarr would slow it down
@@ -56,7 +56,8 @@ def stage(
 
     Yields
     ------
-    dict for further facts, JSON values, for the manifest.
+    dict for further facts, JSON values, for the manifest.  ``array_digests`` is none of them: for each product that has
+    been written array by array, digests of these arrays.
 
     Raises
     ------
@@ -79,7 +80,8 @@ def stage(
                 raise
             with explained(f"read the products in {directory}"):
                 stamps = {product: stamp(directory / product) for product in products}
-            made_now = {product: described(directory / product) for product in products}
+            arrays = facts.pop("array_digests", {})
+            made_now = {product: described(directory / product, arrays.get(product)) for product in products}
             remember(directory, name, made_now, stamps)
         spent = {**asdict(usage), "threads": facts.pop("threads", 1)}
         made = {"products": made_now, "usage": spent, "versions": versions(), "sources": sources(name)}
@@ -148,7 +150,7 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
 def check_product(directory: Path, name: str, manifest: Facts, product: str) -> None:
     """Raise a StoreError if a product of the stage `name` differs from its manifest."""
     path = home_of(directory, name) / product
-    if digest(path) != manifest["products"][product]["digest"]:
+    if not is_as_described(path, manifest["products"][product]):
         raise StoreError(
             f"{path} is not what stage {name!r} made: it was changed or damaged; "
             f"delete {manifest_of(directory, name)} to make it anew."
@@ -156,7 +158,7 @@ def check_product(directory: Path, name: str, manifest: Facts, product: str) -> 
 
 
 def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
-    """Content hashes of all products of some manifests, by name."""
+    """Digests of the contents of all products of some manifests, by name."""
     return {name: d["digest"] for facts in manifests.values() for name, d in facts["products"].items()}
 
 

@@ -1,4 +1,7 @@
-"""The digest of a run: it is the same in equal runs, on any machine, with any Python and any budgets."""
+"""The digest of a run: of contents, so that it is the same in equal runs, with any Python and any budgets.
+
+``docs/formats.md`` says on which machines: see "What 'the same bits' means".
+"""
 
 from __future__ import annotations
 

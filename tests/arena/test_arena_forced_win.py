@@ -1,5 +1,6 @@
 """The forced win of Ultimate with open boards: the search, by a brute force."""
 
+import gzip
 import random
 
 import numpy as np
@@ -18,7 +19,8 @@ from tests.kits.verify_program import PROOF
 @pytest.mark.long
 def test_the_search_finds_the_committed_win_and_no_shorter_one():
     claim, _ = forced_win.find()
-    assert claims.written([claim], open_boards=True) == (PROOF / "ultimate-open.gz").read_bytes()
+    found, committed = claims.written([claim], open_boards=True), (PROOF / "ultimate-open.gz").read_bytes()
+    assert gzip.decompress(found) == gzip.decompress(committed)
     assert forced_win.find(41)[0] is None
 
 

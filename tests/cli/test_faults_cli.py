@@ -20,6 +20,7 @@ import pytest
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState, SnapshotRecord
+from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import FORMAT_VERSION, write_manifest
 from pttt_ooc.solving import solver as solve
@@ -100,7 +101,7 @@ class Pttt:
 
     def bits(self):
         """Of the final regrets, sums and strategies."""
-        return SnapshotRecord.read(self.work).checksums, digest(self.data / "solution.zarr")
+        return SnapshotRecord.read(self.work).checksums, content_digest(self.data / "solution.zarr")
 
 
 @pytest.fixture(scope="module")

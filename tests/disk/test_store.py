@@ -180,6 +180,21 @@ def test_a_flipped_bit_in_a_compressed_array_is_found(tmp_path: Path) -> None:
         read_array(tmp_path, "a")
 
 
+def test_every_dimension_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """As xarray wants it: in a group, a name stands for one length, and no array is called like a dimension."""
+    for i, shape in enumerate(SHAPES):
+        create_array(tmp_path, f"g/mapped{i}", shape, "f4")
+        write_array(tmp_path, f"g/stored{i}", np.zeros(shape), compress=True)
+        write_array(tmp_path, f"g/plain{i}", np.zeros(shape), compress=False)
+    group = zarr.open_group(tmp_path / "g", mode="r")
+    arrays = dict(group.arrays())
+    assert len(arrays) == 3 * len(SHAPES)
+    assert arrays["mapped1"].metadata.dimension_names == ("mapped1_axis0", "mapped1_axis1")
+    names = [name for array in arrays.values() for name in array.metadata.dimension_names or ()]
+    assert len(set(names)) == len(names) == 3 * sum(map(len, SHAPES))
+    assert not {*names} & {*arrays}
+
+
 def test_attributes(tmp_path: Path) -> None:
     write_attrs(tmp_path / "s", {"game": "x"})
     write_attrs(tmp_path / "s", {"n": 1}, "player/0")

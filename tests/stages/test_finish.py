@@ -10,7 +10,7 @@ import pytest
 
 import pttt_ooc
 from pttt_ooc.config import Config, FinishConfig, SolveConfig
-from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.double_oracle.memory_budget import RunMemory
@@ -203,14 +203,16 @@ def test_rounds_that_outgrow_the_memory_go_on_with_more(done, tmp_path, capsys, 
     assert without(directory) == {"method": "none", "stopped_by": "memory_mb", "smallest_mb": 401}
     unlisted = tmp_path / "unlisted" / "full"
     finish.run(GAME, "full", FinishConfig(max_minutes=1e-9), unlisted, listed=False)
-    kept = digest(unlisted / EQUILIBRIUM)
+    kept = content_digest(unlisted / EQUILIBRIUM)
     with pytest.raises(MemoryBudgetError, match="takes 401 MB"):
         finish.run(GAME, "full", EXACT, unlisted, listed=False, memory_mb=400)
-    assert digest(unlisted / EQUILIBRIUM) == kept and manifest(unlisted)["result"]["stopped_by"] == "max_minutes"
+    assert (
+        content_digest(unlisted / EQUILIBRIUM) == kept and manifest(unlisted)["result"]["stopped_by"] == "max_minutes"
+    )
     monkeypatch.undo()
     finish.run(GAME, "full", EXACT, directory, memory_mb=401)
     assert "Going on after round" in capsys.readouterr().err
-    assert digest(directory / EQUILIBRIUM) == digest(whole / EQUILIBRIUM)
+    assert content_digest(directory / EQUILIBRIUM) == content_digest(whole / EQUILIBRIUM)
 
 
 def test_a_run_without_an_equilibrium_has_no_stage_for_it(tmp_path):
@@ -326,7 +328,7 @@ def test_a_stage_that_is_killed_leaves_the_same_bits(done, tmp_path, instants):
     assert {tuple(there) for _, *there in killed} == {(False, False), (True, False)}, killed
     assert ended.stderr.count("Going on after round") >= instants // 2
     for place in [done, *(tmp_path / f"killed{i}" for i in range(instants))]:
-        assert digest(place / EQUILIBRIUM) == digest(done / EQUILIBRIUM)
+        assert content_digest(place / EQUILIBRIUM) == content_digest(done / EQUILIBRIUM)
         assert manifest(place)["products"][ROUNDS]["content"] == (manifest(done)["products"][ROUNDS]["content"])
         assert strategies_of(place) == place / EQUILIBRIUM and not list((place / "work").glob("finish-*"))
 

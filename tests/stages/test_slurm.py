@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.contents import content_digest
 from tests.kits import slurm_cluster
 from tests.kits.patience import wait_until
 from tests.stages.test_workflow import ENDLESS, GAME, Workflow
@@ -56,7 +56,7 @@ def iterations(workflow):
 
 
 def solutions(workflow):
-    return {run: digest(workflow.data / "runs" / run / "solution.zarr") for run in RUNS}
+    return {run: content_digest(workflow.data / "runs" / run / "solution.zarr") for run in RUNS}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.faults import STEPS
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import ConfigError, DiskBudgetError
@@ -93,9 +93,9 @@ def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_p
         shorter = fresh(tmp_path / str(iteration))
         solve.run(GAME, "full", settings(max_iterations=iteration, snapshot_every=None), shorter, 1)
         whole = shorter / "solution.zarr"
-        assert digest(place / SNAPSHOTS / f"{iteration}.zarr") == digest(whole)
+        assert content_digest(place / SNAPSHOTS / f"{iteration}.zarr") == content_digest(whole)
         assert solution_attrs(whole)["iteration"] == iteration
-    assert product(place, SNAPSHOTS)["digest"] == digest(place / SNAPSHOTS)
+    assert product(place, SNAPSHOTS)["digest"] == content_digest(place / SNAPSHOTS)
     assert fsck.check(place).problems == []
 
 
@@ -270,7 +270,7 @@ def test_a_file_system_without_hard_links_gets_copies(place, monkeypatch):
 
     monkeypatch.setattr(os, "link", refused)
     assert run(place) == until(14)
-    assert digest(place / SNAPSHOTS) == product(place, SNAPSHOTS)["digest"]
+    assert content_digest(place / SNAPSHOTS) == product(place, SNAPSHOTS)["digest"]
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from pttt_ooc.config import SolveConfig, check_section
+from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.stages import STAGES, solve
 from pttt_ooc.stages.run_start import STRUCTURE_RUN_LOCK
@@ -162,7 +163,7 @@ def test_full_run_makes_everything(workflow):
         manifest = workflow.manifest(stage)
         assert {"seconds", "peak_rss_mb", "peak_anonymous_mb", "threads"} <= manifest["usage"].keys()
         for name, described in manifest["products"].items():
-            assert described["digest"] == digest(workflow.data / name)
+            assert described["digest"] == content_digest(workflow.data / name)
     assert workflow.manifest("solve")["result"]["nashconv"] <= 0.01
     assert workflow.manifest("evaluate")["solution"]["nashconv"] <= 0.01
 
@@ -319,7 +320,7 @@ def test_a_missing_run_is_not_compared(workflow):
 @pytest.mark.long
 def test_a_solution_of_another_configuration_is_made_anew(workflow):
     """`pttt solve` may have continued the solve; Snakemake compares only with its own last run."""
-    manifest, solution = workflow.data / "solve.json", digest(workflow.data / "solution.zarr")
+    manifest, solution = workflow.data / "solve.json", content_digest(workflow.data / "solution.zarr")
     before = workflow.manifest("solve")
     further = {"target_nashconv": 5e-3, "max_iterations": 2000, "max_minutes": 60.0, "commit_seconds": 30.0}
     solve.run(GAME, "full", SolveConfig(**{**before["settings"], **further}), workflow.data)
@@ -329,7 +330,7 @@ def test_a_solution_of_another_configuration_is_made_anew(workflow):
     assert "solve.json was made with target_nashconv 0.005, not 0.01; stage solve runs again." in told
     assert f"The run to iteration {reached} is kept in" in workflow.log("solve")
     assert workflow.manifest("solve")["result"]["iteration"] == 44
-    assert digest(workflow.data / "solution.zarr") == solution
+    assert content_digest(workflow.data / "solution.zarr") == solution
     workflow.configure("solve", **further)
     workflow.succeed("--until", "solve")
     assert f"Continuing from iteration {reached}." in workflow.log("solve"), "nothing was lost"
@@ -387,10 +388,10 @@ def test_a_deleted_product_is_made_again(workflow, product, stage):
 
 @pytest.mark.slow
 def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
-    before = digest(workflow.data / "solution.zarr")
+    before = content_digest(workflow.data / "solution.zarr")
     shutil.rmtree(workflow.data / "solution.zarr")
     workflow.succeed("--until", "solve")
-    assert digest(workflow.data / "solution.zarr") == before
+    assert content_digest(workflow.data / "solution.zarr") == before
     assert "Continuing from iteration" in workflow.log("solve")
     assert workflow.stale() == [], "the same content again"
 
@@ -608,12 +609,12 @@ def test_an_interrupted_solve_continues(workflow, ends):
     assert workflow.manifest("solve")["result"]["iteration"] == reached + 20
     assert workflow.stale() == ["finish", "evaluate", "export", "report"]
     # The same bits as without an interruption.
-    solution = digest(workflow.data / "solution.zarr")
+    solution = content_digest(workflow.data / "solution.zarr")
     shutil.rmtree(workflow.data / "work")
     settings = yaml.safe_load((workflow.directory / "config.yaml").read_text())["solve"]
     solve.run(GAME, "full", check_section(SolveConfig, settings), workflow.data)
     assert workflow.manifest("solve")["result"]["iteration"] == reached + 20
-    assert digest(workflow.data / "solution.zarr") == solution
+    assert content_digest(workflow.data / "solution.zarr") == solution
 
 
 @pytest.mark.long
@@ -652,7 +653,7 @@ def test_times_in_the_future_keep_their_order(tmp_path):
 @pytest.mark.slow
 def test_a_disk_that_is_full_or_read_only(workflow, tmp_path_factory):
     """On a separate disk, so that Snakemake itself writes elsewhere."""
-    before = digest(workflow.data / "solution.zarr")
+    before = content_digest(workflow.data / "solution.zarr")
     try:
         disk = Disk(tmp_path_factory.mktemp("disk"), 8)
     except NoDiskError:
@@ -672,4 +673,4 @@ def test_a_disk_that_is_full_or_read_only(workflow, tmp_path_factory):
             mend()
         workflow.succeed("--until", "solve")
         assert "Continuing from iteration" in workflow.log("solve")
-        assert digest(workflow.data / "solution.zarr") == before
+        assert content_digest(workflow.data / "solution.zarr") == before
