@@ -16,7 +16,7 @@ from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Team
 from pttt_ooc.course.standings import revision as standings_revision
 from pttt_ooc.course.term.choice import PICK, options
-from pttt_ooc.course.term.disqualified import disqualified
+from pttt_ooc.course.term.disqualified import out_of
 from pttt_ooc.course.term.tables import Assignment, Pick
 from pttt_ooc.course.term.work import candidates
 from pttt_ooc.show.miniatures import Miniature, curve
@@ -53,7 +53,7 @@ def entered(
 ) -> dict[int, int]:
     """The number of each team's agent that plays: its best, its last or the picked one, as the assignment says.
 
-    Teams that are disqualified from the assignment have none.
+    Teams without standing in the assignment have none.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def entered(
     public
         Only what is not hidden from others.
     """
-    out = {team for team, number in disqualified(session) if number == assignment.id}
+    out = out_of(session, assignment)
     hidden = set(session.scalars(select(Agent.id).where(Agent.ruling == HIDDEN))) if public else set()
     picks: dict[int, dict[int, int]] = {}
     if assignment.choice == PICK:
@@ -129,7 +129,7 @@ def revision(session: Session, assignment: Assignment) -> str:
     agents = session.execute(select(func.count(), func.max(Agent.changed_at)).where(own)).one()
     met = session.execute(select(func.count(), func.sum(AgentMatch.wins), func.sum(AgentMatch.draws))).one()
     picks = session.execute(select(func.count(), func.max(Pick.id)).where(Pick.assignment_id == assignment.id)).one()
-    out = sorted(team for team, number in disqualified(session) if number == assignment.id)
+    out = sorted(out_of(session, assignment))
     dates = assignment.dates
     settings = (
         assignment.choice,
@@ -165,7 +165,7 @@ def in_judgement(session: Session, assignment: Assignment, team: int | None, eve
 def _shown(session: Session, assignment: Assignment, team: int | None, everything: bool) -> list[Agent]:
     """The agents that somebody may see, in the order in which they were handed in."""
     until = _frozen(assignment, everything)
-    out = {one for one, number in disqualified(session) if number == assignment.id}
+    out = out_of(session, assignment)
     found = session.scalars(select(Agent).where(Agent.assignment_id == assignment.id).order_by(Agent.id))
     return [
         one
