@@ -18,6 +18,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.standings import ranks_of
 from pttt_ooc.course.term.assignments import all_assignments
 from pttt_ooc.course.term.choice import PICK, Option, options
 from pttt_ooc.course.term.dates import late_cost
@@ -39,9 +40,6 @@ from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, team
 from pttt_ooc.errors import GraderError
 
 _SETTLING = 0x70747475  # PostgreSQL's number of the lock under which grades are written down
-
-TIE = 1e-7
-"""Teams whose figures differ by at most this share a rank, as on the leaderboard."""
 
 _RULE: TypeAdapter[Rule] = TypeAdapter(Rule)
 
@@ -196,13 +194,12 @@ class _Grading:
 
     def grades(self, choices: Mapping[int, list[Option]]) -> dict[int, _Graded]:
         rule = rule_of(self.assignment)
-        ranks: dict[int, int] = {}
         if needs_ranks(rule):  # the best figure counts, whatever its late days cost: else ranks depend on each other
             choices = {team: self._best(team, found) for team, found in choices.items()}
         first = next(iter(FIGURES[self.assignment.kind]), "")
         ranked = {team: found for team, found in choices.items() if team not in self.given.without_rank}
         known = {t: v for t, found in ranked.items() if (v := self._best_figure(t, found, first)) is not None}
-        ranks = _ranks(known, first in HIGHER_IS_BETTER)
+        ranks = ranks_of({team: -value if first in HIGHER_IS_BETTER else value for team, value in known.items()})
         return {team: self._grade(team, rule, found, ranks.get(team), len(known)) for team, found in choices.items()}
 
     def _figures(self, team: int, option: Option) -> dict[str, float]:
@@ -263,17 +260,6 @@ class _Grading:
 def _with_points(grade: Grade) -> Grade:
     points = max(0.0, (grade.automatic + grade.manual) * grade.factor + grade.adjustment)
     return Grade(**{**grade.__dict__, "points": round(points, 2)})
-
-
-def _ranks(known: Mapping[int, float], higher: bool) -> dict[int, int]:
-    """Places by team; figures within :data:`TIE` of the best of them share one."""
-    found: dict[int, int] = {}
-    best, rank = 0.0, 0
-    for position, (value, team) in enumerate(sorted((-v if higher else v, team) for team, v in known.items()), 1):
-        if not found or value > best + TIE:
-            best, rank = value, position
-        found[team] = rank
-    return found
 
 
 # ---------------------------------------------------------------------------------------------

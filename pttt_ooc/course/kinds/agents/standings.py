@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.kinds.agents.head_to_head import head_to_head, league_shares
 from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Team
+from pttt_ooc.course.standings import ranks_of
 from pttt_ooc.course.standings import revision as standings_revision
 from pttt_ooc.course.term.choice import PICK, options
 from pttt_ooc.course.term.disqualified import out_of
@@ -21,9 +22,6 @@ from pttt_ooc.course.term.tables import Assignment, Pick
 from pttt_ooc.course.term.work import candidates
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.show.numbers import decimals
-
-TIE = 1e-9
-"""Scores that differ by at most this share a rank."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +101,12 @@ def standings(
     agents = {one.id: one for one in session.scalars(select(Agent).where(Agent.id.in_(playing.values())))}
     teams = {one.id: one for one in session.scalars(select(Team).where(Team.id.in_(playing)))}
     order = sorted(playing, key=lambda one: (-(agents[playing[one]].score or 0.0), playing[one]))
+    ranks = ranks_of({one: -(agents[playing[one]].score or 0.0) for one in order})
     rows: list[Row] = []
-    for position, one in enumerate(order, 1):
+    for one in order:
         agent = agents[playing[one]]
-        tied = rows and abs((rows[-1].agent.score or 0.0) - (agent.score or 0.0)) <= TIE
         results = {b: met[agent.id, playing[b]] for b in playing if (agent.id, playing[b]) in met}
-        rank = rows[-1].rank if tied else position
-        rows.append(Row(rank, teams[one], agent, shares.get(one), len(results), results))
+        rows.append(Row(ranks[one], teams[one], agent, shares.get(one), len(results), results))
     return rows
 
 
