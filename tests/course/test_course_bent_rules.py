@@ -9,11 +9,17 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from pttt_ooc.course import queue, teams
+from pttt_ooc.course import queue, standings, teams
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.games.directory import mirror_teams
+from pttt_ooc.course.kinds.agents.standings import entered
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.practice import names_of
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.term import invitations
 from pttt_ooc.course.term.assignments import Term, set_term
+from pttt_ooc.course.term.checkup import problems
 from pttt_ooc.course.term.gradebook import compute, current
 from pttt_ooc.course.term.people import apply_roster, find_person, read_roster
 from pttt_ooc.course.term.tables import Assignment, GradeRow, Invitation, LogLine, Membership, Person
@@ -275,6 +281,8 @@ def test_invented_people_make_no_teams_and_hold_no_rank(course):
     assert eve.leave().status_code == 303
     assert ranks(course) == {"Team A": 1, "Team B": None, "Eve": None}
     assert "Your team takes no rank" in puppet.page()
+    told = problems(course.database, course.storage)
+    assert [one for one in told if "The team Eve takes no rank" in one and "pttt course invite" in one]
     hand_in(course, None, *WORSE, by=puppet)  # who may be an honest student: nothing is lost
     assert puppet.leave().status_code == 303
     page = puppet.page()
@@ -475,7 +483,38 @@ def test_another_team_brings_no_new_files_an_hour(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------
-# Beside the course's own game, and in older databases
+# Beside the course's own game
+
+
+def test_a_team_that_everybody_has_left_is_in_no_other_standings(course, tmp_path):
+    with course.database.writing() as session:
+        session.add(Assignment(name="agents", title="", kind="agents", position=1, choice="best", rubric=[]))
+    own = Database(f"sqlite:///{tmp_path / 'own.sqlite'}", "pttt-2x4k3-abrupt")
+    eve = newcomer(course, "eve@x.org")
+    eve.make("Eve")
+    here = {name: team_number(course, name) for name in ("Team A", "Eve")}
+    with course.database.writing() as session:
+        agents = session.query(Assignment).filter_by(name="agents").one()
+        for name, number in here.items():
+            made = {"team_id": number, "assignment_id": agents.id, "file": name, "given": "", "digest": "", "size": 1}
+            session.add(Agent(**made, received_at=1.0, changed_at=1.0, status="Accepted", score=0.5))
+    mirror_teams(course.database, own)
+    with own.writing() as session:
+        for name, number in here.items():
+            made = {"team_id": number, "player": 0, "file": name, "digest": name, "size": 1, "received_at": 1.0}
+            session.add(Submission(**made, changed_at=1.0, status="Accepted", exploitability=0.5, best=True))
+
+    def shown():
+        mirror_teams(course.database, own)
+        with course.database.reading() as session, own.reading() as further:
+            bests = set(standings.public_bests(further)[0])
+            named = session.query(Assignment).filter_by(name="agents").one()
+            return bests, set(entered(session, course.data, named)), set(names_of(course.database)) & set(here.values())
+
+    assert shown() == (set(here.values()),) * 3
+    eve.leave()
+    assert shown() == ({here["Team A"]},) * 3
+    own.close()
 
 
 def test_grades_without_a_rule_are_not_written_when_teams_change(course):

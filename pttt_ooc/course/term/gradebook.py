@@ -113,8 +113,8 @@ def step_above(assignment: Assignment, grade: Grade) -> Step | None:
 
 
 def in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
-    """In the order in which late days are used up."""
-    return sorted(assignments, key=lambda one: (one.due_at is None, one.due_at or 0.0, one.position, one.id))
+    """In the order in which late days are used up; without a deadline nothing is late."""
+    return sorted(assignments, key=lambda one: (one.due_at or 0.0, one.position, one.id))
 
 
 def compute(session: Session, data: Path) -> Grades:
