@@ -282,6 +282,9 @@ def test_ranks_are_of_the_best_figure_whatever_its_late_days_cost(book):
     book.handed_in("C", 0.0)  # one player only: no sum, and so no rank
     assert (book.grade("C").rank, book.grade("C").points, book.grade("C").why) == (None, 0, "no rank yet")
     assert book.grade("B").why == "rank 2 of 2"
+    with book.database.writing() as session:
+        session.query(Assignment).one().rule = STEPS
+    assert [book.grade(name).rank for name in "AB"] == [1, 2]  # told where it brings no points, too
 
 
 def test_higher_scores_of_agents_rank_first_and_the_best_one_counts(book):
