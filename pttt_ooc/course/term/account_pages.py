@@ -15,6 +15,7 @@ from pttt_ooc.course import sessions
 from pttt_ooc.course.accounts import as_member, person_behind
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.standings import revision
 from pttt_ooc.course.term import invitations, passwords, self_service
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.audit import note
@@ -154,8 +155,10 @@ async def join(request: Request, grader: UsedGrader, shell: UsedShell, account: 
     def work() -> Person:
         with grader.database.writing() as session:
             current = session.get(Person, who.id) if who else None
+            before = revision(session)
             used = invitations.use(session, fields.get("code", ""), current, name, email)
-            settle_if_graded(session, grader.storage.data, "somebody has used a link")
+            if revision(session) != before:  # and not only signed in
+                settle_if_graded(session, grader.storage.data, "somebody has used a link")
             return used
 
     try:
