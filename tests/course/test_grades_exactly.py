@@ -255,12 +255,12 @@ def test_grades_leaderboard_and_places_have_the_same_ranks(book):
     assert book.grade("D").why == "rank 4 of 4"
     with book.database.reading() as session:
         rows = {row.team.name: (row.sum_rank, row.ranks) for row in leaderboard(session)}
-        places = {
-            one.team.name: place_of(session, one).rank
-            for one in session.query(Submission).filter_by(player=0, best=True)
-        }
+        best = session.query(Submission).filter_by(player=0, best=True)
+        places = {one.team.name: place_of(session, one) for one in best}
     assert rows == {"C": (1, (1, 1)), "B": (2, (1, 1)), "A": (3, (3, 1)), "D": (4, (4, 4)), "E": (None, (None, None))}
-    assert {name: places[name] for name in "ABCD"} == {"C": 1, "B": 1, "A": 3, "D": 4}
+    assert {name: (places[name].rank, places[name].of) for name in "ABCD"} == {
+        name: (rank, 4) for name, rank in {"C": 1, "B": 1, "A": 3, "D": 4}.items()
+    }
 
 
 def test_ranks_are_of_the_best_figure_whatever_its_late_days_cost(book):
@@ -402,6 +402,10 @@ def test_likeness_is_told_up_to_a_bound_of_earlier_teams_of_students(book, monke
         with book.database.reading() as session:
             row = session.get(Submission, number)
         told[name] = [(n, round(near, 9)) for n, near in found.compare(row, SimpleNamespace(plan=plan))]
+        found._write(row, own[name])  # of the house, too, as if it had been a team of students
+    with book.database.reading() as session:
+        other = session.get(Submission, book.handed_in("D", 0.5, player=1))
+    assert found.compare(other, SimpleNamespace(plan=plans["A"])) == []  # the strategies of the other player
     assert NEAR == 0.15
     assert told == {"A": [], "B": [(1, 0.15)], "C": [(2, round(1 / 17, 9))], "House": [], "D": [(1, 0), (2, 0), (3, 0)]}
     with book.database.reading() as session:

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.standings import ranks_of
 from pttt_ooc.course.term.assignments import all_assignments
-from pttt_ooc.course.term.choice import PICK, Option, options
+from pttt_ooc.course.term.choice import Option, options
 from pttt_ooc.course.term.dates import late_cost
 from pttt_ooc.course.term.disqualified import disqualified
 from pttt_ooc.course.term.late_days import LateDays, Payers
@@ -171,7 +171,7 @@ class _Given:
         return cls(marks, adjustments, chosen, disqualified(session), without_rank(session))
 
     def picks(self, team: int, assignment: Assignment) -> Mapping[int, int]:
-        return self.chosen.get((team, assignment.id), {}) if assignment.choice == PICK else {}
+        return self.chosen.get((team, assignment.id), {})
 
 
 @dataclass(frozen=True)
