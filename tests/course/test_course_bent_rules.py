@@ -160,6 +160,7 @@ def test_a_student_leaves_so_many_teams_and_is_told(course):
         assert session.query(LogLine).filter_by(what="leave").count() == 3
 
 
+@pytest.mark.slow
 def test_a_team_that_everybody_has_left_submits_nothing_and_moves_no_rank(course):
     change(course, rule=RANKS)
     for player in (0, 1):
@@ -197,6 +198,7 @@ def test_what_is_on_its_way_when_everybody_leaves_is_refused(course, monkeypatch
         assert not session.query(Submission).count()
 
 
+@pytest.mark.slow
 def test_the_same_file_from_two_teams_of_one_student_counts_for_the_last_one(course):
     hand_in(course, course.tokens["Team A"], *WORSE)
     eve = newcomer(course, "eve@x.org")
@@ -245,6 +247,7 @@ def test_a_token_alone_makes_no_new_token(course):
     assert course.post(course.tokens["Team A"], 0, strategy_zip(0, 1)).status_code == 201
 
 
+@pytest.mark.slow
 def test_a_roster_that_moves_a_student_renews_the_token(course):
     moved = course.data / "roster.csv"
     moved.write_text("team,name,email\nTeam A,Ann,ann@x.org\nTeam A,Cay,cay@x.org\nTeam B,Bob,bob@x.org\n")
@@ -293,6 +296,7 @@ def test_invented_people_make_no_teams_and_hold_no_rank(course):
         assert session.query(Team).filter_by(name="Puppets").count() == 0
 
 
+@pytest.mark.slow
 def test_an_instructors_link_makes_a_guest_a_student_and_the_team_ranks_again(course):
     eve = newcomer(course, "eve@x.org")
     token = eve.make("Eve")
@@ -312,6 +316,7 @@ def test_an_instructors_link_makes_a_guest_a_student_and_the_team_ranks_again(co
     assert honest.send("team", name="Hal").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_students_link_makes_no_guest_of_a_student(course):
     ann, flo = known(course, "ann@x.org"), newcomer(course, "flo@x.org")
     assert flo.use(ann.invite()).status_code == 303
@@ -325,6 +330,7 @@ def test_a_students_link_makes_no_guest_of_a_student(course):
         assert not find_person(session, "gus@x.org").guest
 
 
+@pytest.mark.slow
 def test_guests_of_a_team_that_instructors_made_rank(course):
     token = course.team("Team C")  # of which no member was ever told
     hand_in(course, token, *BEST)
@@ -366,6 +372,7 @@ def left(student):
     return int(re.search(r"Your team has left: <strong>(-?\d+)<", student.client.get("/course").text)[1])
 
 
+@pytest.mark.slow
 def test_another_team_brings_no_new_late_days(late):
     eve = newcomer(late, "eve@x.org")
     assert "Each student has 3 free late days" in eve.client.get("/course").text
@@ -381,6 +388,7 @@ def test_another_team_brings_no_new_late_days(late):
     assert free(late, "Eve 2", "final") == (5, 0, 20) and left(eve) == 0
 
 
+@pytest.mark.slow
 def test_several_people_have_no_more_late_days_than_one(late):
     """Eve uses up hers, leaves for the second late upload, which Flo makes with fresh ones, and comes back."""
     eve, flo = newcomer(late, "eve@x.org"), newcomer(late, "flo@x.org")
@@ -402,6 +410,7 @@ def test_several_people_have_no_more_late_days_than_one(late):
     assert free(late, "Eve", "final") == (5, 1, 24) and left(flo) == 0
 
 
+@pytest.mark.slow
 def test_who_has_left_before_pays_nothing_and_who_was_there_does(late):
     """Honest people are invited and dropped; and somebody who has used up the days brings them along."""
     eve, hal = newcomer(late, "eve@x.org"), newcomer(late, "hal@x.org")
@@ -421,6 +430,7 @@ def test_who_has_left_before_pays_nothing_and_who_was_there_does(late):
     assert left(hal) == 1
 
 
+@pytest.mark.slow
 def test_a_team_whose_members_nobody_has_told_has_late_days(late):
     token = late.team("Team C")
     hand_in(late, token, *BEST, at=late.due + 4.5 * DAY)
@@ -451,6 +461,7 @@ def test_another_team_brings_no_first_place(course):
     assert waiting(course) == [new, other, own, first]  # never judged; longest ago; Eve's; of a team without members
 
 
+@pytest.mark.slow
 def test_who_was_judged_after_somebody_left_is_not_judged_for_him(course):
     ann = known(course, "ann@x.org")
     assert ann.leave().status_code == 303
@@ -466,6 +477,7 @@ def test_who_was_judged_after_somebody_left_is_not_judged_for_him(course):
     assert waiting(course) == [mine, other, again]
 
 
+@pytest.mark.slow
 def test_another_team_brings_no_new_files_an_hour(tmp_path):
     lab = Lab(tmp_path / "grader", submissions_per_hour=3)
     with lab.database.writing() as session:
@@ -490,6 +502,7 @@ def test_another_team_brings_no_new_files_an_hour(tmp_path):
 # Beside the course's own game
 
 
+@pytest.mark.slow
 def test_a_team_that_everybody_has_left_is_in_no_other_standings(course, tmp_path):
     with course.database.writing() as session:
         session.add(Assignment(name="agents", title="", kind="agents", position=1, choice="best", rubric=[]))
@@ -521,6 +534,7 @@ def test_a_team_that_everybody_has_left_is_in_no_other_standings(course, tmp_pat
     own.close()
 
 
+@pytest.mark.slow
 def test_grades_without_a_rule_are_not_written_when_teams_change(course):
     eve = newcomer(course, "eve@x.org")
     eve.make("Eve")
