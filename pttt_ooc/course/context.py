@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from pttt_ooc.course.standings import Standing
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import accept
 from pttt_ooc.course.term.assignments import check_open, settle_assignments, veil
+from pttt_ooc.course.term.memberships import brought
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.uploads_in_flight import InFlight
 from pttt_ooc.disk.rights import private
@@ -106,7 +108,8 @@ class Grader:
         """How many strategies a team may submit; a file of the other player does not count."""
         counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
         s = self.settings
-        return Limits("submissions", s.submissions_per_hour, s.waiting_per_team, counted, s.submissions_per_day)
+        hourly, daily = s.submissions_per_hour, s.submissions_per_day
+        return Limits("submissions", hourly, s.waiting_per_team, counted, daily, partial(brought, Submission))
 
     def check_limits(self, team: Team, in_flight: int, at: float) -> None:
         """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies, which an assignment must take at `at`."""

@@ -18,11 +18,12 @@ from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term import tables
 from pttt_ooc.errors import GraderError
 
-FORMAT, RELEASED = 6, 1
+FORMAT, RELEASED = 7, 1
 """This version's format, and the one of version 0.1."""
 
-_READ = (RELEASED, 3, 4, 5, FORMAT)
-# 3: before there were assignments, people and grades; 4: before rulings and agents; 5: only strategies judged again
+_READ = (RELEASED, 3, 4, 5, 6, FORMAT)
+# 3: before there were assignments, people and grades; 4: before rulings and agents; 5: only strategies judged again;
+# 6: teams that everybody had left kept their tokens
 
 NUMBERS = "numbers"
 TableRow = tuple[str, dict[str, Any]]
@@ -77,7 +78,7 @@ def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
     if form == FORMAT:
         return rows
     # Nothing of format 1 is open to play: the column's default says so.  What came later is still empty.
-    keyed = _with_keys(rows) if form == RELEASED else rows
+    keyed = _without_tokens(_with_keys(rows) if form == RELEASED else rows)
     return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in keyed]
 
 
@@ -101,6 +102,15 @@ def _with_keys(rows: list[TableRow]) -> list[TableRow]:
             row = {**row, "key": keys[row["id"]]}
         made.append((table, row))
     return made
+
+
+def _without_tokens(rows: list[TableRow]) -> list[TableRow]:
+    """Rows in which no team has a token that everybody has left."""
+    stays = [row for table, row in rows if table == "memberships"]
+    left = {row["team_id"] for row in stays} - {row["team_id"] for row in stays if row["left_at"] is None}
+    return [
+        (table, {**row, "token_hash": None} if table == "teams" and row["id"] in left else row) for table, row in rows
+    ]
 
 
 # ---------------------------------------------------------------------------------------------

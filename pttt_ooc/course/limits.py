@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, select, true
+from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import UNFINISHED, Judged, Team
@@ -47,6 +48,8 @@ class Limits:
         The condition for a file to count among those of the hour and of the day; None: all count.
     daily
         Within 24 hours; None: as many as the hours allow.
+    brought
+        The condition for a file of another team to count as one of a team's, by its number; None: none does.
     """
 
     files: str
@@ -54,6 +57,12 @@ class Limits:
     waiting: int
     counted: ColumnElement[bool] | None = None
     daily: int | None = None
+    brought: Callable[[int], ColumnElement[bool]] | None = None
+
+    def of(self, table: type[Judged], team: Team) -> ColumnElement[bool]:
+        """The condition for a file to count as one of a team's."""
+        own = table.team_id == team.id
+        return own if self.brought is None else or_(own, self.brought(team.id))
 
 
 @dataclass(frozen=True)
@@ -152,15 +161,17 @@ def _windows(
         wanted.append(_Window(_UNCOUNTED * limits.hourly, HOUR, "an hour", None))
     if limits.daily is not None:
         wanted.append(_Window(limits.daily, DAY, "24 hours", limits.counted))
-    return [(one, _recent(session, table, team, one, now)) for one in wanted]
+    return [(one, _recent(session, table, limits.of(table, team), one, now)) for one in wanted]
 
 
-def _recent(session: Session, table: type[Judged], team: Team, window: _Window, now: float) -> list[float]:
+def _recent(
+    session: Session, table: type[Judged], own: ColumnElement[bool], window: _Window, now: float
+) -> list[float]:
     """When the team has submitted what counts within the time before `now`, latest first, as many as it may.
 
     Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
     """
     at = table.received_at
     counted = true() if window.counted is None else window.counted
-    query = select(at).where(table.team_id == team.id, at > now - window.seconds, at <= now, counted)
+    query = select(at).where(own, at > now - window.seconds, at <= now, counted)
     return list(session.scalars(query.order_by(at.desc()).limit(window.most)))

@@ -12,10 +12,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import QUEUED, UNFINISHED, Judged, Submission
+from pttt_ooc.course.term.memberships import latest_of_teams, left_by_all
 
 ATTEMPTS = 3
 """Failed judgements after which a submission is given up."""
@@ -123,7 +124,8 @@ def line(session: Session) -> list[Waiting]:
 
     Those under judgement come first, then the first one of each team of which none was judged yet, first come first.
     Then each team's first one, beginning with the team whose last judgement is longest ago, then each team's second
-    one, and so on.  What had a verdict before comes after all that had none.
+    one, and so on.  What had a verdict before comes after all that had none, and what was handed in by a team that
+    everybody has left comes last.  What a team's members have handed in in other teams before is their team's, too.
     """
     columns = (Submission.id, Submission.team_id, Submission.status, Submission.attempts, Submission.started_at)
     query = select(*columns, Submission.changed_at).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
@@ -133,15 +135,15 @@ def line(session: Session) -> list[Waiting]:
     ]
     if len({one.team for one in found}) < 2:
         return sorted(found, key=lambda one: (not one.under_judgement, one.again, one.number))
-    begun = select(Submission.team_id, func.max(Submission.started_at)).where(Submission.started_at.is_not(None))
-    served = {team: at for team, at in session.execute(begun.group_by(Submission.team_id))}
+    served, left = latest_of_teams(session, Submission, Submission.started_at), left_by_all(session)
     turns: Counter[tuple[int, bool]] = Counter()
     places = {}
     for one in sorted(found, key=lambda one: (not one.under_judgement, one.number)):
         turn = turns[one.team, one.again]
         turns[one.team, one.again] += 1
         first = turn == 0 and one.team not in served
-        places[one] = (not one.under_judgement, one.again, not first, turn, served.get(one.team, 0.0), one.number)
+        class_of = not one.under_judgement, one.team in left, one.again, not first, turn
+        places[one] = (*class_of, served.get(one.team, 0.0), one.number)
     return sorted(found, key=places.__getitem__)
 
 

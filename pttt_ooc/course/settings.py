@@ -108,6 +108,9 @@ class CourseSettings(BaseModel):
         default=None, ge=1, description="Submissions allowed per team within 24 hours; null: as the hours allow."
     )
     waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions per team that may wait for a verdict.")
+    team_changes: Whole = Field(
+        default=3, description="How often a student may leave a team, where students make the teams themselves."
+    )
     max_upload_mb: Real | None = Field(
         default=None, gt=0, description="Maximum size of a file; null: the size of the uncompressed tensor in float64."
     )

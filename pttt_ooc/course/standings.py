@@ -163,16 +163,19 @@ def leaderboard(session: Session, sort: str = "sum", until: float | None = None)
     return sorted(ranked, key=place)
 
 
-def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
-    """Ranks by the teams' numbers; figures within :data:`TIE` of the best of them share one."""
-    known = sorted((f, r.team.id) for r in rows if (f := r.figure(column)) is not None)
+def ranks_of(figures: Mapping[int, float]) -> dict[int, int]:
+    """Ranks by the teams' numbers, the lowest figure first; those within :data:`TIE` of the best of them share one."""
     ranks: dict[int, int] = {}
     best, rank = 0.0, 0
-    for position, (figure, team) in enumerate(known, 1):
+    for position, (figure, team) in enumerate(sorted((figure, team) for team, figure in figures.items()), 1):
         if not ranks or figure > best + TIE:
             best, rank = figure, position
         ranks[team] = rank
     return ranks
+
+
+def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
+    return ranks_of({row.team.id: figure for row in rows if (figure := row.figure(column)) is not None})
 
 
 @dataclass(frozen=True)
@@ -197,11 +200,11 @@ def place_of(session: Session, submission: Submission, until: float | None = Non
     if not submission.best or submission.exploitability is None:
         return None
     best = public_bests(session, until)[submission.player]
-    others = [s.exploitability for team, s in best.items() if team != submission.team_id]
-    known = [figure for figure in others if figure is not None]
+    own = submission.team_id
+    known = {t: s.exploitability for t, s in best.items() if t != own and s.exploitability is not None}
 
     def rank(figure: float) -> int:
-        return 1 + sum(other < figure - TIE for other in known)
+        return ranks_of({**known, own: figure})[own]
 
     before = None if submission.before is None else rank(submission.before)
     return Place(rank(submission.exploitability), len(known) + 1, before)

@@ -13,7 +13,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -26,7 +26,8 @@ from pttt_ooc.course.names import check_name, name_key, shown
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.audit import CONSOLE, note
-from pttt_ooc.course.term.tables import Assignment, GradeRow
+from pttt_ooc.course.term.memberships import left_by_all
+from pttt_ooc.course.term.tables import Assignment, GradeRow, Invitation
 from pttt_ooc.errors import GraderError
 
 
@@ -112,6 +113,20 @@ def add_baseline(database: Database) -> None:
             touch(session)
 
 
+def new_token(session: Session, team: Team) -> str:
+    """A new token for a team; the old one and all sessions of the team end."""
+    sessions.end_all(session, team)
+    return _new_token(team)
+
+
+def end_secrets(session: Session, team: Team) -> None:
+    """End all by which somebody who has left a team could still act for it: its token, sessions and open links."""
+    sessions.end_all(session, team)
+    team.token_hash = None
+    links = update(Invitation).where(Invitation.team_id == team.id, Invitation.used_at.is_(None))
+    session.execute(links.where(Invitation.revoked_at.is_(None)).values(revoked_at=time.time()))
+
+
 def _new_token(team: Team) -> str:
     secret = secrets.token_urlsafe(32)
     team.token_hash = secret_hash(secret)
@@ -119,12 +134,16 @@ def _new_token(team: Team) -> str:
 
 
 def rotate_token(database: Database, name: str) -> str:
-    """A new token for a team; the old one and all sessions end.  GraderError if there is no such team."""
+    """A new token for a team; the old one and all sessions end.  GraderError if there is none, or all have left it."""
     with database.writing() as session:
         team = named_team(session, name)
-        sessions.end_all(session, team)
+        if team.id in left_by_all(session):
+            raise GraderError(
+                f"Everybody has left the team {shown(team.own_name)}, so that it has no token; "
+                "`pttt course invite --team` lets somebody in."
+            )
         note(session, CONSOLE, "rotate token", team=team.name)
-        return _new_token(team)
+        return new_token(session, team)
 
 
 def remove_team(database: Database, name: str) -> list[str]:

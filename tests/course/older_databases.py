@@ -68,11 +68,12 @@ LATER_TABLES = (
 )
 LATER_COLUMNS = {
     "assignments": ("settings",),
-    "people": ("password_hash", "subject"),
+    "people": ("password_hash", "subject", "guest"),
     "teams": ("house", "roster_name", "roster_key"),
     "submissions": ("ruling",),
     "reports": ("ruling",),
 }
+GUESTS = {"people": ("guest",), "invitations": ("of_team",)}
 TRIGGERS = {
     "sqlite": ["CREATE TRIGGER log_no_delete BEFORE DELETE ON log BEGIN SELECT RAISE(ABORT, 'append-only'); END"],
     "postgresql": [
@@ -84,9 +85,14 @@ TRIGGERS = {
 }
 
 
+def make_format_6(url):
+    """The same tables before there were guests."""
+    _make_course(url, 6, (), GUESTS)
+
+
 def make_format_5(url):
     """The same tables before agents could be judged again."""
-    _make_course(url, 5, (), {"rejudgements": ("kind",)})
+    _make_course(url, 5, (), {"rejudgements": ("kind",), **GUESTS})
 
 
 def make_format_4(url):

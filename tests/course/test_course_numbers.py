@@ -7,10 +7,11 @@ import pytest
 
 from pttt_ooc.course import standings, teams
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FORMAT
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.models import Fact, Submission, Team
 from pttt_ooc.course.names import name_key
-from pttt_ooc.course.term.tables import Rejudgement
+from pttt_ooc.course.term.tables import Membership, Person, Rejudgement
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
 from tests.course.older_databases import check_format_4, make_format_1, make_format_4
@@ -83,7 +84,7 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
     make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
     lab = Lab(data)
     told = capfd.readouterr().err
-    assert "is upgraded from format 1 to 6" in told and len(told.splitlines()) == 1
+    assert f"is upgraded from format 1 to {FORMAT}" in told and len(told.splitlines()) == 1
     with lab.database.reading() as session:
         found = {team.id: (team.name, team.token_hash) for team in session.query(Team)}
         assert found == {n: (name, f"hash {n}") for n, name in enumerate(["Uniform", "Équipe", "équipe", "Team A"], 1)}
@@ -103,7 +104,7 @@ def test_a_course_of_format_4_is_upgraded(tmp_path, capfd):
     make_settings(data)
     make_format_4(f"sqlite:///{data / 'grader.sqlite'}")
     lab = Lab(data)
-    assert "is upgraded from format 4 to 6" in capfd.readouterr().err
+    assert f"is upgraded from format 4 to {FORMAT}" in capfd.readouterr().err
     check_format_4(lab)
     lab.close()
 
@@ -128,7 +129,7 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     database.close()
 
 
-@pytest.mark.parametrize("form", [0, 2, 7, None, "3"])
+@pytest.mark.parametrize("form", [0, 2, FORMAT + 1, None, "3"])
 def test_a_database_of_a_format_that_no_release_had_is_refused(tmp_path, form):
     url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
     database = Database(url, GAME)
@@ -175,7 +176,7 @@ def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
             old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         old.commit()
     database = Database(url, GAME)
-    assert "is upgraded from format 4 to 6" in capfd.readouterr().err
+    assert f"is upgraded from format 4 to {FORMAT}" in capfd.readouterr().err
     with database.reading() as session:
         row, team = session.get(Submission, 9), session.get(Team, 7)
         assert (row.ruling, row.best, team.house, team.own_name) == ("", True, False, "Team A")
@@ -194,8 +195,31 @@ def test_what_format_5_judged_again_were_strategies(tmp_path, capfd):
         old.execute("ALTER TABLE rejudgements DROP COLUMN kind")
         old.commit()
     database = Database(url, GAME)
-    assert "is upgraded from format 5 to 6" in capfd.readouterr().err
+    assert f"is upgraded from format 5 to {FORMAT}" in capfd.readouterr().err
     with database.reading() as session:
         (row,) = session.query(Rejudgement)
         assert (row.id, row.kind, row.numbers) == (1, "strategies", [3])
+    database.close()
+
+
+def test_a_team_that_everybody_had_left_has_no_token_any_more(tmp_path):
+    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    database = Database(url, GAME)
+    tokens = [teams.add_team(database, name) for name in ("Left", "Half left", "Untold")]
+    with database.writing() as session:
+        session.get(Fact, "format").value = 6
+        for person, (team, left_at) in enumerate([(1, 5.0), (2, 5.0), (2, None)], 1):
+            session.add(Person(key=f"{person}@x.org", email="", name="", role="student", created_at=1.0))
+            session.flush()
+            session.add(Membership(person_id=person, team_id=team, joined_at=2.0, left_at=left_at))
+    database.close()
+    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+        old.execute("ALTER TABLE people DROP COLUMN guest")
+        old.execute("ALTER TABLE invitations DROP COLUMN of_team")
+        old.commit()
+    database = Database(url, GAME)
+    with database.reading() as session:
+        assert [team and team.id for team in (teams.authenticate(session, one) for one in tokens)] == [None, 2, 3]
+        assert not any(person.guest for person in session.query(Person))
+        assert session.query(Membership).count() == 3
     database.close()

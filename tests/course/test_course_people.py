@@ -153,7 +153,7 @@ def test_somebody_known_signs_in_first_and_is_in_one_team(people):
         assert [one.left_at is None for one in trace] == [False, True]
     assert [what for what, by in log_of(people) if by == "bob@example.org"][-3:] == ["leave", "join", "use"]
     staff = browser(people, people.tokens["staff"])
-    answer = send(staff, "/account/join", code=invited(people, "Team B"))
+    answer = send(staff, "/account/join", code=invited(people, "Team A"))
     assert answer.status_code == 400 and "People with rights join no team" in answer.text
 
 
@@ -286,7 +286,7 @@ def test_a_team_token_is_no_person(people):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["password", "team", "leave", "invite", "revoke", "join", "sign-in"])
+@pytest.mark.parametrize("path", ["password", "team", "leave", "token", "invite", "revoke", "join", "sign-in"])
 def test_forms_of_other_sites_change_nothing(people, path):
     ann = by_link(people, "ann@example.org")
     before = log_of(people)

@@ -14,7 +14,7 @@ from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, strategy_zip
-from tests.course.older_databases import check_format_4, make_format_5
+from tests.course.older_databases import check_format_4, make_format_6
 from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
 
 
@@ -73,7 +73,7 @@ def copy_by_the_version_before(url, file):
 @pytest.mark.slow
 def test_a_course_is_upgraded_works_and_goes_back(store, tmp_path, capfd):
     url = store("course")
-    make_format_5(url)
+    make_format_6(url)
     before = rows_of(url)
     copy_by_the_version_before(url, tmp_path / "before.tar")
 
@@ -89,7 +89,7 @@ def test_a_course_is_upgraded_works_and_goes_back(store, tmp_path, capfd):
 
     if url.startswith("sqlite"):  # the way back of docs/course.md: the kept file in the place of the database
         file = tmp_path / "course.sqlite"
-        kept = file.with_name("course.sqlite.format-5")
+        kept = file.with_name("course.sqlite.format-6")
         assert str(kept) in told
         for left in (f"{file}-wal", f"{file}-shm"):
             (tmp_path / left).unlink(missing_ok=True)
@@ -111,7 +111,7 @@ def test_a_course_is_upgraded_works_and_goes_back(store, tmp_path, capfd):
 @pytest.mark.slow
 def test_an_upgrade_that_breaks_off_leaves_the_older_database(store, monkeypatch):
     url = store("broken")
-    make_format_5(url)
+    make_format_6(url)
     before = rows_of(url)
 
     def breaks_off(session, rows):

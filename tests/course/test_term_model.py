@@ -8,6 +8,7 @@ from sqlalchemy.exc import DatabaseError
 
 from pttt_ooc.course import standings, teams
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.database_rows import FORMAT
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.models import Entry, Fact, Submission
@@ -36,7 +37,7 @@ from tests.course.term_kit import DAY, HOUR, OLD_TOKENS, change, database_of, ol
 def test_a_directory_of_an_older_version_is_taken_over_whole(tmp_path, capfd):
     data = old_grader(tmp_path)
     lab = Lab(data)
-    assert "is upgraded from format 3 to 6" in capfd.readouterr().err
+    assert f"is upgraded from format 3 to {FORMAT}" in capfd.readouterr().err
     board = {row["team"]: row for row in lab.client.get("/api/leaderboard").json()}
     assert board["Team A"]["exploitability"] == [0.4763575586953064, 0.21849045836069003]
     assert board["Team B"]["exploitability"] == [1.5533819804892095, None]
@@ -259,7 +260,9 @@ def test_a_roster_makes_teams_and_memberships_with_a_trace(lab):
         assert change_of(session, read_roster(ROSTER, "roster.csv")).is_empty
     moved = roster(lab, "team,name,email\nteam b,Ada King,ADA@example.org\n")
     assert moved.leaves == (("ADA@example.org", "Team A"),) and moved.joins == (("ADA@example.org", "Team B"),)
-    assert moved.renamed == ("ADA@example.org",) and not moved.teams and not moved.tokens
+    assert moved.renamed == ("ADA@example.org",) and not moved.teams
+    ((name, token),) = moved.tokens  # who has left keeps none
+    assert name == "Team A" and token != dict(first.tokens)["Team A"]
     with lab.database.reading() as session:
         teams = {team: [one.name for one in people] for team, people in members(session).items()}
         assert teams == {team_number(lab, "Team A"): ["Björn Å"], team_number(lab, "Team B"): ["Ada King", "Chen Li"]}

@@ -94,8 +94,9 @@ def test_the_table_of_rights_has_every_address_of_the_pages():
     assert addresses == set(RIGHTS)
 
 
-ACCOUNT = {"sign-in": 401, "join": 400, "password": 400, "team": 400, "leave": 403, "invite": 200, "revoke": 400}
-"""What the empty forms of an account lead to, for who may send them; leaving is for persons, not for a team's token."""
+ACCOUNT = {"sign-in": 401, "join": 400, "password": 400, "team": 400, "invite": 200, "revoke": 400}
+ACCOUNT |= {"leave": 403, "token": 403}  # for persons, not for a team's token
+"""What the empty forms of an account lead to, for who may send them."""
 
 FORMS = {
     "/course/desk/rejudge": {"dry_run": "yes", "which": "all"},
@@ -215,7 +216,7 @@ def test_a_team_sees_what_is_due_and_what_counts(term):
         f'<a href="/submissions/{number}">player 0: no. {number}</a>' in page
         and "exploitability of player 0 0.4764" in page
     )
-    assert "yours left: <strong>3</strong>" in page and "not released yet" in page
+    assert "Your team has left: <strong>3</strong>" in page and "not released yet" in page
     public = browser(term, "nobody").get("/course").text
     assert "Phantom" in public and "exploitability of player 0 0.4764" not in public and "Your points" not in public
 

@@ -14,7 +14,7 @@ from pttt_ooc.course.models import Fact, Team
 from pttt_ooc.course.settings import SETTINGS, CourseSettings, make_settings, read_settings
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.term.assignments import all_assignments, further_games, further_of
-from pttt_ooc.course.term.disqualified import MIRRORED, disqualified_from_game
+from pttt_ooc.course.term.disqualified import MIRRORED, out_of_game
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.errors import GraderError
@@ -73,18 +73,18 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 def mirror_teams(course: Database, own: Database) -> None:
     """Make the teams of a further game those of the course; with a team, its strategies go.
 
-    Who is disqualified from the game is told, too.
+    Who has no standing in the game is told, too.
     """
     with own.reading() as session:
         game = session.get_one(Fact, "game").value
         known, out = _names(session.scalars(select(Team))), session.get(Fact, MIRRORED)
     with course.reading() as session:
         wanted = {team.id: team for team in session.scalars(select(Team))}
-        disqualified = sorted(disqualified_from_game(session, game))
-    if known == _names(wanted.values()) and out is not None and out.value == disqualified:
+        without_standing = sorted(out_of_game(session, game))
+    if known == _names(wanted.values()) and out is not None and out.value == without_standing:
         return
     with own.writing() as session:
-        session.merge(Fact(name=MIRRORED, value=disqualified))
+        session.merge(Fact(name=MIRRORED, value=without_standing))
         for team in session.scalars(select(Team)).all():
             if _names([team]) != _names([wanted[team.id]] if team.id in wanted else []):
                 session.delete(team)

@@ -6,7 +6,8 @@ that have changed.
 
 Modules: ``dates``, ``choice``, ``expressions``, ``rules``, ``tables``; ``assignments`` and ``work`` (what teams have
 handed in), ``people``, ``invitations`` (links that can be used once), ``self_service`` (teams of students' making),
-``passwords``, ``account_pages``, ``openid`` and ``openid_pages`` (signing in by the university), ``decisions``,
+``memberships`` (who was in which team), ``late_days`` (who pays with them), ``passwords``, ``account_pages``,
+``openid`` and ``openid_pages`` (signing in by the university), ``decisions``,
 ``audit`` (the log), ``gradebook``, ``exports``; ``course_file`` (course.yaml), ``retrial`` (judging again),
 ``checkup`` (what needs attention), ``diagnosis`` (what is damaged), ``commands``, ``people_commands``,
 ``grade_commands``; ``overview`` and ``pages`` (what people see), ``rights`` (the table of who may do what),

@@ -15,10 +15,13 @@ from pttt_ooc.course import sessions
 from pttt_ooc.course.accounts import as_member, person_behind
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.standings import revision
 from pttt_ooc.course.term import invitations, passwords, self_service
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.dates import shown
+from pttt_ooc.course.term.gradebook import settle_if_graded
+from pttt_ooc.course.term.memberships import times_left, without_rank
 from pttt_ooc.course.term.people import members
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import STUDENT, Person
@@ -45,12 +48,17 @@ def _page(request: Request, grader: Grader, account: Account | None, code: int =
         term = term_of(session)
         there = members(session).get(team.id, []) if team else []
         links = invitations.open_links(session, team) if team else []
+        unranked = team is not None and team.id in without_rank(session)
+        left = grader.settings.team_changes - (times_left(session, person) if person else 0)
     context: dict[str, Any] = {
         "person": person,
         "shown_team": team,
         "members": there,
         "links": links,
         "size": term.team_size,
+        "late_days": term.late_days,
+        "unranked": unranked,
+        "changes_left": max(0, left),
     }
     context |= {"token": "", "link": "", "problem": "", "done": "", "team": team, **more}
     page = render(request, "grader/account.html", account, local=lambda at: shown(at, term.zone), **context)
@@ -147,7 +155,11 @@ async def join(request: Request, grader: UsedGrader, shell: UsedShell, account: 
     def work() -> Person:
         with grader.database.writing() as session:
             current = session.get(Person, who.id) if who else None
-            return invitations.use(session, fields.get("code", ""), current, name, email)
+            before = revision(session)
+            used = invitations.use(session, fields.get("code", ""), current, name, email)
+            if revision(session) != before:  # and not only signed in
+                settle_if_graded(session, grader.storage.data, "somebody has used a link")
+            return used
 
     try:
         person = await run_in_threadpool(work)
@@ -205,10 +217,28 @@ async def leave(request: Request, grader: UsedGrader, shell: UsedShell, account:
     """Leave the team."""
     await own_form(request, shell)
     person = _person_of(account)
-    _, refused = await _act(
-        request, grader, account, lambda session: self_service.leave_team(session, session.get_one(Person, person.id))
-    )
+
+    def work(session: Session) -> None:
+        self_service.leave_team(session, session.get_one(Person, person.id), grader.settings.team_changes)
+        settle_if_graded(session, grader.storage.data, "somebody has left a team")
+
+    _, refused = await _act(request, grader, account, work)
     return refused or RedirectResponse("/account", 303)
+
+
+@router.post("/token")
+async def renew_token(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Give the team a new token; the page shows it, once."""
+    await own_form(request, shell)
+    person = _person_of(account)
+    made, refused = await _act(
+        request, grader, account, lambda session: self_service.renew_token(session, session.get_one(Person, person.id))
+    )
+    if refused is not None:
+        return refused
+    assert made is not None
+    team, token = as_member(made[0], person), made[1]
+    return await run_in_threadpool(lambda: _page(request, grader, team, token=token))
 
 
 def _by(account: Account | None) -> str:
@@ -224,7 +254,10 @@ async def invite(request: Request, grader: UsedGrader, shell: UsedShell, account
     assert isinstance(account, Team)
     by, number = _by(account), account.id
     code, refused = await _act(
-        request, grader, account, lambda session: invitations.invite(session, by, session.get_one(Team, number))
+        request,
+        grader,
+        account,
+        lambda session: invitations.invite(session, by, session.get_one(Team, number), of_team=True),
     )
     if refused is not None:
         return refused

@@ -14,8 +14,10 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import BASELINE, Fact, Team
+from pttt_ooc.course.names import shown as shown_name
 from pttt_ooc.course.term.choice import BEST, LAST
 from pttt_ooc.course.term.dates import PLANNED, Dates, shown, zone_of
+from pttt_ooc.course.term.memberships import left_by_all
 from pttt_ooc.course.term.rules import BOTS, STRATEGIES
 from pttt_ooc.course.term.tables import Assignment, Extension
 from pttt_ooc.errors import GraderError
@@ -36,7 +38,7 @@ class Term:
     timezone
         Name of the time zone in which dates are written and late days end.
     late_days
-        Late days without a reduction that each team has in all.
+        Late days without a reduction that each student has in all; see :mod:`pttt_ooc.course.term.late_days`.
     aliases
         Whether public pages show aliases of teams.
     team_size
@@ -153,6 +155,8 @@ def check_open(
 ) -> None:
     """Raise a SubmissionError unless an assignment of this kind takes what the team began to upload at `at`.
 
+    Nothing is taken from a team that everybody has left.
+
     Parameters
     ----------
     name
@@ -162,6 +166,8 @@ def check_open(
     """
     if team.name == BASELINE:
         return
+    if team.id in left_by_all(session):
+        raise SubmissionError(f"Everybody has left the team {shown_name(team.name)}; it hands in nothing.", 409)
     there = [one for one in all_assignments(session, kind) if name in (None, one.name) and further_of(one) == further]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)

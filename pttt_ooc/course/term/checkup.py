@@ -31,6 +31,7 @@ from pttt_ooc.course.term import deliveries
 from pttt_ooc.course.term.assignments import all_assignments, further_games, further_leagues
 from pttt_ooc.course.term.dates import CLOSED
 from pttt_ooc.course.term.gradebook import compute, current, is_graded
+from pttt_ooc.course.term.memberships import left_by_all, without_rank
 from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import candidates
@@ -96,6 +97,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
     look("messages", deliveries.problems)
     look("deadlines", lambda session: _late_starters(session, data))
     look("marks", _marks)
+    look("teams", _guests)
     for game in games:
         found += asked(f"the game {game}", partial(_of_game, directory_of(data, game), game))
     return list(dict.fromkeys(found))
@@ -317,6 +319,16 @@ def _judgements(session: Session) -> list[str]:
     return told + [
         f"The server could not judge submission {number}; see the log, then `pttt course rejudge {number}`."
         for number in failed
+    ]
+
+
+def _guests(session: Session) -> list[str]:
+    """Teams of guests only, who may be honest students: an instructor has to let them in."""
+    out = without_rank(session) - left_by_all(session)
+    return [
+        f"The team {session.get_one(Team, number).own_name} takes no rank, as no instructor has let its members into "
+        "the course; give one of them a link of `pttt course invite`."
+        for number in sorted(out)
     ]
 
 

@@ -81,8 +81,8 @@ class Criterion(_Section):
 class Late(_Section):
     """What late days cost."""
 
-    percent: Percent = Field(default=0.0, description="Of the points, for each late day that the team does not own.")
-    days: Days = Field(default=0, description="Late days of its own that a team may use for this assignment.")
+    percent: Percent = Field(default=0.0, description="Of the points, for each late day that is not free.")
+    days: Days = Field(default=0, description="Free late days that a team may use for this assignment.")
 
 
 class AssignmentSection(_Section):
@@ -178,7 +178,7 @@ class CourseFile(_Section):
     """The keys of ``course.yaml``."""
 
     timezone: str = Field(default="UTC", description="The time zone of all dates, such as Europe/Rome.")
-    late_days: Days = Field(default=0, description="Late days without a reduction that each team has in all.")
+    late_days: Days = Field(default=0, description="Late days without a reduction that each student has in all.")
     aliases: bool = Field(default=False, description="Whether public pages show aliases of teams, not their names.")
     team_size: Annotated[int, Field(ge=0, le=100), BeforeValidator(number)] = Field(
         default=0, description="Students of a team that students make themselves; 0: instructors make the teams."

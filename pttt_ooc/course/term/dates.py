@@ -160,7 +160,7 @@ class LateCost:
     Attributes
     ----------
     spent
-        Late days of the team's own that are used up.
+        Free late days that are used up.
     factor
         The share of the points that is left, from 0 to 1.
     """
@@ -170,6 +170,6 @@ class LateCost:
 
 
 def late_cost(days: int, percent: float, own: int) -> LateCost:
-    """The cost of so many late days: the team's `own` days pay first, each other one costs `percent` of the points."""
+    """The cost of so many late days: `own` free days pay first, each other one costs `percent` of the points."""
     spent = min(days, own)
     return LateCost(spent, max(0.0, 1 - percent / 100 * (days - spent)))

@@ -1,4 +1,4 @@
-"""Which teams are disqualified, and why."""
+"""Which teams are disqualified, and why; and which ones have no standing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import Fact
 from pttt_ooc.course.term.assignments import all_assignments, further_of
+from pttt_ooc.course.term.memberships import without_rank
 from pttt_ooc.course.term.rules import STRATEGIES
-from pttt_ooc.course.term.tables import Disqualification
+from pttt_ooc.course.term.tables import Assignment, Disqualification
 
 MIRRORED = "disqualified"
-"""The fact in the database of a further game that names its disqualified teams, which the course's database knows."""
+"""The fact in a further game's database that names its teams without standing, which the course's database knows."""
 
 
 def disqualified(session: Session) -> dict[tuple[int, int], Disqualification]:
@@ -22,14 +23,20 @@ def disqualified(session: Session) -> dict[tuple[int, int], Disqualification]:
     return {pair: one for pair, one in found.items() if one.holds}
 
 
-def disqualified_from_game(session: Session, game: str | None = None) -> set[int]:
-    """Numbers of the teams that are disqualified in every assignment of a further game; None: of the course's own."""
+def out_of(session: Session, assignment: Assignment) -> set[int]:
+    """Numbers of the teams that have no standing in an assignment: disqualified, or without members who rank."""
+    return {team for team, number in disqualified(session) if number == assignment.id} | without_rank(session)
+
+
+def out_of_game(session: Session, game: str | None = None) -> set[int]:
+    """Numbers of the teams without standing in every assignment of a further game; None: of the course's own."""
     found = disqualified(session)
     assignments = [one.id for one in all_assignments(session, STRATEGIES) if further_of(one) == game] if found else []
-    return {team for team, _ in found if assignments and all((team, one) in found for one in assignments)}
+    out = {team for team, _ in found if assignments and all((team, one) in found for one in assignments)}
+    return out | without_rank(session)
 
 
 def without_standing(session: Session) -> set[int]:
-    """Numbers of the teams that are disqualified from the game whose strategies a database has."""
+    """Numbers of the teams without standing in the game whose strategies a database has."""
     mirrored = session.get(Fact, MIRRORED)
-    return disqualified_from_game(session) if mirrored is None else set(mirrored.value)
+    return out_of_game(session) if mirrored is None else set(mirrored.value)

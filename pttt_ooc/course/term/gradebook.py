@@ -1,14 +1,14 @@
 """Grades: of what was handed in, by the rule, by hand, and as adjusted; and the history of every grade.
 
 A grade is ``(points of the rule + points by hand) * what late days leave + adjustments``, not below zero, rounded to a
-hundredth.  Assignments are graded in the order of their deadlines, as a team's late days are used up in this order.
+hundredth.  Assignments are graded in the order of their deadlines, as free late days are used up in this order.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.term.assignments import all_assignments, term_of
-from pttt_ooc.course.term.choice import PICK, Option, options
+from pttt_ooc.course.standings import ranks_of
+from pttt_ooc.course.term.assignments import all_assignments
+from pttt_ooc.course.term.choice import Option, options
 from pttt_ooc.course.term.dates import late_cost
 from pttt_ooc.course.term.disqualified import disqualified
+from pttt_ooc.course.term.late_days import LateDays, Payers
+from pttt_ooc.course.term.memberships import without_rank
 from pttt_ooc.course.term.rules import (
     FIGURES,
     HIGHER_IS_BETTER,
@@ -37,9 +40,6 @@ from pttt_ooc.course.term.work import PARTS, baseline, candidates, figures, team
 from pttt_ooc.errors import GraderError
 
 _SETTLING = 0x70747475  # PostgreSQL's number of the lock under which grades are written down
-
-TIE = 1e-7
-"""Teams whose figures differ by at most this share a rank, as on the leaderboard."""
 
 _RULE: TypeAdapter[Rule] = TypeAdapter(Rule)
 
@@ -57,7 +57,7 @@ class Grade:
     automatic, manual, adjustment
         Points of the rule, of the rubric, and more or fewer with a reason.
     days, spent, factor
-        Late days, those of the team's own that they use up, and the share of the points that is left.
+        Late days, the free ones that they use up, and the share of the points that is left.
     submissions
         What counts: numbers of submissions by part.
     figures, rank
@@ -113,15 +113,20 @@ def step_above(assignment: Assignment, grade: Grade) -> Step | None:
 
 
 def in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
-    """In the order in which late days are used up."""
-    return sorted(assignments, key=lambda one: (one.due_at is None, one.due_at or 0.0, one.position, one.id))
+    """In the order in which late days are used up; without a deadline nothing is late."""
+    return sorted(assignments, key=lambda one: (one.due_at or 0.0, one.position, one.id))
 
 
 def compute(session: Session, data: Path) -> Grades:
     """All grades, as the database says now."""
+    return compute_with_late_days(session, data)[0]
+
+
+def compute_with_late_days(session: Session, data: Path) -> tuple[Grades, LateDays]:
+    """All grades, as the database says now, and what they leave of the free late days."""
     teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.of_students]
     given = _Given.of(session)
-    left = {team.id: term_of(session).late_days for team in teams}
+    late_days = LateDays.of(session)
     found: Grades = {}
     for assignment in in_order(all_assignments(session)):
         handed_in = candidates(session, assignment, data)
@@ -132,14 +137,14 @@ def compute(session: Session, data: Path) -> Grades:
         }
         of_teams = team_figures(session, assignment, data, choices)
         least = baseline(session, assignment, data)
-        for number, grade in _Grading(assignment, given, least, of_teams).grades(choices, left).items():
-            found[number, assignment.id] = grade
-            left[number] -= grade.spent
+        graded = _Grading(assignment, given, least, of_teams, late_days).grades(choices)
+        late_days.pay((one.payers, one.grade.spent) for one in graded.values())
+        found |= {(number, assignment.id): one.grade for number, one in graded.items()}
         for team in teams:
             if (team.id, assignment.id) in given.out:
                 why = f"disqualified: {given.out[team.id, assignment.id].reason}"
                 found[team.id, assignment.id] = Grade(0.0, most_of(assignment), why=why)
-    return found
+    return found, late_days
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,7 @@ class _Given:
     adjustments: Mapping[tuple[int, int], float]
     chosen: Mapping[tuple[int, int], Mapping[int, int]]
     out: Mapping[tuple[int, int], Disqualification]
+    without_rank: Set[int]
 
     @classmethod
     def of(cls, session: Session) -> _Given:
@@ -162,10 +168,18 @@ class _Given:
         chosen: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for pick in session.scalars(select(Pick).order_by(Pick.id)):
             chosen[pick.team_id, pick.assignment_id][pick.slot] = pick.submission
-        return cls(marks, adjustments, chosen, disqualified(session))
+        return cls(marks, adjustments, chosen, disqualified(session), without_rank(session))
 
     def picks(self, team: int, assignment: Assignment) -> Mapping[int, int]:
-        return self.chosen.get((team, assignment.id), {}) if assignment.choice == PICK else {}
+        return self.chosen.get((team, assignment.id), {})
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """A grade, and who pays for its late days."""
+
+    grade: Grade
+    payers: Payers
 
 
 @dataclass(frozen=True)
@@ -176,19 +190,17 @@ class _Grading:
     given: _Given
     baseline: Mapping[str, float]
     of_teams: Mapping[int, float]
+    late_days: LateDays
 
-    def grades(self, choices: Mapping[int, list[Option]], left: Mapping[int, int]) -> dict[int, Grade]:
+    def grades(self, choices: Mapping[int, list[Option]]) -> dict[int, _Graded]:
         rule = rule_of(self.assignment)
-        ranks: dict[int, int] = {}
         if needs_ranks(rule):  # the best figure counts, whatever its late days cost: else ranks depend on each other
             choices = {team: self._best(team, found) for team, found in choices.items()}
         first = next(iter(FIGURES[self.assignment.kind]), "")
-        known = {t: v for t, found in choices.items() if (v := self._best_figure(t, found, first)) is not None}
-        ranks = _ranks(known, first in HIGHER_IS_BETTER)
-        return {
-            team: self._grade(team, rule, found, left[team], ranks.get(team), len(known))
-            for team, found in choices.items()
-        }
+        ranked = {team: found for team, found in choices.items() if team not in self.given.without_rank}
+        known = {t: v for t, found in ranked.items() if (v := self._best_figure(t, found, first)) is not None}
+        ranks = ranks_of({team: -value if first in HIGHER_IS_BETTER else value for team, value in known.items()})
+        return {team: self._grade(team, rule, found, ranks.get(team), len(known)) for team, found in choices.items()}
 
     def _figures(self, team: int, option: Option) -> dict[str, float]:
         return figures(self.assignment.kind, option, self.of_teams, team)
@@ -203,9 +215,7 @@ class _Grading:
         sign = -1 if name in HIGHER_IS_BETTER else 1
         return sorted(found, key=lambda one: sign * self._figures(team, one).get(name, sign * float("inf")))[:1]
 
-    def _grade(
-        self, team: int, rule: Rule | None, found: list[Option], left: int, rank: int | None, teams: int
-    ) -> Grade:
+    def _grade(self, team: int, rule: Rule | None, found: list[Option], rank: int | None, teams: int) -> _Graded:
         key = team, self.assignment.id
         most = most_of(self.assignment)
         criteria = [str(one["name"]) for one in self.assignment.rubric]
@@ -215,13 +225,16 @@ class _Grading:
         best = Grade(None, most, manual=manual, adjustment=adjustment, unmarked=unmarked)
         if not found and (marks or key in self.given.adjustments):
             best = _with_points(best)
+        paying = self.late_days.payers(team)
         for option in found:
             measured = self._figures(team, option)
             try:
                 automatic, why = points_of(rule, measured, rank, teams, self.baseline)
             except GraderError as error:  # a formula without a value must not keep others from their grades
                 automatic, why = 0.0, str(error)
-            cost = late_cost(option.days, self.assignment.late_percent, min(left, self.assignment.late_days))
+            payers = self.late_days.payers(team, option)
+            own = min(self.late_days.left(payers), self.assignment.late_days)
+            cost = late_cost(option.days, self.assignment.late_percent, own)
             names = PARTS[self.assignment.kind]
             grade = Grade(
                 points=0.0,
@@ -240,24 +253,13 @@ class _Grading:
             )
             grade = _with_points(grade)
             if best.points is None or (grade.points or 0.0) > best.points:
-                best = grade
-        return best
+                best, paying = grade, payers
+        return _Graded(best, paying)
 
 
 def _with_points(grade: Grade) -> Grade:
     points = max(0.0, (grade.automatic + grade.manual) * grade.factor + grade.adjustment)
     return Grade(**{**grade.__dict__, "points": round(points, 2)})
-
-
-def _ranks(known: Mapping[int, float], higher: bool) -> dict[int, int]:
-    """Places by team; figures within :data:`TIE` of the best of them share one."""
-    found: dict[int, int] = {}
-    best, rank = 0.0, 0
-    for position, (value, team) in enumerate(sorted((-v if higher else v, team) for team, v in known.items()), 1):
-        if not found or value > best + TIE:
-            best, rank = value, position
-        found[team] = rank
-    return found
 
 
 # ---------------------------------------------------------------------------------------------
@@ -312,3 +314,9 @@ def history(session: Session, team: int, assignment: int) -> list[GradeRow]:
 def is_graded(session: Session) -> bool:
     """Whether there is anything to grade: a rule or a rubric."""
     return any(one.rule is not None or one.rubric for one in all_assignments(session))
+
+
+def settle_if_graded(session: Session, data: Path, because: str) -> None:
+    """:func:`settle`, if there is anything to grade: after a change of teams, which changes ranks and late days."""
+    if is_graded(session):
+        settle(session, data, because)

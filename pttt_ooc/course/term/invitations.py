@@ -18,7 +18,7 @@ from pttt_ooc.course.limits import hold
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.audit import note
-from pttt_ooc.course.term.people import check_email, join, members, person_name, team_of
+from pttt_ooc.course.term.people import check_email, join, members, person_name, team_of, vouch
 from pttt_ooc.course.term.tables import STUDENT, Invitation, Person
 from pttt_ooc.errors import GraderError
 
@@ -36,9 +36,11 @@ def _digest(code: str) -> str:
     return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
 
 
-def _made(session: Session, by: str, hours: float, team: Team | None, person: Person | None) -> str:
+def _made(
+    session: Session, by: str, hours: float, team: Team | None, person: Person | None, of_team: bool = False
+) -> str:
     code, now = secrets.token_urlsafe(32), time.time()
-    made = Invitation(digest=_digest(code), by=by, created_at=now, expires_at=now + 3600 * hours)
+    made = Invitation(digest=_digest(code), by=by, of_team=of_team, created_at=now, expires_at=now + 3600 * hours)
     made.team_id, made.person_id = team.id if team else None, person.id if person else None
     session.add(made)
     session.flush()
@@ -46,8 +48,13 @@ def _made(session: Session, by: str, hours: float, team: Team | None, person: Pe
     return code
 
 
-def invite(session: Session, by: str, team: Team | None = None, hours: float = HOURS) -> str:
+def invite(session: Session, by: str, team: Team | None = None, hours: float = HOURS, of_team: bool = False) -> str:
     """A link with which somebody becomes a student of the course, and, if one is named, of a team; returns its code.
+
+    Parameters
+    ----------
+    of_team
+        Whether the team makes it itself: who is new by it is a guest.  A link of instructors makes guests students.
 
     Raises
     ------
@@ -58,7 +65,7 @@ def invite(session: Session, by: str, team: Team | None = None, hours: float = H
         hold(session, team)
         if len(open_links(session, team)) >= MOST:
             raise GraderError(f"{team.name} has {MOST} open links; revoke one of them first.")
-    return _made(session, by, hours, team, None)
+    return _made(session, by, hours, team, None, of_team)
 
 
 def link_to_sign_in(session: Session, by: str, person: Person, hours: float = HOURS) -> str:
@@ -115,6 +122,8 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
         person = who or _newcomer(session, name, email)
         if person.role != STUDENT:
             raise GraderError("People with rights join no team; sign out first, if the link is for somebody else.")
+        if not found.of_team:
+            vouch(session, person)
         if found.team_id is not None:
             enter(session, person, session.get_one(Team, found.team_id))
     found.used_at = time.time()
@@ -126,7 +135,7 @@ def _newcomer(session: Session, name: str, email: str) -> Person:
     name, email = person_name(" ".join(name.split())), check_email(email.strip())
     if session.scalar(select(Person.id).where(Person.key == email.casefold())) is not None:
         raise GraderError(f"{email} is known here already; sign in first, and then use the link.")
-    made = Person(key=email.casefold(), email=email, name=name, role=STUDENT, created_at=time.time())
+    made = Person(key=email.casefold(), email=email, name=name, role=STUDENT, guest=True, created_at=time.time())
     session.add(made)
     session.flush()
     return made

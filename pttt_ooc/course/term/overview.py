@@ -15,7 +15,7 @@ from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import all_assignments, dates_for, term_of
 from pttt_ooc.course.term.choice import PICK, Candidate
 from pttt_ooc.course.term.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
-from pttt_ooc.course.term.gradebook import Grade, compute, most_of, rule_of, step_above
+from pttt_ooc.course.term.gradebook import Grade, compute_with_late_days, most_of, rule_of, step_above
 from pttt_ooc.course.term.rules import FIGURE_NAMES, Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
 from pttt_ooc.course.term.rulings import disqualification_of
 from pttt_ooc.course.term.tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
@@ -71,9 +71,8 @@ def overview(session: Session, data: Path, team: Team | None, decided: bool = Fa
         Whether marks and adjustments are shown before the release, too: to people with rights.
     """
     term, now = term_of(session), time.time()
-    grades = {} if team is None else compute(session, data)
+    grades, free = ({}, None) if team is None else compute_with_late_days(session, data)
     own = {one.id: grades.get((team.id, one.id)) for one in all_assignments(session)} if team else {}
-    spent = sum(grade.spent for grade in own.values() if grade)
     return {
         "assignments": [
             _shown(session, data, one, team, own.get(one.id), now, decided) for one in all_assignments(session)
@@ -81,7 +80,7 @@ def overview(session: Session, data: Path, team: Team | None, decided: bool = Fa
         "timezone": term.timezone,
         "zone": term.zone,
         "late_days": term.late_days,
-        "late_days_left": term.late_days - spent if team else None,
+        "late_days_left": free.left(free.payers(team.id)) if team and free else None,
         "announcements": announcements(session),
         "now": now,
     }

@@ -1,6 +1,7 @@
 """People of a course: those with rights, who sign in with a token of their own, and students, who are in teams.
 
-A student is known by the e-mail address, and is in one team at a time.  Joining and leaving leaves a trace.
+A student is known by the e-mail address, and is in one team at a time.  Joining and leaving leaves a trace.  With
+somebody who leaves, the team's token and open links end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import BASELINE, BrowserSession, Team
 from pttt_ooc.course.names import check_name, name_key
-from pttt_ooc.course.teams import find_team, new_team, secret_hash
+from pttt_ooc.course.standings import touch
+from pttt_ooc.course.teams import end_secrets, find_team, new_team, new_token, secret_hash
+from pttt_ooc.course.term.memberships import left_by_all
 from pttt_ooc.course.term.tables import ROLES, STUDENT, Membership, Person
 from pttt_ooc.errors import GraderError
 
@@ -52,7 +55,7 @@ class RosterChange:
     renamed
         Addresses of students whose name or number changes.
     tokens
-        Tokens of the new teams, once the roster is applied.
+        Tokens of the new teams and of those that somebody has left, once the roster is applied.
     """
 
     teams: tuple[str, ...]
@@ -72,6 +75,7 @@ class RosterChange:
             *(f"+ team {name}" for name in self.teams),
             *(f"+ {email} joins {team}" for email, team in self.joins),
             *(f"- {email} leaves {team}" for email, team in self.leaves),
+            *(f"~ {team}: its token ends, as somebody leaves" for team in dict.fromkeys(t for _, t in self.leaves)),
             *(f"~ {email}: other name or number" for email in self.renamed),
         ]
 
@@ -153,25 +157,38 @@ def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
 def apply_roster(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
     """Change teams and memberships as a roster says; returns the change, with the new teams' tokens."""
     change, now = change_of(session, rows), time.time()
-    tokens = tuple((name, new_team(session, name)[1]) for name in change.teams)
+    tokens = [(name, new_team(session, name)[1]) for name in change.teams]
+    left: dict[int, Team] = {}
     for row in rows:
         person = session.scalar(select(Person).where(Person.key == row.email.casefold()))
         if person is None:
             person = Person(key=row.email.casefold(), email=row.email, name=row.name, role=STUDENT, created_at=now)
             session.add(person)
         person.name, person.number, person.removed_at = row.name, row.number or person.number or "", None
+        vouch(session, person)
         session.flush()
         team, current = find_team(session, row.team), team_of(session, person)
         if team is not None and (current is None or current.id != team.id):
+            left |= {} if current is None else {current.id: current}
             join(session, person, team, now)
-    return RosterChange(change.teams, change.joins, change.leaves, change.renamed, tokens)
+    empty = left_by_all(session)
+    tokens += [(team.own_name, new_token(session, team)) for number, team in left.items() if number not in empty]
+    return RosterChange(change.teams, change.joins, change.leaves, change.renamed, tuple(tokens))
 
 
 def join(session: Session, person: Person, team: Team, at: float) -> None:
     """Begin a student's membership; an earlier one ends."""
     leave(session, person, at)
     session.add(Membership(person_id=person.id, team_id=team.id, joined_at=at))
+    touch(session)
     session.flush()
+
+
+def vouch(session: Session, person: Person) -> None:
+    """Make a guest a student of the course."""
+    if person.guest:
+        person.guest = False
+        touch(session)
 
 
 def team_of(session: Session, person: Person) -> Team | None:
@@ -181,11 +198,12 @@ def team_of(session: Session, person: Person) -> Team | None:
 
 
 def leave(session: Session, person: Person, at: float) -> None:
-    """End a student's membership, if there is one."""
-    for one in session.scalars(
-        select(Membership).where(Membership.person_id == person.id, Membership.left_at.is_(None))
-    ):
+    """End a student's membership, if there is one, and with it the team's token and open links."""
+    now = select(Membership).where(Membership.person_id == person.id, Membership.left_at.is_(None))
+    for one in session.scalars(now).all():
         one.left_at = at
+        end_secrets(session, session.get_one(Team, one.team_id))
+        touch(session)
 
 
 def members(session: Session) -> dict[int, list[Person]]:
@@ -229,6 +247,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
         session.flush()
     secret = secrets.token_urlsafe(32)
     person.name, person.role, person.removed_at, person.token_hash = name, role, None, secret_hash(secret)
+    vouch(session, person)
     end_sessions(session, person)
     return f"p{person.id}.{secret}"
 

@@ -68,7 +68,10 @@ def teams(
         Path | None, typer.Argument(metavar="ROSTER.csv", help="Columns: team, name, email and, if wanted, number.")
     ] = None,
     tokens: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Where to write the tokens of new teams.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv", help="Where to write the tokens of new teams and of those that somebody leaves."
+        ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> None:
@@ -103,6 +106,7 @@ def _list_teams(database: Database, here: CourseOptions) -> None:
 def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens: Path | None, dry_run: bool) -> None:
     from pttt_ooc.course.term.audit import CONSOLE, note
     from pttt_ooc.course.term.exports import safe, table
+    from pttt_ooc.course.term.gradebook import settle_if_graded
     from pttt_ooc.course.term.people import apply_roster, read_roster
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.disk.rights import private
@@ -119,6 +123,7 @@ def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens:
         change = apply_roster(session, rows)
         if not change.is_empty:
             note(session, CONSOLE, "teams", changes=change.lines())
+            settle_if_graded(session, here.data, "a roster was applied")
         if change.tokens and tokens is not None and not dry_run:
             with private():
                 written = [("team", "token"), *((safe(name), token) for name, token in change.tokens)]

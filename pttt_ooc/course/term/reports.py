@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from pttt_ooc.course.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.course.term.assignments import check_open, find_assignment
 from pttt_ooc.course.term.gradebook import hold_grades, settle
+from pttt_ooc.course.term.memberships import brought
 from pttt_ooc.course.term.rules import REPORT
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.uploads import Fields, Intake
@@ -39,7 +41,8 @@ def intake_of(grader: Grader, name: str) -> Intake[Report]:
         if assignment.kind != REPORT:
             raise HTTPException(404, f"{name} takes no reports, but {assignment.kind}.")
     s = grader.settings
-    limits = Limits("reports", s.submissions_per_hour, s.waiting_per_team, daily=s.submissions_per_day)
+    hourly, daily = s.submissions_per_hour, s.submissions_per_day
+    limits = Limits("reports", hourly, s.waiting_per_team, daily=daily, brought=partial(brought, Report))
 
     def check(team: Team, in_flight: int, at: float) -> None:
         with grader.database.reading() as session:

@@ -60,6 +60,7 @@ RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("POST", "/account/password"): SIGNED_IN,
     ("POST", "/account/team"): frozenset({STUDENT}),
     ("POST", "/account/leave"): frozenset({TEAM}),
+    ("POST", "/account/token"): frozenset({TEAM}),
     ("POST", "/account/invite"): frozenset({TEAM}),
     ("POST", "/account/revoke"): frozenset({TEAM}),
     ("GET", "/agents/{name}"): EVERYBODY,

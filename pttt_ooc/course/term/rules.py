@@ -77,7 +77,7 @@ class Ranks(_Rule):
 
 
 class Baseline(_Rule):
-    """All points at `target`, none at the baseline's figure or worse, in proportion between."""
+    """All points at `target` or better, else none at the baseline's figure or worse, in proportion between."""
 
     kind: Literal["baseline"]
     figure: str
@@ -167,9 +167,12 @@ def points_of(
         reached = [step for step in rule.steps if step.reached(figure)]
         return max((step.points for step in reached), default=0.0), f"{rule.figure} {figure:.6g}"
     least = baseline.get(rule.figure)
-    if least is None or least == rule.target:
+    if least is None:
         return 0.0, "the baseline has no figure yet"
-    share = min(1.0, max(0.0, (least - figure) / (least - rule.target)))
+    if figure <= rule.target:  # first, as the baseline may be as good as that itself
+        share = 1.0
+    else:
+        share = 0.0 if figure >= least else (least - figure) / (least - rule.target)
     return rule.points * share, f"{rule.figure} {figure:.6g}: {100 * share:.4g} % of the way from {least:.6g}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstraint, event
+from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstraint, event, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.course.models import HIDDEN, WITHDRAWN, CourseTables, Judged
@@ -30,7 +30,7 @@ class Assignment(CourseTables):
     position
         Its place in lists.
     late_percent, late_days
-        What each late day costs, in percent of the points; how many of the team's own late days it may use here.
+        What each late day costs, in percent of the points; how many free late days a team may use here.
     choice
         See :mod:`pttt_ooc.course.term.choice`.
     rule, rubric
@@ -84,6 +84,8 @@ class Person(CourseTables):
         See :mod:`pttt_ooc.course.term.passwords`; None: no password.
     subject
         Who a person is for the university's OpenID Connect: the issuer and its identifier.
+    guest
+        Whether only a team has let a student in, by a link; see :mod:`pttt_ooc.course.term.memberships`.
     removed_at
         When somebody lost the rights, or left the course.
     """
@@ -98,6 +100,7 @@ class Person(CourseTables):
     token_hash: Mapped[str | None] = mapped_column(String(64))
     password_hash: Mapped[str | None] = mapped_column(String(200))
     subject: Mapped[str | None] = mapped_column(String(500), unique=True)
+    guest: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[float]
     removed_at: Mapped[float | None]
 
@@ -130,6 +133,8 @@ class Invitation(CourseTables):
         Who signs in by it; None: whoever opens it, as a student.
     by
         Who made it.
+    of_team
+        Whether a team has made it, and no instructor.
     """
 
     __tablename__ = "invitations"
@@ -138,6 +143,7 @@ class Invitation(CourseTables):
     team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
     by: Mapped[str] = mapped_column(String(120))
+    of_team: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[float]
     expires_at: Mapped[float]
     used_at: Mapped[float | None]

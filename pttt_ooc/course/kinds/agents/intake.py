@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 
 from fastapi import HTTPException
 from sqlalchemy import select
@@ -17,6 +18,7 @@ from pttt_ooc.course.models import Team
 from pttt_ooc.course.queue import GAVE_UP
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.course.term.assignments import check_open, find_assignment
+from pttt_ooc.course.term.memberships import brought
 from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.course.uploads import Fields, Intake
@@ -41,7 +43,8 @@ def intake_of(grader: Grader, name: str) -> Intake[Agent]:
     with grader.database.reading() as session:
         assignment = assignment_of(session, name)
     of_it = Agent.assignment_id == assignment.id
-    limits = Limits("agents", grader.settings.submissions_per_hour, grader.settings.waiting_per_team, of_it)
+    hourly, waiting = grader.settings.submissions_per_hour, grader.settings.waiting_per_team
+    limits = Limits("agents", hourly, waiting, of_it, brought=partial(brought, Agent))
 
     def check(team: Team, in_flight: int, at: float) -> None:
         with grader.database.reading() as session:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import QUEUED, UNFINISHED
 from pttt_ooc.course.queue import RETRY_SECONDS
+from pttt_ooc.course.term.memberships import latest_of_teams, left_by_all
 from pttt_ooc.course.term.rejudging import numbers_again
 from pttt_ooc.course.term.rules import AGENTS
 
@@ -17,14 +18,17 @@ from pttt_ooc.course.term.rules import AGENTS
 def line(session: Session) -> list[Agent]:
     """The agents without a verdict in the order of their judgement, as far as it is known.
 
-    First come those of teams that have none judged, then those of the team whose last verdict is longest ago.  What had
-    a verdict before comes after all that had none.
+    First come those of teams that have none judged, then those of the team whose last verdict is longest ago; see
+    :func:`pttt_ooc.course.queue.line`.  What had a verdict before comes after all that had none.
     """
     waiting = session.scalars(select(Agent).where(Agent.status.in_(UNFINISHED)).order_by(Agent.id)).all()
-    judged = select(Agent.team_id, func.max(Agent.changed_at)).where(Agent.status.not_in(UNFINISHED))
-    served: dict[int, float] = {team: at for team, at in session.execute(judged.group_by(Agent.team_id))}
-    again = numbers_again(session, AGENTS)
-    return sorted(waiting, key=lambda one: (one.id in again, served.get(one.team_id, 0.0), one.id))
+    served = latest_of_teams(session, Agent, Agent.changed_at, Agent.status.not_in(UNFINISHED))
+    again, left = numbers_again(session, AGENTS), left_by_all(session)
+
+    def place(one: Agent) -> tuple[bool, bool, float, int]:
+        return one.team_id in left, one.id in again, served.get(one.team_id, 0.0), one.id
+
+    return sorted(waiting, key=place)
 
 
 def next_up(session: Session) -> Agent | None:

@@ -14,16 +14,14 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.kinds.agents.head_to_head import head_to_head, league_shares
 from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.models import ACCEPTED, HIDDEN, WITHDRAWN, Team
+from pttt_ooc.course.standings import ranks_of
 from pttt_ooc.course.standings import revision as standings_revision
 from pttt_ooc.course.term.choice import PICK, options
-from pttt_ooc.course.term.disqualified import disqualified
+from pttt_ooc.course.term.disqualified import out_of
 from pttt_ooc.course.term.tables import Assignment, Pick
 from pttt_ooc.course.term.work import candidates
 from pttt_ooc.show.miniatures import Miniature, curve
 from pttt_ooc.show.numbers import decimals
-
-TIE = 1e-9
-"""Scores that differ by at most this share a rank."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def entered(
 ) -> dict[int, int]:
     """The number of each team's agent that plays: its best, its last or the picked one, as the assignment says.
 
-    Teams that are disqualified from the assignment have none.
+    Teams without standing in the assignment have none.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ def entered(
     public
         Only what is not hidden from others.
     """
-    out = {team for team, number in disqualified(session) if number == assignment.id}
+    out = out_of(session, assignment)
     hidden = set(session.scalars(select(Agent.id).where(Agent.ruling == HIDDEN))) if public else set()
     picks: dict[int, dict[int, int]] = {}
     if assignment.choice == PICK:
@@ -103,13 +101,12 @@ def standings(
     agents = {one.id: one for one in session.scalars(select(Agent).where(Agent.id.in_(playing.values())))}
     teams = {one.id: one for one in session.scalars(select(Team).where(Team.id.in_(playing)))}
     order = sorted(playing, key=lambda one: (-(agents[playing[one]].score or 0.0), playing[one]))
+    ranks = ranks_of({one: -(agents[playing[one]].score or 0.0) for one in order})
     rows: list[Row] = []
-    for position, one in enumerate(order, 1):
+    for one in order:
         agent = agents[playing[one]]
-        tied = rows and abs((rows[-1].agent.score or 0.0) - (agent.score or 0.0)) <= TIE
         results = {b: met[agent.id, playing[b]] for b in playing if (agent.id, playing[b]) in met}
-        rank = rows[-1].rank if tied else position
-        rows.append(Row(rank, teams[one], agent, shares.get(one), len(results), results))
+        rows.append(Row(ranks[one], teams[one], agent, shares.get(one), len(results), results))
     return rows
 
 
@@ -129,7 +126,7 @@ def revision(session: Session, assignment: Assignment) -> str:
     agents = session.execute(select(func.count(), func.max(Agent.changed_at)).where(own)).one()
     met = session.execute(select(func.count(), func.sum(AgentMatch.wins), func.sum(AgentMatch.draws))).one()
     picks = session.execute(select(func.count(), func.max(Pick.id)).where(Pick.assignment_id == assignment.id)).one()
-    out = sorted(team for team, number in disqualified(session) if number == assignment.id)
+    out = sorted(out_of(session, assignment))
     dates = assignment.dates
     settings = (
         assignment.choice,
@@ -165,7 +162,7 @@ def in_judgement(session: Session, assignment: Assignment, team: int | None, eve
 def _shown(session: Session, assignment: Assignment, team: int | None, everything: bool) -> list[Agent]:
     """The agents that somebody may see, in the order in which they were handed in."""
     until = _frozen(assignment, everything)
-    out = {one for one, number in disqualified(session) if number == assignment.id}
+    out = out_of(session, assignment)
     found = session.scalars(select(Agent).where(Agent.assignment_id == assignment.id).order_by(Agent.id))
     return [
         one

@@ -17,6 +17,7 @@ from pttt_ooc.course.kinds.bots.seats import Seats
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import frozen_since
+from pttt_ooc.course.term.memberships import without_rank
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.worker_process import Work
 from pttt_ooc.disk.files import make_directory, remove
@@ -106,9 +107,10 @@ class PracticeWork:
 
 
 def names_of(database: Database) -> dict[int, str]:
-    """The names of all teams, by number."""
+    """The names of all teams that play, by number."""
     with database.reading() as session:
-        return {team.id: team.name for team in session.query(Team)}
+        out = without_rank(session)
+        return {team.id: team.name for team in session.query(Team) if team.id not in out}
 
 
 def copy_practice(source: Path, target: Path) -> None:
