@@ -54,7 +54,11 @@ class SilentError(Exception):
 
 def plain(told: object, most: int = TOLD) -> str:
     """A process's words as text that can be stored: of limited length, without surrogates and zeros."""
-    return str(told)[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    try:
+        text = str(told)
+    except RecursionError:
+        text = "something that is nested too deeply to be shown"
+    return text[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class Enclosed:
@@ -228,9 +232,20 @@ class Enclosed:
             return False
         return True
 
-    def listen(self, number: int) -> None:
-        """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each."""
-        self._listener = Listener(self._process, number)
+    def listen(self, number: object) -> None:
+        """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each.
+
+        Raises
+        ------
+        MachineError
+            If it has no such descriptor: the number comes from our file, before a stranger's program runs.
+        """
+        try:
+            if type(number) is not int or not 0 <= number < 1 << 31:
+                raise OSError("no descriptor")
+            self._listener = Listener(self._process, number)
+        except OSError as error:
+            raise MachineError(f"The system does not tell of a bot's forbidden system calls: {error}.") from error
         self._open.append(self._listener.descriptor)
 
     # -----------------------------------------------------------------------------------------
@@ -307,7 +322,10 @@ def _late(clock: Clock) -> str:
 
 def _ending(code: int) -> str:
     """How a process ended, from what `Popen` tells."""
-    return f"with the code {code}" if code >= 0 else f"by the signal {signal.Signals(-code).name}"
+    if code >= 0:
+        return f"with the code {code}"
+    known = -code in {*signal.Signals}  # most real-time signals have no name
+    return f"by the signal {signal.Signals(-code).name if known else -code}"
 
 
 def _ready(event: int, seconds: float | None, *descriptors: int) -> dict[int, int]:
