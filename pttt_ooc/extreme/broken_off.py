@@ -83,7 +83,7 @@ def tried(
     if not tries.are_over(name):
         try:
             with tries.trying(name, (StoppedError, UnableError)):
-                return _played(play, conditions, stopping)
+                return counted(play, conditions, stopping)
         except (StoppedError, UnableError, StoreError):
             raise
         except Exception as error:
@@ -99,7 +99,8 @@ def tried(
     return None
 
 
-def _played(play: Callable[[], _Result], conditions: Conditions, stopping: threading.Event | None) -> _Result:
+def counted(play: Callable[[], _Result], conditions: Conditions, stopping: threading.Event | None) -> _Result:
+    """Play a match; an UnableError in place of its error if the machine can run no bots at all now."""
     try:
         return play()
     except StoppedError:

@@ -17,6 +17,7 @@ from pathlib import Path
 from pttt_ooc.disk.files import make_directory
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
+from pttt_ooc.extreme.broken_off import UnableError, counted
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.house_bots import HOUSE_BOTS
 from pttt_ooc.extreme.league import Pairing
@@ -42,7 +43,7 @@ class PracticeSettings:
     kept: int
 
 
-class _OutdatedError(Exception):
+class _OutdatedError(StoppedError):
     """There is a newer version of a bot."""
 
 
@@ -116,8 +117,10 @@ class Practice:
             self._under_way.append(pairing)
             bots = (self.record.teams[pairing.first], self.record.teams[pairing.second])
         try:
-            with self.record.tries.trying(tried_name(bots), (StoppedError, _OutdatedError)):
-                self._play(pairing, bots, content, cores, stopping)
+            with self.record.tries.trying(tried_name(bots), (StoppedError, UnableError)):
+                counted(
+                    lambda: self._play(pairing, bots, content, cores, stopping), self._settings.conditions, stopping
+                )
         except _OutdatedError:
             return False
         except StoppedError:
