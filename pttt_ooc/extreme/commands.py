@@ -275,6 +275,7 @@ def check(
     from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.hard_positions import of_logs
     from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.walls import python2
 
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     if sandbox:
@@ -285,6 +286,8 @@ def check(
         print(json.dumps(asdict(found)))
     else:
         ran = "converted from Python 2" if found.python == "converted" else f"run by Python {found.python}"
+        if found.python.startswith("2") and (old := python2()) is not None:
+            ran += f" ({old.command[0]})"
         print(f"{program.name}: {ran}, as {found.why}.")
         print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
         print(f"{found.slowest:.3f} s.")

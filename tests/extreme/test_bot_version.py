@@ -26,6 +26,8 @@ CELLS = "cells = board.find_valid_move_cells(old_move)\n"
 OLD_BOTS = {
     # six of the kind that a course hands in
     "keys": "d = {0: 1}\nreturn board.find_valid_move_cells(old_move)[d.keys()[0]]",
+    "renamed modules on one line": "import Queue, urllib; q = Queue.Queue(); q.put(urllib.unquote('%30'))\n"
+    "return board.find_valid_move_cells(old_move)[int(q.get())]",
     "cPickle": "import cPickle\nreturn cPickle.loads(cPickle.dumps(board.find_valid_move_cells(old_move)))[0]",
     "map": CELLS + "m = map(list, cells)\nm.sort()\nreturn tuple(m[-1])",
     "None": CELLS + "best = None\nfor cell in cells:\n    if cell[2] > best: best = cell[2]; mine = cell\nreturn mine",
@@ -331,12 +333,13 @@ def test_our_own_bots_have_no_rules_to_break():
     assert bot_version.breaches_of(bot_programs.read_program(bot_programs.Path("random"), False)) == ()
 
 
-def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, monkeypatch):
+def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, monkeypatch, caplog):
     programs = {}
     for place, answer in (("broken", "no"), ("other", '[[3, 9], "/x", [], []]'), ("good", '[[2, 7], "/y", [], []]')):
         (tmp_path / place).mkdir()
         programs[place] = tmp_path / place / "python2.7"
-        programs[place].write_text(f"#!/bin/sh\necho '{answer}'\n")
+        shim = "echo 'pyenv: python2.7: command not found' >&2; exit 127" if place == "broken" else ""
+        programs[place].write_text(f"#!/bin/sh\n{shim}\necho '{answer}'\n")
         programs[place].chmod(0o755)
     monkeypatch.setenv(
         "PATH", os.pathsep.join(str(program.parent) for program in programs.values()), prepend=os.pathsep
@@ -344,6 +347,9 @@ def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, m
     monkeypatch.delenv(walls.PYTHON2_VARIABLE, raising=False)
     find = walls.python2.__wrapped__  # not the one that has been found before
     assert find().command == ("/y", "-s", "-S", "-B")
+    assert not [one for one in caplog.messages if str(programs["other"]) in one]  # it runs, and is another version
+    (told,) = (one for one in caplog.messages if str(programs["broken"]) in one)
+    assert "does not run, and the next Python 2.7 is tried: pyenv: python2.7: command not found." in told
     programs["good"].chmod(0o644)
     assert find() is None or find().command[0] != "/y"
     monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(programs["other"]))
