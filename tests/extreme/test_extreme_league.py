@@ -64,6 +64,17 @@ def test_terms_have_bounds(key, least, less, most, more):
             Terms(**{key: value})
 
 
+@pytest.mark.parametrize(
+    ("pools", "stages"), [("1", COURSE[2:]), ("2,1", (COURSE[0], COURSE[2])), ("10,3,1", COURSE), ("9,2,1", COURSE)]
+)
+def test_pools_alone_have_the_numbers_of_the_courses_stages(pools, stages):
+    found = display.read_stages(pools, None, None)
+    assert [(one.name, one.qualify, one.marks) for one in found] == [(s.name, s.qualify, s.marks) for s in stages]
+    assert [one.pools for one in found] == [int(number) for number in pools.split(",")]
+    with pytest.raises(ExtremeError, match="a number for each stage"):
+        display.read_stages(pools, "3,3,3,3", None)
+
+
 def test_the_pools_are_drawn_by_the_seed_alone():
     pools = [
         league.first_pools(league.lots(order, seed), GROUP)
