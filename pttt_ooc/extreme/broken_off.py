@@ -51,6 +51,15 @@ def check_machine(conditions: Conditions, stopping: threading.Event | None = Non
         raise UnableError(f"This machine can run no bots now, not even our own: {error}") from error
 
 
+def can_play(conditions: Conditions, stopping: threading.Event | None = None) -> bool:
+    """Whether two of our own bots can make a few moves now: see :func:`check_machine`."""
+    try:
+        check_machine(conditions, stopping)
+    except (StoppedError, UnableError, OSError):
+        return False
+    return True
+
+
 def tried(
     tries: Tries,
     name: str,

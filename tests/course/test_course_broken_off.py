@@ -12,6 +12,8 @@ from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.kinds.bots import worker
 from pttt_ooc.course.kinds.bots.submissions import UNCHECKED
 from pttt_ooc.course.term.checkup import problems
+from pttt_ooc.course.term.rehearsals import Rehearsals
+from pttt_ooc.course.term.tables import Rejudgement
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
 from pttt_ooc.extreme import broken_off
@@ -99,6 +101,21 @@ def test_where_no_agent_can_be_run_no_match_is_decided_and_healthz_says_so(agent
     assert "No agents are judged now: This machine can run no bots now." in doctor(agents)
 
 
+def test_a_dry_run_does_not_stop_at_what_cannot_be_judged(agents):
+    def fail(row):
+        raise MachineError("It was killed.")
+
+    with agents.database.writing() as session:
+        session.add(Rejudgement(kind="agents", dry_run=True, numbers=[1, 2], verdicts=[], grades=[], by="Ada", at=1.0))
+    run = Rehearsals(agents.database, agents.data, "agents", fail)
+    for _ in range(3):
+        assert run.step()
+    assert not run.step()
+    with agents.database.reading() as session:
+        (found,) = session.query(Rejudgement)
+    assert [one["after"] for one in found.verdicts] == ["it cannot be judged: It was killed."] * 2
+
+
 def doctor(lab):
     return "\n".join(problems(lab.database, lab.storage))
 
@@ -151,7 +168,7 @@ def test_a_check_that_fails_counts_where_our_own_bots_can_play(course, monkeypat
 
     number = course.post("Team A", GOOD).json()["number"]
     monkeypatch.setattr(worker.Worker, "_verdict", lose)
-    monkeypatch.setattr(worker, "check_machine", lambda conditions, stopping: None)
+    monkeypatch.setattr(worker, "can_play", lambda conditions, stopping: True)
     for _ in range(3):
         with pytest.raises(GraderError):
             course.worker.check_next()

@@ -9,7 +9,7 @@ import pytest
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches import agent_processes
 from pttt_ooc.course.kinds.agents.walled_agent import WalledAgent
-from pttt_ooc.extreme import match, walled_process
+from pttt_ooc.extreme import match, source_client, walled_process
 from pttt_ooc.extreme.bot_process import Conditions, ForfeitError, shown_move
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.referee import Referee
@@ -184,3 +184,13 @@ def test_a_python_that_does_not_start_is_the_machines_fault(tmp_path, monkeypatc
     monkeypatch.setattr("pttt_ooc.extreme.match.BotProcess.__init__.__defaults__", (None, (broken,), None, 162))
     with pytest.raises(MachineError, match="Python does not start for a bot on this machine: .* the code 3"):
         play_match((bot(), bot(file="team2.py")), Conditions(walls=False))
+
+
+def test_a_reader_that_fails_is_the_machines_fault_and_no_fault_of_the_file(tmp_path, monkeypatch):
+    broken = tmp_path / "source_reader.py"
+    broken.write_text("import sys\nprint('no memory')\nsys.exit(3)\n")
+    monkeypatch.setattr(source_client, "READER", broken)
+    with pytest.raises(
+        MachineError, match="reads bots' files failed. Its process ended with the code 3. It said: no memory"
+    ):
+        source_client.read(b"# a file that nobody has read before", False)

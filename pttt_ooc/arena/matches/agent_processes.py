@@ -98,7 +98,7 @@ def _move_of(reply: Mapping[str, Any]) -> Answer:
         if type(one) is not int or not -(1 << 62) < one < 1 << 62:
             raise ForfeitError("its process answered something that is no move.")
     for one in seconds:
-        if type(one) not in (int, float) or not 0 <= one < math.inf:
+        if not isinstance(one, int | float) or not 0 <= one < math.inf:
             raise ForfeitError("its process answered something that is no move.")
     (move, nodes, depth), (wall, processor) = counts, seconds
     return Answer(move, float(wall), float(processor), nodes, depth)  # type: ignore[arg-type]

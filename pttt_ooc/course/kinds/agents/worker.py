@@ -37,7 +37,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.extras import check_extra
-from pttt_ooc.extreme.broken_off import tried
+from pttt_ooc.extreme.broken_off import can_play, tried
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import free_cores, taken_core
 from pttt_ooc.service.pulse import Pulse
@@ -86,7 +86,8 @@ class Worker:
             self._queue.put_back(agent.id, progress=0.0)
             raise Stopped from None
         except (PtttError, OSError):
-            self._queue.put_back(agent.id, counts=True, progress=0.0)
+            counts = can_play(settings.conditions, self._stopping)  # else it has nothing to do with this agent
+            self._queue.put_back(agent.id, counts=counts, progress=0.0)
             raise
         except Exception:
             log.exception("judging failed", extra=facts)

@@ -30,8 +30,7 @@ from pttt_ooc.extreme import bot_check
 from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_programs import program
 from pttt_ooc.extreme.bot_version import version_of
-from pttt_ooc.extreme.broken_off import check_machine
-from pttt_ooc.extreme.clock import StoppedError
+from pttt_ooc.extreme.broken_off import can_play
 from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match import check_walls
@@ -126,12 +125,8 @@ class Worker:
 
     def _counts(self, error: BaseException) -> bool:
         """Whether a failed check counts as a try of the bot: not if our own bots cannot play here either."""
-        if isinstance(error, PtttError | OSError):
-            try:
-                check_machine(self.league.settings.conditions, self._stopping)
-            except (StoppedError, PtttError, OSError):
-                return False
-        return True
+        known = isinstance(error, PtttError | OSError)
+        return not known or can_play(self.league.settings.conditions, self._stopping)
 
     def _judge(self, bot: Bot, content: bytes) -> None:
         """Check a bot and write down the verdict; an unexpected error rejects the bot."""
