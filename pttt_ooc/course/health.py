@@ -37,11 +37,11 @@ def healthz(grader: UsedGrader) -> JSONResponse:
     state = {"database": _database(grader), "worker": _told_by(grader.storage.alive), "disk": _disk(grader)}
     broken_off: dict[str, dict[str, int]] = {}
     try:
-        for name, sign, tries in _others(grader):
+        for name, sign, tries in _others(grader) if state["database"] == "ok" else ():
             state[name] = _told_by(sign)
             if tries is not None and (found := _broken_off(tries)):
                 broken_off[name] = found
-    except (PtttError, SQLAlchemyError):
+    except (PtttError, SQLAlchemyError, OSError):
         log.exception("what else judges cannot be looked at")
         state["others"] = "failed"
     good = all(part == "ok" for part in state.values())

@@ -65,8 +65,14 @@ class Tries:
             raise StoreError(f"{file} cannot be read; delete it, and its tries are counted anew.") from None
 
     def all(self) -> dict[str, Tried]:
-        """What is known of all things, by name."""
-        return {file.stem: self.of(file.stem) for file in sorted(self._directory.glob("*.json"))}
+        """What is known of all things, by name; a StoreError if something is damaged."""
+        try:
+            files = sorted(self._directory.iterdir())
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StoreError(f"{self._directory} cannot be looked at: {error.strerror}; delete it.") from error
+        return {file.stem: self.of(file.stem) for file in files if file.suffix == ".json"}
 
     def are_over(self, name: str) -> bool:
         """Whether a thing has failed so often that it is to be decided."""

@@ -64,3 +64,5 @@ def test_a_damaged_count_is_a_sentence(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(StoreError, match=r"a\.json cannot be read; delete it"):
         Tries(tmp_path, 1).of("a")
+    with pytest.raises(StoreError, match=r"a\.json cannot be looked at: Not a directory; delete it"):
+        Tries(tmp_path / "a.json", 1).all()

@@ -15,7 +15,7 @@ from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.walled_process import MachineError, plain
 from tests.extreme.bot_kit import FIRST, bot
-from tests.extreme.hostile import framed_json, hostile_bytes, process_that_says
+from tests.extreme.hostile import framed, framed_json, hostile_bytes, process_that_says
 from tests.extreme.test_extreme_attacks import FORGED, REASON, attack, lost
 
 
@@ -55,6 +55,14 @@ def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
             messages[error.message] += 1
     assert {*messages} - {"move"} == {"THREW AN EXCEPTION", "MODIFIED THE BOARD", "INVALID MOVE"}
     assert messages["INVALID MOVE"] > 20 and messages["move"] < 100
+
+
+@pytest.mark.parametrize("number", ["true", "1.0", '"1"', "[1]", "2", "1e400", "null"])
+def test_the_number_of_an_answer_is_a_whole_number_and_the_right_one(process, number):
+    process.enclosed.say(framed(b'{"number": %s, "move": [0, 4, 4]}' % number.encode()))
+    with pytest.raises(ForfeitError) as told:
+        process.ask({"moves": []})
+    assert told.value.detail == "It answered before it was asked."
 
 
 def test_no_second_message_while_a_bot_is_loaded_is_more_than_a_forfeit(process):
