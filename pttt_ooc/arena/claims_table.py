@@ -84,7 +84,7 @@ def columns(one: Mapping[str, Any], verdict: str) -> dict[str, Any]:
         "ours": f"{units.rate:.2%}",
         "interval": f"{low:.2%} to {high:.2%}",
         "test": test,
-        "detectable": f"{100 * units.detectable:.1f}",
+        "detectable": f"{100 * units.detectable:.1f}" if units.detectable <= 0.5 else "none",
     }
 
 

@@ -15,6 +15,7 @@ import typer
 from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.commands import attack, certify_endings, endings, errors, forced_win, solve
 from pttt_ooc.arena.wing import pages
+from pttt_ooc.errors import on_one_line
 from pttt_ooc.options import (
     BrowserOption,
     HostOption,
@@ -123,7 +124,7 @@ def match(
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches.runner import run
     from pttt_ooc.arena.matches.settings import Match
-    from pttt_ooc.arena.significance import Units
+    from pttt_ooc.arena.significance import Units, told_detectable
     from pttt_ooc.arena.statistics import Sequential, pairs_of, rate_of
     from pttt_ooc.disk.resources import cores
 
@@ -144,7 +145,8 @@ def match(
     record = wanted.to_json() | {"games": len(done)} | rate.to_json()
     units = Units.of(record | {"pairs": pairs_of(done) if wanted.start == "both" else None})
     record |= {"interval": list(units.interval), "log10_p": units.log10_p, "units": units.number}
-    record["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
+    faults = [[one["forfeit"] for one in done if "forfeit" in one and one["winner"] == 1 - own] for own in (0, 1)]
+    record["forfeits"], record["first_forfeits"] = [len(own) for own in faults], [(own or [""])[0] for own in faults]
     if test is not None:
         record["pairs"], record["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
     if as_json:
@@ -155,11 +157,11 @@ def match(
     print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
     print(
         f"Exact test that both are equally strong, over {units.number} {('games', 'pairs of games')[units.games - 1]}: "
-        f"{p_text(units.log10_p)}; {100 * units.detectable:.1f} points could have been found."
+        f"{p_text(units.log10_p)}; {told_detectable(units.detectable)}."
     )
-    for text, lost in zip(wanted.agents, record["forfeits"], strict=True):
+    for text, lost, why in zip(wanted.agents, record["forfeits"], record["first_forfeits"], strict=True):
         if lost:
-            print(f"{text} forfeited {lost} games; the log says why.")
+            print(f"{text} forfeited {lost} games; the first: {on_one_line(why)}")
     if test is not None:
         print(f"Sequential test between {test.low:g} and {test.high:g}: {record['verdict'] or 'undecided'}.")
 

@@ -31,6 +31,13 @@ MARGIN = 0.05
 """Scores of 45% to 55% count as equally strong, unless a claim says otherwise."""
 
 
+def told_detectable(distance: float) -> str:
+    """What a match could have found, from :attr:`Units.detectable`; a score is at most 50 points from 1/2."""
+    if distance > 0.5:
+        return "so few could have found no difference of less than 50 points"
+    return f"{100 * distance:.1f} points could have been found"
+
+
 @dataclass(frozen=True)
 class Units:
     """The scores of a match, each of a unit.
@@ -108,7 +115,10 @@ class Units:
 
     @property
     def detectable(self) -> float:
-        """The least distance from 1/2 that so many units would have found in four of five matches."""
+        """The least distance from 1/2 that so many units would have found in four of five matches.
+
+        Above 1/2, so few find nothing.
+        """
         factor = stats.norm.ppf(1 - SIZE / 2) + stats.norm.ppf(POWER)
         return float(factor * math.sqrt(0.25 * self.spread / self.number))
 

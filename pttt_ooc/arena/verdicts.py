@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.arena.significance import SIZE, Mean, Units, holm
+from pttt_ooc.arena.significance import SIZE, Mean, Units, holm, told_detectable
 
 _LIMIT = math.log10(SIZE)
 _LEAST = 1e-320  # below it, there is no logarithm of a double
@@ -108,7 +108,7 @@ def verdict(experiment: Mapping[str, Any], logs: Mapping[str, float], other: flo
         sentence += f": it is {'better' if better else 'worse'}"
         sentence += f", by less than {margin:.0%}" if sentence.startswith("holds") and test == "equal" else ""
     if sentence == "undecided":
-        sentence += f": {100 * units.detectable:.1f} points could have been found"
+        sentence += f": {told_detectable(units.detectable)}"
     if other is not None:
         sentence += "; the rate differs from theirs" if other < _LIMIT else "; no difference from their rate is found"
     return sentence

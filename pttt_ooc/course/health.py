@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.storage import RESERVE
+from pttt_ooc.course.games.directory import directory_of
+from pttt_ooc.course.kinds.agents.head_to_head import tries_in
+from pttt_ooc.course.kinds.agents.settings import ALIVE
+from pttt_ooc.course.kinds.bots.league import League, is_there, league_directory
+from pttt_ooc.course.storage import RESERVE, Storage
+from pttt_ooc.course.term.assignments import all_assignments, further_games, further_leagues
+from pttt_ooc.course.term.rules import AGENTS
+from pttt_ooc.disk.tries import Tries
+from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme.tournament_record import tries_of as tournament_tries
 from pttt_ooc.service.pulse import read_sign
 
 log = logging.getLogger("pttt.grader.web")
@@ -19,10 +30,50 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/healthz")
 def healthz(grader: UsedGrader) -> JSONResponse:
-    """200 if a submission would be accepted and judged now, else 503 and what is not ready."""
-    state: dict[str, Any] = {"database": _database(grader), "worker": _worker(grader), "disk": _disk(grader)}
+    """200 if a submission would be accepted and judged now, else 503 and what is not ready.
+
+    Matches that the machine has broken off are told, and change nothing of that.
+    """
+    state = {"database": _database(grader), "worker": _told_by(grader.storage.alive), "disk": _disk(grader)}
+    broken_off: dict[str, dict[str, int]] = {}
+    try:
+        for name, sign, tries in _others(grader) if state["database"] == "ok" else ():
+            state[name] = _told_by(sign)
+            if tries is not None and (found := _broken_off(tries)):
+                broken_off[name] = found
+    except (PtttError, SQLAlchemyError, OSError):
+        log.exception("what else judges cannot be looked at")
+        state["others"] = "failed"
     good = all(part == "ok" for part in state.values())
-    return JSONResponse({"status": "ok" if good else "failed", **state}, 200 if good else 503)
+    told = {"broken_off": broken_off} if broken_off else {}
+    return JSONResponse({"status": "ok" if good else "failed", **state, **told}, 200 if good else 503)
+
+
+def _others(grader: Grader) -> Iterator[tuple[str, Path, Tries | None]]:
+    """The name of each further worker, where it says that it is alive, and the tries of its matches, if it has any."""
+    data = grader.storage.data
+    with grader.database.reading() as session:
+        takes_agents, games = bool(all_assignments(session, AGENTS)), further_games(session)
+        leagues = [None, *further_leagues(session)]
+    if takes_agents:
+        yield "agents", data / ALIVE, tries_in(data)
+    for league in leagues:
+        place = league_directory(data, league)
+        if is_there(place):
+            found = League(place)
+            yield "league" if league is None else f"league {league}", found.alive, tournament_tries(found.tournament)
+    for game in games:
+        place = directory_of(data, game)
+        yield f"game {game}", Storage(place).alive, None
+
+
+def _broken_off(tries: Tries) -> dict[str, int]:
+    found = tries.all().values()
+    counts = {
+        "tried again": sum(bool(one.failed) and not one.decided for one in found),
+        "drawn by rule": sum(one.decided for one in found),
+    }
+    return {what: count for what, count in counts.items() if count}
 
 
 def _database(grader: Grader) -> str:
@@ -35,8 +86,8 @@ def _database(grader: Grader) -> str:
     return "ok"
 
 
-def _worker(grader: Grader) -> str:
-    sign = read_sign(grader.storage.alive)
+def _told_by(file: Path) -> str:
+    sign = read_sign(file)
     if not sign.alive:
         return "silent"
     return f"waits for {sign.waits_for}" if sign.waits_for else "ok"

@@ -4,4 +4,5 @@ Modules: ``files``: atomic writing of files and directories. ``rights``: who may
 may write. ``locks``. ``manifests``. ``store``: Zarr arrays, mapped or compressed. ``contents``: digests of contents,
 however they are compressed. ``commits`` and ``snapshot_record``: resumable state that survives a kill. ``resources``:
 time and memory. ``stop_signals``: signals that stop a process. ``memory``: memory needs, budgets and workspaces.
+``tries``: counts of what is tried again after a failure.
 """

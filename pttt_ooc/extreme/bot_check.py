@@ -9,9 +9,18 @@ from pathlib import Path
 from pttt_ooc.extreme.analysis import after
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import NAMES, BotProgram, read_program
-from pttt_ooc.extreme.bot_version import breaches_of, has_forfeited, settled, trial_games, warnings_about
+from pttt_ooc.extreme.bot_version import (
+    FEW,
+    LONG,
+    Tell,
+    breaches_of,
+    has_forfeited,
+    settled,
+    trial_games,
+    warnings_about,
+)
 from pttt_ooc.extreme.hard_positions import SLOW, HardPosition, Trial, hard_positions
-from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.match import BotMatch, play_match
 
 ENOUGH = 10
 """Moves that a bot must play."""
@@ -67,8 +76,22 @@ class Finding:
     trials: tuple[Trial, ...] = ()
 
 
+def most_seconds(program: BotProgram, conditions: Conditions) -> float:
+    """Seconds that a check takes at most, where the machine keeps no bot waiting; positions of former bots come on top.
+
+    Bots of an unknown version are tried in both first, for few moves if they use their time.
+    """
+    limit, load = conditions.time_limit, conditions.load_limit
+    tried = load + max(FEW * limit, LONG + limit) if len(program.pythons) > 1 else 0.0
+    return 2 * (len(program.pythons) * tried + load + ENOUGH * limit)
+
+
 def check(
-    program: BotProgram, conditions: Conditions, strict: bool = False, former: Sequence[HardPosition] = ()
+    program: BotProgram,
+    conditions: Conditions,
+    strict: bool = False,
+    former: Sequence[HardPosition] = (),
+    tell: Tell | None = None,
 ) -> Finding:
     """Let a bot play ten moves as x and ten as o against random moves, or to the end of the game.
 
@@ -79,15 +102,18 @@ def check(
     former
         Positions in which a bot of the team forfeited or was slow.  If this one plays, it makes a move in each; that
         does not decide whether it is accepted, because a bot may rely on having seen the moves before.
+    tell
+        Called after each move of the bot.
 
     Raises
     ------
     ExtremeError
         If bots cannot be run on this machine as the conditions say.
     """
-    version = settled(program, conditions)
-    one = version.program
-    found = version.games or trial_games(one, conditions, lambda match, side: len(match.used(side)) >= ENOUGH)
+    version = settled(program, conditions, tell)
+    one, found = version.program, version.games or []
+    if not found or any(not match.message and not _is_enough(match, side) for side, match in enumerate(found)):
+        found = trial_games(one, conditions, _is_enough, tell)
     failed = [match for side, match in enumerate(found) if has_forfeited(match, side)]
     first = failed[0] if failed else found[0]
     side = found.index(first)
@@ -116,6 +142,10 @@ def check(
         hard=tuple(hard),
         trials=tuple(trials),
     )
+
+
+def _is_enough(match: BotMatch, side: int) -> bool:
+    return len(match.used(side)) >= ENOUGH
 
 
 def try_positions(program: BotProgram, conditions: Conditions, positions: Iterable[HardPosition]) -> list[Trial]:

@@ -6,6 +6,7 @@ Between questions the process is frozen.  It is asked once for each move; time t
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from pttt_ooc.extreme.walls import RUNNER, SEMANTICS, Interpreter, limits
 
 MOVES = 2 * 81
 """Maximum moves of a bot: the number of cells."""
+SHOWN_MOVE = 200
+"""Characters that are kept of an answer that is no move."""
 STALLS = 3
 """Maximum that a bot gets back in a match for waits in the system, which it can cause, in limits for a move."""
 
@@ -91,6 +94,19 @@ class ForfeitError(Exception):
         self.message, self.detail = message, detail
 
 
+def shown_move(answer: Mapping[str, Any]) -> str:
+    """The move that a bot has answered, as text that can be stored, where it is none."""
+    return plain(answer.get("shown", answer.get("move")), SHOWN_MOVE)
+
+
+def in_time(program: BotProgram, limit: float) -> str:
+    """Lines that let one of the package's own bots take at most half of the time limit for a move; empty for others."""
+    name = re.search(r"^class (Team\w+)", program.source, re.M) if program.trusted else None
+    if name is None or not re.search(r"^    seconds = ", program.source, re.M):
+        return ""
+    return f"\n\n{name[1]}.seconds = min({name[1]}.seconds, {limit / 2!r})\n"
+
+
 class BotProcess:
     """One bot in one match.
 
@@ -115,7 +131,8 @@ class BotProcess:
     ExtremeError
         If no process can be made.
     MachineError
-        If the machine ends it, or one of the package's own bots fails.  The methods raise it too.
+        If the machine ends it, or one of our files fails in it before the program begins, or one of the package's own
+        bots does.  The methods raise it too.
     """
 
     def __init__(
@@ -137,7 +154,7 @@ class BotProcess:
         converted = program.converted(interpreter.version)
         self._first = {
             "file": program.name,
-            "source": program.source_for(interpreter.version),
+            "source": program.source_for(interpreter.version) + in_time(program, conditions.time_limit),
             "shown": program.shown_for(interpreter.version),
             "converted": converted,
             "paths": paths,
@@ -166,22 +183,25 @@ class BotProcess:
             walls = self._conditions.walls
             call_rules = call_filter(self.enclosed.can_listen()) if walls else None
             self.enclosed.send({**self._first, "filter": call_rules}, clock)
-            for _ in ("started", "ready"):
-                answer = self.enclosed.receive(clock)
-                if "error" in answer:
-                    raise self._failed(plain(answer["error"]))
-                if answer.get("listener") is not None:  # the program is not loaded yet: it is our runner's answer
-                    self.enclosed.listen(answer["listener"])
-                    self.enclosed.send({"listening": True}, clock)
+            started = self.enclosed.receive(clock)  # our runner's words: only after them it runs the program
+            if started.get("listener") is not None:
+                self.enclosed.listen(started["listener"])
+                self.enclosed.send({"listening": True}, clock)
+        except SilentError as error:
+            raise MachineError(f"Python does not start for a bot on this machine: {error}") from None
+        try:
+            answer = self.enclosed.receive(clock)  # from here on, the program's: it can forge all that it sends
         except SilentError as error:
             if error.late and not self._program.trusted:
                 raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
             raise self._failed(self._told(error)) from None
+        if "error" in answer:
+            raise self._failed(plain(answer["error"]))
         self._stop(clock)
         return clock.seconds
 
     def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], Spent]:
-        """Ask for a move; returns the answer, and the bot's time.
+        """Ask for a move; returns the answer, of which nothing but the number is checked, and the bot's time.
 
         Raises
         ------
@@ -199,7 +219,7 @@ class BotProcess:
                 raise ForfeitError("TIME OUT", str(error)) from None
             raise self._failed(self._told(error)) from None
         self._stop(clock)
-        if answer.get("number") != self._asked:
+        if type(answer.get("number")) is not int or answer["number"] != self._asked:
             raise self._failed("It answered before it was asked.")
         if "error" in answer:
             raise self._failed(plain(answer["error"]))

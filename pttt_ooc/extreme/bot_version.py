@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pttt_ooc.extreme.bot_process import Conditions
@@ -16,6 +17,11 @@ from pttt_ooc.extreme.source_remarks import LOST, MOVES
 
 MOST = 20
 """Maximum lines that a warning names."""
+FEW, LONG = 3, 10.0
+"""Own moves after which a game that tells the version of Python is left, if they took so many seconds together."""
+
+Tell = Callable[[BotMatch, int], None]
+"""Told a match and a bot's side after each of its moves."""
 _SEED, _SHOWN = 2019, 300  # of the random moves; characters of an error
 
 
@@ -38,13 +44,18 @@ class Settled:
     warnings: tuple[str, ...] = ()
 
 
-def settled(program: BotProgram, conditions: Conditions) -> Settled:
+def settled(program: BotProgram, conditions: Conditions, tell: Tell | None = None) -> Settled:
     """The bot with its version of Python.
 
     If its text does not tell, it plays two games in each version, as x and as o, against the same random moves.  It is
     written in the version in which it plays both to the end.  If there is none, in the one in which it makes more
     moves; if these are equal, or both versions play to the end, in the likelier one: that of names which only one
-    version has, else Python 3.
+    version has, else Python 3.  A bot that uses its time is left after few moves, see `LONG`.
+
+    Parameters
+    ----------
+    tell
+        Called after each move of the bot.
 
     Raises
     ------
@@ -55,7 +66,7 @@ def settled(program: BotProgram, conditions: Conditions) -> Settled:
         return Settled(program)
     played: dict[int, list[BotMatch]] = {}
     for version in program.pythons:
-        played[version] = trial_games(program.as_python(version), conditions)
+        played[version] = trial_games(program.as_python(version), conditions, _tells_enough, tell)
         if program.told and not any(map(has_forfeited, played[version], (0, 1))):
             break
     whole = [version for version, games in played.items() if not any(map(has_forfeited, games, (0, 1)))]
@@ -64,27 +75,39 @@ def settled(program: BotProgram, conditions: Conditions) -> Settled:
         warnings = _differing(program, best, played)
     else:
         warnings = tuple(_failed(version, played[version]) for version in played if version != best and not whole)
-    chosen = replace(program.as_python(best), why=_reason(program, best, whole, list(played)))
+    chosen = replace(program.as_python(best), why=_reason(program, best, whole, played))
     return Settled(chosen, played[best], warnings)
 
 
+def _tells_enough(match: BotMatch, side: int) -> bool:
+    used = match.used(side)
+    return len(used) >= FEW and sum(used) >= LONG
+
+
 def trial_games(
-    program: BotProgram, conditions: Conditions, enough: Callable[[BotMatch, int], bool] | None = None
+    program: BotProgram, conditions: Conditions, enough: Callable[[BotMatch, int], bool], tell: Tell | None = None
 ) -> list[BotMatch]:
     """Two games of a bot, as x and as o, against the same random moves each time.
 
     Parameters
     ----------
     enough
-        Called with the match and the bot's side after each move: whether the game is left.  Default: play to the end.
+        Called with the match and the bot's side after each move: whether the game is left.
+    tell
+        Called after each move of the bot.
     """
+
+    def goes_on(match: BotMatch, side: int) -> bool:
+        if tell is not None and match.moves[-1].player == side:
+            tell(match, side)
+        return not enough(match, side)
+
     random = read_program(Path(NAMES[0]), conditions.walls)
     drawn = replace(random, source=random.source.replace("random.Random()", f"random.Random({_SEED})"))
     found = []
     for side in (0, 1):
         pair = (program, drawn) if side == 0 else (drawn, program)
-        watch = None if enough is None else (lambda match, side=side: not enough(match, side))
-        found.append(play_match(pair, conditions, watch))
+        found.append(play_match(pair, conditions, partial(goes_on, side=side)))
     return found
 
 
@@ -122,13 +145,15 @@ def _moves(games: list[BotMatch]) -> int:
     return sum(len(match.used(side)) for side, match in enumerate(games))
 
 
-def _reason(program: BotProgram, best: int, whole: list[int], played: list[int]) -> str:
+def _reason(program: BotProgram, best: int, whole: list[int], played: dict[int, list[BotMatch]]) -> str:
+    left = any(not match.message for games in played.values() for match in games)
+    what = "its first moves, which take long," if left else "whole games"
     if len(played) == 1:
-        return f"{program.why}, and it plays whole games in it"
+        return f"{program.why}, and it plays {what} in it"
     if len(whole) == 2:
-        return f"{program.why}, and it plays whole games in both"
+        return f"{program.why}, and it plays {what} in both"
     if whole:
-        return f"it plays whole games as Python {best}, but not as Python {5 - best}"
+        return f"it plays {what} as Python {best}, but not as Python {5 - best}"
     return f"it plays no whole games as Python 2 or 3; {program.why}"
 
 
@@ -144,7 +169,10 @@ def _failed(version: int, games: list[BotMatch]) -> str:
 def _differing(program: BotProgram, best: int, played: dict[int, list[BotMatch]]) -> tuple[str, ...]:
     """A warning about other moves in the other version, with the lines that may be the reason."""
     for side in (0, 1):
-        one, two = ([move.cell for move in games[side].moves if move.player == side] for games in played.values())
+        both = [games[side] for games in played.values()]
+        one, two = ([move.cell for move in match.moves if move.player == side] for match in both)
+        if not all(match.message for match in both):  # left after few moves, perhaps not after as many
+            one, two = one[: len(two)], two[: len(one)]
         if one != two:
             same = next(
                 (i for i, pair in enumerate(zip(one, two, strict=False)) if pair[0] != pair[1]), min(len(one), len(two))

@@ -267,24 +267,30 @@ def check(
     """Check a bot: does it load, and does it play ten moves as x and as o?
 
     Where its text does not tell its version of Python, it plays whole games as Python 2 and as Python 3.  The exit code
-    is 0 if it plays, and 1 if it does not.
+    is 0 if it plays, and 1 if it does not.  If it takes longer than a moment, stderr tells each move, and how long the
+    check takes at most.
     """
     from dataclasses import asdict
 
     from pttt_ooc.extreme import bot_check
     from pttt_ooc.extreme.bot_programs import read_program
+    from pttt_ooc.extreme.display import CheckProgress
     from pttt_ooc.extreme.hard_positions import of_logs
     from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.walls import python2
 
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     if sandbox:
         check_walls()
     program = read_program(file, sandbox, python, conditions.libraries)
-    found = bot_check.check(program, conditions, strict, of_logs(former or (), program.name, time_limit))
+    progress = CheckProgress(bot_check.most_seconds(program, conditions), 2 * bot_check.ENOUGH)
+    found = bot_check.check(program, conditions, strict, of_logs(former or (), program.name, time_limit), progress.tell)
     if as_json:
         print(json.dumps(asdict(found)))
     else:
         ran = "converted from Python 2" if found.python == "converted" else f"run by Python {found.python}"
+        if found.python.startswith("2") and (old := python2()) is not None:
+            ran += f" ({old.command[0]})"
         print(f"{program.name}: {ran}, as {found.why}.")
         print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
         print(f"{found.slowest:.3f} s.")
@@ -326,8 +332,16 @@ def tournament(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw of the pools; publish it.")] = 0,
     pools: Annotated[str, typer.Option(metavar="N,N,N", help="Pools of each stage.")] = "10,3,1",
-    qualify: Annotated[str, typer.Option(metavar="N,N,N", help="Teams of each pool that go on.")] = "3,3,3",
-    marks: Annotated[str, typer.Option(metavar="M,M,M", help="Marks of the best of a pool, by stage.")] = "30,10,10",
+    qualify: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,N", help="Teams of each pool that go on.  [default: 3 in each stage]"),
+    ] = None,
+    marks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="M,M,M", help="Marks of the best of a pool, by stage.  [default: 30,10,10; in the final 10]"
+        ),
+    ] = None,
     time_limit: TimeOption = 24,
     load_limit: LoadOption = 60,
     memory_mb: MemoryOption = 2048,

@@ -12,7 +12,7 @@ from typing import Any
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.allowed_modules import MissingModuleError, check_modules
-from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.extreme.bot_process import SHOWN_MOVE, BotProcess, Conditions, ForfeitError, shown_move
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.person import Person
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
@@ -37,9 +37,10 @@ class BotMatch:
     winner
         ``P1``, ``P2`` or ``NONE``.
     message
-        How it ended, as the course's evaluator says it: ``WON``, ``DRAW``, or why the loser has forfeited.
+        How it ended, as the course's evaluator says it: ``WON``, ``DRAW``, or why the loser has forfeited; or that it
+        was drawn by rule, see :mod:`.broken_off`.
     detail
-        More about a forfeit, for the team.
+        More about a forfeit, for the team; or about the rule.
     points
         Points of both.
     moves
@@ -232,7 +233,9 @@ def _play_moves(
             return player
         move = TimedMove(player, cell, referee.bonus, *astuple(spent))
         if not referee.play(cell):
-            _forfeit(match, player, ForfeitError("INVALID MOVE", f"It answered {cell} after {before}."))
+            _forfeit(
+                match, player, ForfeitError("INVALID MOVE", f"It answered {plain(cell, SHOWN_MOVE)} after {before}.")
+            )
             return player
         told.append((before, cell, flag))
         match.moves.append(move)
@@ -253,8 +256,7 @@ def _checked(answer: dict[str, Any], board: BigBoard) -> Cell:
         raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
     move = answer.get("move")
     if not isinstance(move, list) or len(move) != 3 or any(type(number) is not int for number in move):
-        shown = plain(answer.get("shown"), 200)
-        raise ForfeitError("INVALID MOVE", f"It answered {shown}, which is no tuple of three integers.")
+        raise ForfeitError("INVALID MOVE", f"It answered {shown_move(answer)}, which is no tuple of three integers.")
     return move[0], move[1], move[2]
 
 

@@ -17,9 +17,11 @@ from pathlib import Path
 from pttt_ooc.disk.files import make_directory
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
+from pttt_ooc.extreme.broken_off import UnableError, counted
+from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.house_bots import HOUSE_BOTS
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.practice_record import STAGE, PracticeBot, PracticeRecord, logged
+from pttt_ooc.extreme.practice_record import STAGE, PracticeBot, PracticeRecord, logged, tried_name
 from pttt_ooc.extreme.practice_results import results
 from pttt_ooc.extreme.tournament import play_logged
 from pttt_ooc.extreme.tournament_record import Team
@@ -39,6 +41,10 @@ class PracticeSettings:
 
     conditions: Conditions
     kept: int
+
+
+class _OutdatedError(StoppedError):
+    """There is a newer version of a bot."""
 
 
 class Practice:
@@ -67,7 +73,6 @@ class Practice:
             make_directory(directory / folder)
         self._settings, self._lock = settings, threading.Lock()
         self._under_way: list[Pairing] = []
-        self._broken_off: Counter[frozenset[tuple[str, str]]] = Counter()  # by keys and digests of the bots
         self._programs: dict[tuple[str, str], BotProgram] = {}  # by name and digest of the file
         limit, walls = settings.conditions.time_limit, settings.conditions.walls
         self._ours = []
@@ -112,27 +117,41 @@ class Practice:
             self._under_way.append(pairing)
             bots = (self.record.teams[pairing.first], self.record.teams[pairing.second])
         try:
-            first, second = (self._program(bot, content) for bot in bots)
-            if first is None or second is None:
-                return False
-            conditions, digests = self._settings.conditions, [bot.digest for bot in bots]
-
-            def facts() -> dict[str, object]:
-                return {"digests": digests, "time_limit": conditions.time_limit, "ended_at": time.time()}
-
-            found = play_logged(self.record, pairing, (first, second), conditions, cores, stopping, facts)
-        except BaseException:
-            with self._lock:
-                self._broken_off[frozenset((bot.key, bot.digest) for bot in bots)] += 1  # others are due before
-            raise
+            with self.record.tries.trying(tried_name(bots), (StoppedError, UnableError)):
+                counted(
+                    lambda: self._play(pairing, bots, content, cores, stopping), self._settings.conditions, stopping
+                )
+        except _OutdatedError:
+            return False
+        except StoppedError:
+            return True
         finally:
             with self._lock:
                 self._under_way.remove(pairing)
-        if found is not None:
-            with self._lock:
-                self._forget()
-                self._update(self._theirs())
+        with self._lock:
+            self._forget()
+            self._update(self._theirs())
         return True
+
+    def _play(
+        self,
+        pairing: Pairing,
+        bots: tuple[PracticeBot, PracticeBot],
+        content: Callable[[Team], bytes | None],
+        cores: Sequence[int],
+        stopping: threading.Event,
+    ) -> None:
+        programs = [made for bot in bots if (made := self._program(bot, content)) is not None]
+        if len(programs) < 2:
+            raise _OutdatedError
+        conditions, digests = self._settings.conditions, [bot.digest for bot in bots]
+
+        def facts() -> dict[str, object]:
+            return {"digests": digests, "time_limit": conditions.time_limit, "ended_at": time.time()}
+
+        pair = (programs[0], programs[1])
+        if play_logged(self.record, pairing, pair, conditions, cores, stopping, facts) is None:
+            raise StoppedError
 
     # -----------------------------------------------------------------------------------------
     # Bots
@@ -176,7 +195,9 @@ class Practice:
         Bots that are not playing just now come first.  Among pairs that have met as often as each other, the one with
         the bot that has played least comes first: that is how a new bot begins to play soon.  Two of the package's own
         bots meet a quarter as often, so that their ratings can be told apart; and not at all without a team's bot.
+        Whose matches the machine has broken off meet later, and after the last try not at all.
         """
+        tried = {name: len(found.reasons) for name, found in self.record.tries.all().items()}
         begun: Counter[tuple[str, str]] = Counter(
             (match.pairing.first, match.pairing.second)
             for match in self.record.practised()
@@ -189,8 +210,11 @@ class Practice:
             for key in pair:
                 played[key] += count
 
+        def failed(pair: tuple[str, str]) -> int:
+            return tried.get(tried_name([bots[key] for key in pair]), 0)
+
         def rank(pair: tuple[str, str]) -> tuple[bool, int, int, int]:
-            met = begun[pair] + begun[pair[::-1]] + self._broken_off[frozenset((key, bots[key].digest) for key in pair)]
+            met = begun[pair] + begun[pair[::-1]] + failed(pair)
             if all(bots[key].ours for key in pair):
                 met = 4 * met + 1
             counts = [played[key] for key in pair]
@@ -200,7 +224,12 @@ class Practice:
         able = [bot for bot in bots.values() if not bot.paused]
         if all(bot.ours for bot in able):
             return None
-        pairs = combinations([bot.key for bot in able], 2)
+        meeting = [{pairing.first, pairing.second} for pairing in self._under_way]
+        pairs = [
+            pair
+            for pair in combinations([bot.key for bot in able], 2)
+            if failed(pair) < self.record.tries.most and {*pair} not in meeting
+        ]
         for first, second in sorted(pairs, key=rank)[:1]:
             begins = (first, second) if begun[first, second] <= begun[second, first] else (second, first)
             return Pairing(STAGE, self._next - 1, *begins)
@@ -232,6 +261,8 @@ class Practice:
         for pairing in {*there} - {*known[-self._settings.kept :]}:
             self.record.log(pairing).unlink(missing_ok=True)
             self.record.curve(pairing).unlink(missing_ok=True)
+        latest = [*self.record.teams.values()]
+        self.record.tries.keep({tried_name(pair) for pair in combinations(latest, 2)})
 
     def _sweep(self, names: set[str]) -> None:
         """Delete what a kill has left: files that were not complete, and curves of matches that are gone."""

@@ -1,8 +1,8 @@
 """A practice league's directory, read: its bots, their ratings, and the matches that are kept.
 
-The directory holds ``practice.json`` (the bots, with digests of their files and their ratings), and ``matches/`` and
-``curves/`` as a tournament's directory does.  Practice is a stage in which each match is a pool of its own, so that the
-same two bots can meet again and again.
+The directory holds ``practice.json`` (the bots, with digests of their files and their ratings), and ``matches/``,
+``curves/`` and ``tries/`` as a tournament's directory does.  Practice is a stage in which each match is a pool of its
+own, so that the same two bots can meet again and again.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.disk.tries import Tries
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match_logs import MatchLogs, PlayedMatch, read_json
 from pttt_ooc.extreme.tournament_record import Team
@@ -24,6 +26,8 @@ FACTS = "practice.json"
 """The file that marks a directory as a practice league."""
 STAGE = "practice"
 VERSION = 1
+TRIES = 3
+"""Failed tries of a match after which the two versions do not meet any more."""
 PERIOD, KEPT = 3 * 3600, 57
 """Seconds between two ratings in the history of a bot, and how many are kept: those of a week and more."""
 _LOG = re.compile(rf"{STAGE}-([1-9]\d*)-(\w+)-(\w+)\.json", re.ASCII)
@@ -130,6 +134,8 @@ class PracticeRecord(MatchLogs):
     ----------
     teams
         All bots by key.
+    tries
+        Of the matches of two versions that the machine has broken off, by :func:`tried_name`.
     """
 
     def __init__(
@@ -141,6 +147,7 @@ class PracticeRecord(MatchLogs):
         before: PracticeRecord | None = None,
     ) -> None:
         super().__init__(directory)
+        self.tries = Tries(directory / "tries", TRIES)
         self.time_limit, self.next_number = time_limit, next_number
         self.teams = {bot.key: bot for bot in bots}
         if before is not None:
@@ -213,6 +220,17 @@ class PracticeRecord(MatchLogs):
         """Whether a match was played by the latest versions, with the time limit of now."""
         bots = (self.teams[match.pairing.first], self.teams[match.pairing.second])
         return match.time_limit == self.time_limit and match.digests == tuple(bot.digest for bot in bots)
+
+    def given_up(self) -> list[tuple[PracticeBot, PracticeBot, Sequence[str]]]:
+        """The bots whose latest versions do not meet any more, as the machine broke their matches off, and why."""
+        found = {name: one.reasons for name, one in self.tries.all().items() if len(one.reasons) >= TRIES}
+        pairs = combinations(self.teams.values(), 2) if found else ()
+        return [(one, other, found[name]) for one, other in pairs if (name := tried_name((one, other))) in found]
+
+
+def tried_name(pair: Iterable[Team]) -> str:
+    """The name under which tries of a match between two versions are counted, whoever begins."""
+    return "-".join(f"{bot.key}-{bot.digest[:16]}" for bot in sorted(pair, key=lambda bot: bot.key))
 
 
 def logged(directory: Path) -> list[Pairing]:

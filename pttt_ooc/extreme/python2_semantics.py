@@ -10,6 +10,7 @@ import ast
 import builtins
 import codecs
 import functools
+import importlib
 import itertools
 import math
 import operator
@@ -387,19 +388,96 @@ def _changes_of(name: str, real: Any) -> dict[str, Any]:
         return {one: _takes_text(getattr(real, one)) for one in ("crc32", "adler32") if hasattr(real, one)}
     if name == "collections":
         return {one: getattr(real.abc, one) for one in real.abc.__all__}
-    return {"gcd": math.gcd}  # fractions
+    if name == "fractions":
+        return {"gcd": math.gcd}
+    return _changes_of_renamed(name, real)
 
 
-_MODULES = {"time", "math", "random", "string", "itertools", "operator", "hashlib", "zlib", "binascii"}
-_MODULES |= {"collections", "fractions"}
+def _changes_of_renamed(name: str, real: Any) -> dict[str, Any]:
+    """The names in a module that has another name now, or is a part of several."""
+    if name in ("urllib", "urllib2"):
+        merged: dict[str, Any] = {}
+        for part in ("parse", "request", "error", "response"):
+            merged |= vars(importlib.import_module(f"urllib.{part}"))
+        return {one: value for one, value in merged.items() if one[0] != "_"}
+    if name == "exceptions":
+        errors = {one: value for one, value in NAMES.items() if isinstance(value, type)}
+        return {one: value for one, value in errors.items() if issubclass(value, BaseException)}
+    if name in ("md5", "sha"):
+        made = _module("hashlib")
+        return {one: made.md5 if name == "md5" else made.sha1 for one in ("new", name)}
+    if name == "sets":
+        return {"Set": set, "ImmutableSet": frozenset, "BaseSet": set}
+    if name == "future_builtins":
+        return {"map": map, "filter": filter, "zip": zip}
+    if name == "UserDict":
+        return {"IterableUserDict": real.UserDict, "DictMixin": real.abc.MutableMapping}
+    return {}
+
+
+_MODULES = {
+    **{name: name for name in ("time", "math", "random", "string", "itertools", "operator", "hashlib", "zlib")},
+    **{name: name for name in ("binascii", "collections", "fractions", "urllib")},
+    "BaseHTTPServer": "http.server",
+    "CGIHTTPServer": "http.server",
+    "ConfigParser": "configparser",
+    "Cookie": "http.cookies",
+    "HTMLParser": "html.parser",
+    "Queue": "queue",
+    "SimpleHTTPServer": "http.server",
+    "SocketServer": "socketserver",
+    "StringIO": "io",
+    "Tkinter": "tkinter",
+    "UserDict": "collections",
+    "UserList": "collections",
+    "UserString": "collections",
+    "__builtin__": "builtins",
+    "anydbm": "dbm",
+    "cPickle": "pickle",
+    "cStringIO": "io",
+    "commands": "subprocess",
+    "cookielib": "http.cookiejar",
+    "copy_reg": "copyreg",
+    "dumbdbm": "dbm.dumb",
+    "dummy_thread": "_thread",
+    "exceptions": "builtins",
+    "future_builtins": "builtins",
+    "htmlentitydefs": "html.entities",
+    "httplib": "http.client",
+    "md5": "hashlib",
+    "repr": "reprlib",
+    "robotparser": "urllib.robotparser",
+    "sets": "builtins",
+    "sha": "hashlib",
+    "thread": "_thread",
+    "urllib2": "urllib.request",
+    "urlparse": "urllib.parse",
+    "whichdb": "dbm",
+    "xmlrpclib": "xmlrpc.client",
+}
+"""The modules that Python 2 has otherwise, or under other names, and what they are now."""
+
+
+class _Builtins(types.ModuleType):
+    """The module ``__builtin__``: the built-in names of the program, which it may change."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NAMES:
+            return NAMES[name]
+        raise AttributeError(f"'module' object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        NAMES[name] = value
 
 
 @functools.cache
 def _module(name: str) -> types.ModuleType:
     """A module as Python 2 has it; the libraries keep their own."""
-    real = builtins.__import__(name)
+    if name == "__builtin__":
+        return _Builtins(name)
+    real = importlib.import_module(_MODULES[name])
     made = types.ModuleType(name)
-    vars(made).update(vars(real))
+    vars(made).update({one: value for one, value in vars(real).items() if one not in ("__name__", "__spec__")})
     vars(made).update(_changes_of(name, real))
     return made
 
@@ -407,6 +485,9 @@ def _module(name: str) -> types.ModuleType:
 def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
     if name in _MODULES and not level:
         return _module(name)
+    if name == "xml.etree.cElementTree":
+        tree = importlib.import_module("xml.etree")
+        sys.modules[name] = tree.cElementTree = importlib.import_module("xml.etree.ElementTree")  # type: ignore[attr-defined]
     return builtins.__import__(name, globals, locals, fromlist, level)
 
 

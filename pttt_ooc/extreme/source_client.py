@@ -124,6 +124,10 @@ def _read(content: bytes, walls: bool, python: str, file: str, libraries: tuple[
             found = _converted(found, process, clock)
         return _remarked(found, process, clock)
     except SilentError as error:
+        if error.code is not None:  # it runs our own files only, and they have failed
+            raise MachineError(
+                f"The process that reads bots' files failed. {error} It said: {_last(process)}"
+            ) from None
         raise ProgramError(f"no program in Python that can be read. {_told(error)}.") from None
     finally:
         process.end()
@@ -161,6 +165,11 @@ def _remarked(found: Reading, process: Enclosed, clock: Clock) -> Reading:
         return replace(found, changes=_UNCOMPARED if found.text else "")
     differences, breaches = (tuple(map(tuple, told.get(key, ()))) for key in ("differences", "breaches"))
     return replace(found, changes=told.get("changes", ""), differences=differences, breaches=breaches)
+
+
+def _last(process: Enclosed) -> str:
+    """The last line that a process printed."""
+    return (process.printed().strip().splitlines() or ["nothing."])[-1]
 
 
 def _told(error: SilentError) -> str:

@@ -41,10 +41,10 @@ _SYNTAX_3 = (ast.JoinedStr, ast.Nonlocal, ast.AnnAssign, ast.AsyncFunctionDef, a
 _NOT_KEPT = "/dev/null/grammar"
 """A path that nobody can make, not even root: a directory in its place would stop all conversions."""
 _FIXERS = (
-    "except exec funcattrs imports imports2 metaclass methodattrs ne next nonzero numliterals paren print raise repr "
-    "sys_exc throw tuple_params types"
+    "except exec funcattrs metaclass methodattrs ne next nonzero numliterals paren print raise repr sys_exc throw "
+    "tuple_params types"
 )
-"""Conversions of the syntax and of the names of modules; all other meaning is that of `python2_semantics`."""
+"""Conversions of the syntax; all other meaning, also that of the names of modules, is that of `python2_semantics`."""
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises for a text that is no program; the last two if it is nested too deeply."""
 

@@ -28,9 +28,11 @@ ALLOWED = """
     clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage getitimer
     poll ppoll select pselect6 restart_syscall rt_sigreturn rt_sigprocmask sigaltstack
     getpid getppid gettid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid
-    uname sysinfo getrandom arch_prctl getrlimit prlimit64 exit exit_group
+    uname sysinfo getrandom arch_prctl getrlimit exit exit_group
 """
 """System calls for computing, importing modules and waiting.  All files there are read-only."""
+
+_STACK = 3  # RLIMIT_STACK, the one limit that a bot may change
 
 FORBIDDEN = {
     "start threads or other processes": "clone clone3 fork vfork execve execveat",
@@ -115,6 +117,10 @@ def call_filter(listening: bool) -> dict[str, Any]:
     made.add_rule(refusal, _HANDLERS, library.Arg(0, library.GT, _INTERNAL[-1]))
     for signal in _INTERNAL:
         made.add_rule(library.ALLOW, _HANDLERS, library.Arg(0, library.EQ, signal))
+    # Limits may be read, and that of the stack be changed.  Of a lower hard limit of the processor's time the kernel's
+    # SIGKILL would tell, as if somebody else had sent it.  The kernel reads 32 bits of the number of a limit.
+    made.add_rule(library.ALLOW, "prlimit64", library.Arg(2, library.EQ, 0))
+    made.add_rule(library.ALLOW, "prlimit64", library.Arg(1, library.MASKED_EQ, 0xFFFFFFFF, _STACK))
     for request in (0x5401, 0x5450, 0x5451):  # is it a terminal; close on exec, or not
         made.add_rule(library.ALLOW, "ioctl", library.Arg(1, library.EQ, request))
     with tempfile.TemporaryFile() as file:

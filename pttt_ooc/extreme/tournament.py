@@ -17,14 +17,14 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
-from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram, program
 from pttt_ooc.extreme.bot_version import settled
+from pttt_ooc.extreme.broken_off import UnableError, drawn_by_rule, tried
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import taken_core
 from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
-from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.match import BotMatch, play_match
 from pttt_ooc.extreme.match_logs import MatchLogs, read_json
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.tournament_record import FACTS, Record
@@ -177,6 +177,7 @@ def play_logged(
     cores: Sequence[int],
     stopping: threading.Event | None = None,
     facts: Callable[[], dict[str, Any]] = dict,
+    broken_off: Sequence[str] = (),
 ) -> dict[str, Any] | None:
     """Play a match on one of these cores and write its file; returns the file's content.
 
@@ -190,6 +191,8 @@ def play_logged(
         Once it is set, the match is broken off, and there is no file.
     facts
         Called when the match is over: what its file says beside the match.
+    broken_off
+        Why earlier tries of this match failed.
 
     Returns
     -------
@@ -207,7 +210,12 @@ def play_logged(
             match = play_match(programs, replace(conditions, core=core), stopping=stopping)
         except StoppedError:
             return None
-    found = {**asdict(pairing), **facts(), **match.as_json()}
+    match.broken_off = [*broken_off, *match.broken_off]
+    return _write(logs, pairing, match, facts())
+
+
+def _write(logs: MatchLogs, pairing: Pairing, match: BotMatch, facts: dict[str, Any]) -> dict[str, Any]:
+    found = {**asdict(pairing), **facts, **match.as_json()}
     atomic_write_text(logs.log(pairing), json.dumps(found) + "\n")
     return found
 
@@ -227,19 +235,44 @@ class Player:
         self._programs: dict[str, BotProgram] = {}
 
     def play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None = None) -> Any:
-        """Play a match, as :func:`play_logged` does."""
+        """Play a match, as :func:`play_logged` does; after the last try that failed, it is drawn by rule.
+
+        Raises
+        ------
+        MachineError
+            If it was broken off, and there are tries left.
+        UnableError
+            If the machine can run no bots at all now, or a bot's file cannot be read, which counts as no try.
+        StoreError
+            If nothing can be written.
+        """
+        tries, teams = self.record.tries, self.record.teams
+        try:
+            found = tried(tries, pairing.name, lambda: self._play(pairing, cores, stopping), self.conditions, stopping)
+        except StoppedError:
+            return None
+        if found is None:
+            names = teams[pairing.first].file, teams[pairing.second].file
+            found = _write(self.record, pairing, drawn_by_rule(names, tries.of(pairing.name).reasons), {})
+        return found
+
+    def _play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None) -> dict[str, Any]:
         programs = self._program(pairing.first), self._program(pairing.second)
-        return play_logged(self.record, pairing, programs, self.conditions, cores, stopping)
+        before = self.record.tries.of(pairing.name).reasons[:-1]  # the last one is this try
+        found = play_logged(self.record, pairing, programs, self.conditions, cores, stopping, broken_off=before)
+        if found is None:
+            raise StoppedError
+        return found
 
     def _program(self, key: str) -> BotProgram:
         if key not in self._programs:
             try:
                 content = self.record.bot(key).read_bytes()
             except OSError as error:
-                raise ExtremeError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
+                raise UnableError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
             team = self.record.teams[key]
             if not team.python:
-                raise ExtremeError(
+                raise UnableError(
                     f"The tournament in {self.record.directory} was begun by an older release, which did not record "
                     "the bots' versions of Python; play it anew in another directory."
                 )
@@ -351,10 +384,8 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
-        except MissingModuleError as error:
-            done.put((pairing, error))
         except MachineError as error:
-            done.put((pairing, MachineError(f"The match {pairing.name} was broken off again and again: {error}")))
+            done.put((pairing, error))
         except BaseException as error:
             done.put((pairing, error))
             return

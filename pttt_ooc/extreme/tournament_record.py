@@ -3,6 +3,7 @@
 The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots and their versions of
 Python), ``bots/`` (their files as they were handed in),
 ``matches/`` (one file of JSON for each match, there when the match has been played),
+``tries/`` (matches that the machine has broken off, and how often),
 ``curves/`` (the strong bot's evaluation of each position) and, made anew from these, ``standings.json``,
 ``standings.csv`` and ``marks.csv``.
 """
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.disk.tries import Tries
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
 from pttt_ooc.extreme.match_logs import MatchLogs, PlayedMatch, read_json
@@ -21,6 +23,13 @@ from pttt_ooc.extreme.walls import ExtremeError
 
 FACTS = "tournament.json"
 """The file that marks a directory as a tournament."""
+TRIES = 4
+"""Failed tries of a match, each of several starts, after which it is drawn by rule."""
+
+
+def tries_of(directory: Path) -> Tries:
+    """The tries of matches, by name, of the tournament in a directory, or that will be there."""
+    return Tries(directory / "tries", TRIES)
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,8 @@ class Record(MatchLogs):
         Teams by key.
     lots
         Lots by key.
+    tries
+        Of matches, by name, that the machine has broken off.
 
     Raises
     ------
@@ -91,6 +102,7 @@ class Record(MatchLogs):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
+        self.tries = tries_of(directory)
         if not (directory / FACTS).is_file():
             raise ExtremeError(f"{directory} holds no tournament; `pttt extreme tournament` plays one.")
         told = read_json(directory / FACTS)

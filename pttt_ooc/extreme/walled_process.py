@@ -45,16 +45,22 @@ class SilentError(Exception):
         Whether its time is over.
     forbidden
         Whether it made a forbidden system call.
+    code
+        The code with which it ended by itself; None if it did not.
     """
 
-    def __init__(self, sentence: str, *, late: bool = False, forbidden: bool = False) -> None:
+    def __init__(self, sentence: str, *, late: bool = False, forbidden: bool = False, code: int | None = None) -> None:
         super().__init__(sentence)
-        self.late, self.forbidden = late, forbidden
+        self.late, self.forbidden, self.code = late, forbidden, code
 
 
 def plain(told: object, most: int = TOLD) -> str:
     """A process's words as text that can be stored: of limited length, without surrogates and zeros."""
-    return str(told)[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    try:
+        text = str(told)
+    except RecursionError:
+        text = "something that is nested too deeply to be shown"
+    return text[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class Enclosed:
@@ -173,7 +179,7 @@ class Enclosed:
                 if not _ready(select.POLLOUT, min(clock.left, clock.tick), self._to) and clock.is_over():
                     raise SilentError(_late(clock), late=True) from None
             except BrokenPipeError:
-                raise SilentError(self._how_it_ended()) from None
+                raise self._how_it_ended() from None
 
     def receive(self, clock: Clock, longest: int = LONGEST) -> dict[str, Any]:
         """The next message; the clock is read when it comes.
@@ -207,7 +213,7 @@ class Enclosed:
             if self._from in ready:
                 part = os.read(self._from, size - len(self._unread))
                 if not part:
-                    raise SilentError(self._how_it_ended())
+                    raise self._how_it_ended()
                 self._unread += part
             elif self._listener and ready.get(self._listener.descriptor, 0) & select.POLLIN:
                 with contextlib.suppress(FileNotFoundError):  # it has ended since, and the stream says how
@@ -228,9 +234,20 @@ class Enclosed:
             return False
         return True
 
-    def listen(self, number: int) -> None:
-        """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each."""
-        self._listener = Listener(self._process, number)
+    def listen(self, number: object) -> None:
+        """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each.
+
+        Raises
+        ------
+        MachineError
+            If it has no such descriptor: the number comes from our file, before a stranger's program runs.
+        """
+        try:
+            if type(number) is not int or not 0 <= number < 1 << 31:
+                raise OSError("no descriptor")
+            self._listener = Listener(self._process, number)
+        except OSError as error:
+            raise MachineError(f"The system does not tell of a bot's forbidden system calls: {error}.") from error
         self._open.append(self._listener.descriptor)
 
     # -----------------------------------------------------------------------------------------
@@ -248,8 +265,8 @@ class Enclosed:
         """Let the process run again."""
         self._signal(signal.SIGCONT)
 
-    def _how_it_ended(self) -> str:
-        """One sentence about a process that has closed its stream.
+    def _how_it_ended(self) -> SilentError:
+        """The error of a process that has closed its stream.
 
         Raises
         ------
@@ -257,23 +274,23 @@ class Enclosed:
             If the process did not end by itself.
         """
         if not self.meter.is_ending():  # else the kernel has closed it
-            return "It closed the stream to the referee."
+            return SilentError("It closed the stream to the referee.")
         try:
             code = self._launcher.wait(_ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             raise MachineError("A process does not end.") from None
         if code >= 0:
-            return f"Its process ended {_ending(code)}."
+            return SilentError(f"Its process ended {_ending(code)}.", code=code)
         if -code not in OWN:
             raise MachineError(
                 f"A bot's process was ended from outside, {_ending(code)}: by a person, or as the machine had no "
                 "memory left."
             )
         if -code == signal.SIGSYS:
-            raise SilentError(_UNKNOWN_CALL, forbidden=True)
+            return SilentError(_UNKNOWN_CALL, forbidden=True)
         if -code == signal.SIGXCPU:
-            return "It used up its processor time."
-        return f"Its process was ended {_ending(code)}."
+            return SilentError("It used up its processor time.")
+        return SilentError(f"Its process was ended {_ending(code)}.")
 
     def printed(self) -> str:
         """The beginning of what the process has printed."""
@@ -307,7 +324,10 @@ def _late(clock: Clock) -> str:
 
 def _ending(code: int) -> str:
     """How a process ended, from what `Popen` tells."""
-    return f"with the code {code}" if code >= 0 else f"by the signal {signal.Signals(-code).name}"
+    if code >= 0:
+        return f"with the code {code}"
+    known = -code in {*signal.Signals}  # most real-time signals have no name
+    return f"by the signal {signal.Signals(-code).name if known else -code}"
 
 
 def _ready(event: int, seconds: float | None, *descriptors: int) -> dict[int, int]:

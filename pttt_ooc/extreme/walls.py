@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import marshal
 import math
 import os
@@ -16,8 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.errors import PtttError
+from pttt_ooc.errors import PtttError, on_one_line
 
+log = logging.getLogger("pttt.extreme.walls")
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
 FUNCTION_RUNNER = Path(__file__).with_name("function_runner.py")
@@ -87,6 +89,13 @@ def python3() -> Interpreter:
     return Interpreter(base.command, base.version, (*own, *site), tuple(site))
 
 
+def _why(error: Exception) -> str:
+    """Why a program does not run, in its own words if it has some."""
+    said = getattr(error, "stderr", None) or b""
+    words = said.decode(errors="replace").strip().splitlines()
+    return on_one_line(words[-1][:200].rstrip(".") if words else str(error).rstrip("."))
+
+
 PYTHON2_VARIABLE = "PTTT_PYTHON2"
 """The environment variable with the path of a Python 2.7 that is not on the PATH; empty: use none."""
 
@@ -106,9 +115,12 @@ def python2() -> Interpreter | None:
         if os.access(program, os.X_OK):
             try:
                 found = _asked(program, "-s", "-S", "-B")
-            except (OSError, ValueError, subprocess.SubprocessError):
+            except (OSError, ValueError, subprocess.SubprocessError) as error:  # such as the shim of a version manager
+                if named is None:
+                    log.warning(f"{program} does not run, and the next Python 2.7 is tried: {_why(error)}.")
                 continue
             if found.version == (2, 7):
+                log.info("programs in Python 2 are run by", extra={"program": found.command[0]})
                 return found
     if named:
         raise ExtremeError(f"{PYTHON2_VARIABLE} names {named}, which is no Python 2.7 that runs.")

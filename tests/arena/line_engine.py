@@ -103,8 +103,21 @@ def codingame():
             assert all((r // 3, c // 3) == (row % 3, column % 3) for r, c in legal)
         turn += 1
         marks[legal[-1]] = "me"
-        print(*legal[-1], flush=True)
+        print(*legal[-1], *sys.argv[2:], flush=True)
+
+
+def deaf():
+    """Answers without reading anything."""
+    while True:
+        os.write(1, b"move 0 0\n" * 1000)
+
+
+def chatty():
+    """Never comes to the point, and never is silent."""
+    while True:
+        print("info depth 1", flush=True)
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":
-    {"uci": uci, "codingame": codingame}.get(sys.argv[1], lambda: lines(sys.argv[1]))()
+    {"uci": uci, "codingame": codingame, "deaf": deaf, "chatty": chatty}.get(sys.argv[1], lambda: lines(sys.argv[1]))()

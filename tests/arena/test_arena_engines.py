@@ -2,18 +2,24 @@
 
 import os
 import re
+import socket
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.external import line_process
+from pttt_ooc.arena.external.line_process import LineProcess
 from pttt_ooc.arena.external.positions import text_of
+from pttt_ooc.arena.external.protocols import CodinGame, Uci
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.matches import runner
+from pttt_ooc.arena.matches import agent_processes, runner
 from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.cli import commands
 from tests.arena import naive_ultimate as naive
 
 PROGRAM = Path(__file__).with_name("line_engine.py")
@@ -22,7 +28,7 @@ PROGRAM = Path(__file__).with_name("line_engine.py")
 @pytest.fixture
 def program(tmp_path):
     def write(mode):
-        file = tmp_path / mode
+        file = tmp_path / mode.partition(" ")[0]
         file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PROGRAM}" {mode}\n')
         file.chmod(0o755)
         return file
@@ -63,8 +69,9 @@ def test_an_engine_plays_its_own_moves(program, protocol):
 
 
 def test_a_bot_of_codingame_plays_one_game_in_each_process(program):
-    """The bot checks what it is told, and dies of anything wrong."""
-    played, _ = play(f"engine:program={program('codingame')},protocol=codingame", games=6, of="ultimate:most")
+    """The bot checks what it is told, and dies of anything wrong; the referee there shows what follows the numbers."""
+    file = program("codingame 0.5660 127488")
+    played, _ = play(f"engine:program={file},protocol=codingame", games=6, of="ultimate:most")
     assert not any(one.forfeit for one in played)
     for one in played:
         position = naive.Position(most_boards=True)
@@ -94,6 +101,97 @@ def test_a_fault_loses_its_game_and_no_other(program, mode, sentence, capfd):
     played, _ = play(text, games=3)
     assert all(one.winner == 1 and re.search(sentence, one.forfeit) for one in played), [o.forfeit for o in played]
     assert capfd.readouterr().err == "", "an engine may chat, nobody has to hear it"
+
+
+@pytest.mark.parametrize("mode", ["chatty", "deaf"])
+def test_a_program_that_chats_for_ever_has_its_time_and_no_more(program, mode):
+    file = program(mode)
+    process = LineProcess([str(file)])
+    with closing(process), pytest.raises(ArenaError, match=r"has sent no uciok for 0\.3 s"):
+        Uci().greet(process, 0.3)
+
+
+def test_a_program_that_does_not_read_cannot_make_the_match_wait_for_ever(program, monkeypatch):
+    """Its answers may be right all the same."""
+    monkeypatch.setattr(line_process, "LISTENS", 0.3)
+    process = LineProcess([str(program("deaf"))])
+    with closing(process), pytest.raises(ArenaError, match="does not read what it is told"):
+        for _ in range(10_000):
+            process.tell("position " + "." * 100)
+
+
+@pytest.mark.parametrize("text", ["4 4 0.5660 127488", "0 8", "3  5", "7 7 good luck!"])
+def test_codingame_takes_the_first_two_numbers_of_a_line(text):
+    assert asked_of_codingame(text) >= 0
+
+
+@pytest.mark.parametrize("text", ["", "4", "4 9", "44", "4 44", "4.4", "x 4 4", "-1 -1", "4 4x", "\u0664 4"])
+def test_what_does_not_begin_with_two_numbers_is_no_move(text):
+    with pytest.raises(ArenaError, match="which is not ROW COLUMN"):
+        asked_of_codingame(text)
+
+
+def asked_of_codingame(text):
+    """The move that a program is taken to have answered, at the beginning of a game."""
+
+    class Said:
+        name = "it"
+        tell = staticmethod(lambda line: None)
+        hear = staticmethod(lambda seconds: text)
+
+    talk = CodinGame()
+    talk.begin(Said, 1, 1.0)
+    return talk.ask(Said, game("ultimate:most").start(), 1.0, 1.0)
+
+
+def test_the_first_fault_is_printed_with_the_result_and_few_games_find_nothing(program, capsys):
+    text = f"engine:program={program('nonsense')},time=0.001"
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["arena", "match", text, "random", "--games", "2", "--processes", "1"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    assert "forfeited 2 games; the first: " in told and "answers 'I resign', which is not move BOARD CELL." in told
+    assert "so few could have found no difference of less than 50 points." in told
+
+
+HOSTILE = [
+    b"",
+    b"{",
+    b"[" * 100_000,
+    b'{"forfeit": ["\\ud800"]}',
+    b'{"forfeit": "' + b"x" * 5000 + b'\\ud800"}',
+    b'{"move": 1}',
+    b'{"move": Infinity, "wall": 0, "processor": 0, "nodes": 0, "depth": 0}',
+    b'{"move": 1, "wall": NaN, "processor": 0, "nodes": 0, "depth": 0}',
+    b'{"move": 1, "wall": 0, "processor": -1, "nodes": 0, "depth": 0}',
+    b'{"move": 1, "wall": 0, "processor": 0, "nodes": 1' + b"0" * 400 + b', "depth": 0}',
+    b'{"move": true, "wall": 0, "processor": 0, "nodes": 0, "depth": 0}',
+    b'{"move": "1", "wall": 0, "processor": 0, "nodes": 0, "depth": 0}',
+    b'{"move": 99, "wall": 0, "processor": 0, "nodes": 0, "depth": 0}',
+    b'{"move": 1, "wall": 0, "processor": 0, "nodes": 0, "depth": 0}\n{}',
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE)
+def test_whatever_the_process_of_an_agent_says_it_is_a_forfeit_at_most(line, monkeypatch):
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(agent_processes.AgentProcess, "_start", lambda self: None)
+    played = game("ultimate")
+    agent = agent_processes.AgentProcess(played, "random", 1.0, "wall")
+    agent._process, agent._socket, agent._rest = Ended, ours, b""
+    with theirs:
+        theirs.sendall(line + b"\n")
+        with pytest.raises(agent_processes.ForfeitError) as told:
+            agent.choose(played.start())
+        assert len(str(told.value)) < 1100 and str(told.value).encode()
+        ours.close()
+
+
+class Ended:
+    """A process that is gone."""
+
+    pid = 1 << 30
+    wait = staticmethod(lambda: 0)
 
 
 def test_a_program_that_dies_at_the_start_of_games_loses_them(program):

@@ -320,6 +320,7 @@ def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
 
     number = course.post("Team A", GOOD).json()["number"]
     monkeypatch.setattr(worker.bot_check, "check", refuse)
+    monkeypatch.setattr(worker, "can_play", lambda conditions, stopping: False)
     for _ in range(5):
         with pytest.raises(ExtremeError):
             course.worker.check_next()

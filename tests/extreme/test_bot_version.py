@@ -3,12 +3,13 @@
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
 from pttt_ooc.cli import commands
 from pttt_ooc.extreme import bot_check, bot_programs, bot_version, source_client, tournament, walls
-from pttt_ooc.extreme.bot_check import check
+from pttt_ooc.extreme.bot_check import ENOUGH, check, most_seconds
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_version import settled
 from pttt_ooc.extreme.match import play_match
@@ -26,6 +27,8 @@ CELLS = "cells = board.find_valid_move_cells(old_move)\n"
 OLD_BOTS = {
     # six of the kind that a course hands in
     "keys": "d = {0: 1}\nreturn board.find_valid_move_cells(old_move)[d.keys()[0]]",
+    "renamed modules on one line": "import Queue, urllib; q = Queue.Queue(); q.put(urllib.unquote('%30'))\n"
+    "return board.find_valid_move_cells(old_move)[int(q.get())]",
     "cPickle": "import cPickle\nreturn cPickle.loads(cPickle.dumps(board.find_valid_move_cells(old_move)))[0]",
     "map": CELLS + "m = map(list, cells)\nm.sort()\nreturn tuple(m[-1])",
     "None": CELLS + "best = None\nfor cell in cells:\n    if cell[2] > best: best = cell[2]; mine = cell\nreturn mine",
@@ -123,11 +126,40 @@ def test_a_bot_that_plays_in_both_is_python_3_and_is_told_where_it_differs():
     assert same.program.pythons == (3,) and same.games and not same.warnings
 
 
+def test_a_bot_that_uses_its_time_tells_its_version_after_few_moves(monkeypatch):
+    """Its check plays ten moves all the same, and each of its moves is told."""
+    monkeypatch.setattr(bot_version, "LONG", 0.0)
+    one, told = read(bot_text("x = len(flag) / 2\n" + FIRST)), []
+
+    def tell(match, side):
+        assert match.moves[-1].player == side
+        told.append((match.pythons[side], "xo"[side], len(match.used(side))))
+
+    found = settled(one, OPEN, tell)
+    assert found.program.pythons == (3,) and not found.warnings
+    assert found.program.why.endswith("and it plays its first moves, which take long, in both")
+    versions = list(dict.fromkeys(python for python, _, _ in told))
+    assert told == [(python, side, n) for python in versions for side in "xo" for n in range(1, bot_version.FEW + 1)]
+    told.clear()
+    checked = check(one, OPEN, tell=tell)
+    assert checked.accepted and checked.moves == 2 * ENOUGH
+    assert [n for _, _, n in told[4 * bot_version.FEW :]] == [*range(1, ENOUGH + 1)] * 2
+
+
+def test_the_bound_of_a_check_is_that_of_all_its_moves():
+    known, unknown = replace(bot(), pythons=(3,)), replace(bot(), pythons=(3, 2))
+    assert most_seconds(known, Conditions()) == 2 * (60 + 10 * 24)
+    assert most_seconds(unknown, Conditions()) == 2 * (60 + 10 * 24) + 4 * (60 + 3 * 24)
+    assert most_seconds(unknown, Conditions(1.0, 5.0)) == 2 * (5 + 10 * 1) + 4 * (5 + 10 + 1)
+
+
 @pytest.mark.slow
 def test_names_make_a_version_likelier_but_games_decide(monkeypatch):
     played = []
     real = bot_version.trial_games
-    monkeypatch.setattr(bot_version, "trial_games", lambda one, *_: played.append(one.pythons[0]) or real(one, OPEN))
+    monkeypatch.setattr(
+        bot_version, "trial_games", lambda one, _, *more: played.append(one.pythons[0]) or real(one, OPEN, *more)
+    )
     found = settled(read(bot_text("for i in xrange(2): pass\n" + FIRST)), OPEN)
     assert found.program.pythons == (2,) and played == [2]
     played.clear()
@@ -331,12 +363,13 @@ def test_our_own_bots_have_no_rules_to_break():
     assert bot_version.breaches_of(bot_programs.read_program(bot_programs.Path("random"), False)) == ()
 
 
-def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, monkeypatch):
+def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, monkeypatch, caplog):
     programs = {}
     for place, answer in (("broken", "no"), ("other", '[[3, 9], "/x", [], []]'), ("good", '[[2, 7], "/y", [], []]')):
         (tmp_path / place).mkdir()
         programs[place] = tmp_path / place / "python2.7"
-        programs[place].write_text(f"#!/bin/sh\necho '{answer}'\n")
+        shim = "echo 'pyenv: python2.7: command not found' >&2; exit 127" if place == "broken" else ""
+        programs[place].write_text(f"#!/bin/sh\n{shim}\necho '{answer}'\n")
         programs[place].chmod(0o755)
     monkeypatch.setenv(
         "PATH", os.pathsep.join(str(program.parent) for program in programs.values()), prepend=os.pathsep
@@ -344,6 +377,9 @@ def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, m
     monkeypatch.delenv(walls.PYTHON2_VARIABLE, raising=False)
     find = walls.python2.__wrapped__  # not the one that has been found before
     assert find().command == ("/y", "-s", "-S", "-B")
+    assert not [one for one in caplog.messages if str(programs["other"]) in one]  # it runs, and is another version
+    (told,) = (one for one in caplog.messages if str(programs["broken"]) in one)
+    assert "does not run, and the next Python 2.7 is tried: pyenv: python2.7: command not found." in told
     programs["good"].chmod(0o644)
     assert find() is None or find().command[0] != "/y"
     monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(programs["other"]))

@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.cli import commands
-from pttt_ooc.extreme import cores, display, league, tournament
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.disk.tries import KILLED
+from pttt_ooc.extreme import broken_off, cores, display, league, tournament
+from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_terms import Terms
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import BotMatch
@@ -59,6 +62,17 @@ def test_terms_have_bounds(key, least, less, most, more):
     for value in (less, more):
         with pytest.raises(ValueError, match=key):
             Terms(**{key: value})
+
+
+@pytest.mark.parametrize(
+    ("pools", "stages"), [("1", COURSE[2:]), ("2,1", (COURSE[0], COURSE[2])), ("10,3,1", COURSE), ("9,2,1", COURSE)]
+)
+def test_pools_alone_have_the_numbers_of_the_courses_stages(pools, stages):
+    found = display.read_stages(pools, None, None)
+    assert [(one.name, one.qualify, one.marks) for one in found] == [(s.name, s.qualify, s.marks) for s in stages]
+    assert [one.pools for one in found] == [int(number) for number in pools.split(",")]
+    with pytest.raises(ExtremeError, match="a number for each stage"):
+        display.read_stages(pools, "3,3,3,3", None)
 
 
 def test_the_pools_are_drawn_by_the_seed_alone():
@@ -275,13 +289,13 @@ class Instant:
     """In place of `play_match`: the first team wins, or the machine fails."""
 
     def __init__(self):
-        self.cores, self.fail, self.breaks_off = [], False, None
+        self.cores, self.fail, self.breaks_off, self.kind = [], False, None, MachineError
 
     def __call__(self, programs, conditions, stopping):
         if self.fail:
             raise ExtremeError("No process can be made.")
         if self.breaks_off in [one.name for one in programs]:
-            raise MachineError("SIGKILL.")
+            raise self.kind("SIGKILL.")
         self.cores.append(conditions.core)
         return BotMatch((programs[0].name, programs[1].name), "P1", "WON", points=(86, 0))
 
@@ -324,18 +338,69 @@ def test_no_more_matches_are_played_at_once_than_memory_holds(tmp_path, instant,
     assert "holds 1 matches at a time, of two bots with 1001 MB" in capsys.readouterr().err
 
 
-def test_a_match_that_the_machine_breaks_off_again_and_again_keeps_no_other_from_being_played(
-    tmp_path, instant, capsys
-):
+def test_a_match_that_the_machine_breaks_off_keeps_no_other_from_being_played(tmp_path, instant, capsys, monkeypatch):
     bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
     instant.breaks_off = "team2.py"
+    monkeypatch.setattr(broken_off, "check_machine", lambda *_: None)
     assert run(*options(bots, out, *SMALL)) == 1
     told = capsys.readouterr().err
-    assert "was broken off again and again: SIGKILL." in told and "team2" in told
+    assert "team2 was broken off, in try 1 of 4: SIGKILL. After the last one it is drawn by rule." in told
     names = sorted(file.name for file in (out / "matches").glob("*.json"))
     assert len(names) == 2 and not any("team2" in name for name in names)
     instant.breaks_off = None
     assert run(*options(bots, out, *SMALL)) == 0
+    assert not [*(out / "tries").iterdir()]
+    logs = {file.stem: json.loads(file.read_text()) for file in (out / "matches").glob("group*.json")}
+    assert all(log["broken_off"] == ["SIGKILL."] * ("team2" in name) for name, log in logs.items())
+
+
+@pytest.mark.parametrize("kind", [MachineError, OSError, MissingModuleError])
+def test_no_bot_holds_up_the_tournament_and_after_the_last_try_a_match_is_drawn_by_rule(
+    tmp_path, instant, capsys, monkeypatch, kind
+):
+    """The kinds are what a process does that is killed, what nobody foresaw, and a module that is not installed."""
+    controls = []
+    monkeypatch.setattr(broken_off, "check_machine", lambda conditions, stopping: controls.append(conditions))
+    bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
+    instant.breaks_off, instant.kind = "team2.py", kind
+    assert [run(*options(bots, out, *SMALL)) for _ in range(7)] == [1] * 6 + [0]  # two stages
+    assert controls and "NOT PLAYED after 0 moves" in capsys.readouterr().err
+    logs = {file: json.loads(file.read_text()) for file in (out / "matches").glob("*team2*.json")}
+    assert len(logs) == 2 + 6
+    for log in logs.values():
+        assert (log["message"], log["winner"], log["points"], log["moves"]) == ("NOT PLAYED", "NONE", [43, 43], [])
+        assert len(log["broken_off"]) == 4 and "neither bot is to blame" in log["detail"] and "SIGKILL" in log["detail"]
+    record = Record(out)
+    rows = [row for table in record.state().tables for row in table.rows if row.team == "team2"]
+    assert [(row.won, row.drawn, row.lost, row.score) for row in rows] == [(0, 2, 0, 86), (0, 6, 0, 258)]
+    assert {name for name, found in record.tries.all().items() if found.decided} == {file.stem for file in logs}
+    file = next(file for file in logs if file.stem.startswith("final"))
+    file.unlink()  # who deletes its file has it played again
+    instant.breaks_off = None
+    assert run(*options(bots, out, *SMALL)) == 0
+    assert json.loads(file.read_text())["message"] == "WON" and file.stem not in Record(out).tries.all()
+
+
+def test_where_not_even_our_own_bots_can_play_nothing_is_decided(tmp_path, instant, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise MachineError("no memory is left.")
+
+    bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
+    for module in (tournament, broken_off):
+        monkeypatch.setattr(module, "play_match", fail)
+    for _ in range(6):
+        assert run(*options(bots, out, *SMALL)) == 1
+    assert "This machine can run no bots now, not even our own: no memory is left." in capsys.readouterr().err
+    assert not list((out / "matches").glob("*.json")) and not Record(out).tries.all()
+    for pairing in Record(out).state().waiting[:1]:  # its process was killed each time, so that nobody could look
+        atomic_write_text(
+            out / "tries" / f"{pairing.name}.json", json.dumps({"reasons": [KILLED] * 4, "decided": False})
+        )
+    assert run(*options(bots, out, *SMALL)) == 1 and not list((out / "matches").glob("*.json"))
+    monkeypatch.setattr(tournament, "play_match", instant)
+    monkeypatch.setattr(broken_off, "play_match", lambda *_, **__: None)
+    assert run(*options(bots, out, *SMALL)) == 0
+    assert capsys.readouterr().err.count("NOT PLAYED") == 1
 
 
 def test_other_bots_or_another_seed_are_refused(tmp_path, instant, capsys):

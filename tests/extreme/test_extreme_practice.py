@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from pttt_ooc.arena.statistics import ratings
-from pttt_ooc.extreme import practice, tournament
+from pttt_ooc.extreme import broken_off, practice, tournament
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import BotProgram
+from pttt_ooc.extreme.broken_off import UnableError
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.curves import missing
 from pttt_ooc.extreme.house_bots import HOUSE_BOTS, HouseBot
@@ -235,6 +236,58 @@ def test_what_the_machine_breaks_off_is_no_forfeit_and_others_play_meanwhile(tmp
         "t1" not in (match.pairing.first, match.pairing.second) for match in made.record.practised()
     )
     assert not made.record.teams["t0"].paused
+
+
+def test_a_match_that_is_broken_off_again_and_again_is_not_played_until_there_is_a_new_version(
+    tmp_path, instant, one_of_ours
+):
+    made, stopping = opened(tmp_path / "p"), threading.Event()
+
+    def play_on(one):
+        failed = 0
+        for _ in range(20):
+            try:
+                if not made.play_next([one], lambda team: team.digest.encode(), [0], stopping):
+                    break
+            except MachineError:
+                failed += 1
+        return failed
+
+    instant.broken = {"team0.py"}
+    ours = len(made.record.teams)
+    assert ours == 1 and play_on(team(0)) == 3 and play_on(team(0)) == 0
+    assert [(one.key, other.key) for one, other, _ in made.record.given_up()] == [("t0", "random")]
+    made = opened(tmp_path / "p")  # as after a new start of the worker
+    assert play_on(team(0)) == 0 and play_on(team(0, "2")) == 3
+    assert len([*(tmp_path / "p" / "tries").iterdir()]) == 1  # nothing is kept of the former version
+    instant.broken = set()
+    play(made, [team(0, "3")], 2)
+    assert made.record.teams["t0"].matches == 2 and not made.record.given_up()
+
+
+def test_where_our_own_bots_cannot_play_either_no_try_counts(tmp_path, instant, one_of_ours, monkeypatch):
+    def fail(*_, **__):
+        raise MachineError("no memory is left.")
+
+    made, instant.broken = opened(tmp_path / "p"), {"team0.py"}
+    monkeypatch.setattr(broken_off, "play_match", fail)
+    for _ in range(5):
+        with pytest.raises(UnableError):
+            made.play_next([team(0)], lambda one: b"1", [0], threading.Event())
+    assert not made.record.tries.all()
+
+
+def test_what_a_lost_file_breaks_off_counts_as_well(tmp_path, instant, one_of_ours):
+    def lost(one):
+        raise OSError("the disk")
+
+    made, failed = opened(tmp_path / "p"), 0
+    for _ in range(9):
+        try:
+            made.play_next([team(0)], lost, [0], threading.Event())
+        except OSError:
+            failed += 1
+    assert failed == 3
 
 
 def test_the_history_of_a_rating_has_its_last_value_in_each_period(tmp_path, instant):

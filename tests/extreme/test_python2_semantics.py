@@ -54,6 +54,37 @@ PROGRAMS = {
     "keys while a dictionary changes": ("d = {1: 2, 3: 4}\nfor k in d.keys(): del d[k]\nresult = d", {}),
     "a class with a method keys": ("class A:\n    def keys(self): return 'mine'\nresult = A().keys()", "mine"),
     "cPickle": ("import cPickle\nresult = cPickle.loads(cPickle.dumps([1, 2]))", [1, 2]),
+    "a renamed module used on the line of its import": (
+        "import Queue; q = Queue.Queue(); q.put(3); result = [q.get()]\ntry: q.get_nowait()\nexcept Queue.Empty: result.append('empty')",
+        [3, "empty"],
+    ),
+    "cPickle and StringIO on one line": (
+        "import cPickle as p, cStringIO, StringIO; f = StringIO.StringIO('a\\nb'); result = [p.loads(p.dumps((1, 2)))[1], f.readline(), cStringIO.StringIO('x').read()]",
+        [2, "a\n", "x"],
+    ),
+    "renamed modules within a function and in a list": (
+        "def f():\n    import os, Queue, sys; return [Queue.LifoQueue().empty(), os.sep]\nresult = f()",
+        [True, "/"],
+    ),
+    "names from renamed modules": ("from Queue import Queue as Q; from cPickle import dumps, loads; result = [Q(1).full(), loads(dumps('a'))]", [False, "a"]),
+    "urllib": ("import urllib; result = [urllib.quote('a b'), urllib.unquote('%41'), urllib.urlencode([('a', 1)])]", ["a%20b", "A", "a=1"]),
+    "urllib on two lines": ("import urllib\nfrom urllib import quote_plus\nresult = [urllib.quote('/ '), quote_plus('a b')]", ["/%20", "a+b"]),
+    "urlparse and urllib2": (
+        "import urlparse, urllib2; result = [urlparse.urlparse('http://a/b').path, urllib2.quote('?'), issubclass(urllib2.URLError, IOError)]",
+        ["/b", "%3F", True],
+    ),
+    "__builtin__": (
+        "import __builtin__; __builtin__.mine = 4; result = [__builtin__.xrange(3)[1], mine, hasattr(__builtin__, 'nothing'), __builtin__.max(None, 2)]",
+        [1, 4, False, 2],
+    ),
+    "modules that are gone": (
+        "import sets, md5, exceptions; from UserDict import UserDict; d = UserDict(); d[1] = 2; "
+        "result = [len(sets.Set([1, 1])), md5.new('a').hexdigest()[:6], issubclass(exceptions.ValueError, exceptions.StandardError), d[1]]",
+        [1, "0cc175", True, 2],
+    ),
+    "an import in a text": ("exec 'import Queue; result = [Queue.Queue().qsize()]'", [0]),
+    "an import by a call": ("result = [__import__('Queue').Queue().qsize()]", [0]),
+    "cElementTree": ("import xml.etree.cElementTree as E; result = [E.fromstring('<a b=\"1\"/>').get('b')]", ["1"]),
     "a map that is sorted": ("m = map(abs, [3, -1])\nm.sort()\nresult = [m, map(None, [2]), filter(None, 'ab'), zip('ab', [1])[0]]", [[1, 3], [2], "ab", ["a", 1]]),
     "None and numbers": (
         "result = [3 > None, None < -1, None >= 0, 5 < 'a', [1] < 'a', (1, None) < (1, 2), max(None, 3, -5), min([2, None])]",

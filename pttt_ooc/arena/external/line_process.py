@@ -17,6 +17,9 @@ from pttt_ooc.arena.games.base import ArenaError
 LONGEST = 1 << 16
 """Characters of an answer."""
 
+LISTENS = 60.0
+"""Seconds within which a program must read what it is told: an answer does not show that it reads."""
+
 KEPT = 1 << 10
 """Characters of what the program says on its standard error that are kept: the last ones."""
 
@@ -50,6 +53,8 @@ class LineProcess:
             )
         except OSError as error:
             raise ArenaError(f"{self.name} cannot be started: {error.strerror}.") from error
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
         self._rest, self._said, self._closed = b"", b"", False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -68,12 +73,26 @@ class LineProcess:
         return ArenaError(f"{self.name} has ended{f' and said: {last[:200]}' if last else ''}.")
 
     def tell(self, line: str) -> None:
-        """Send a line."""
+        """Send a line.
+
+        Raises
+        ------
+        ArenaError
+            The process has ended, or does not read.
+        """
         assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(line.encode() + b"\n")
-        except OSError:
-            raise self._end() from None
+        stream, rest, until = self._process.stdin.fileno(), line.encode() + b"\n", time.monotonic() + LISTENS
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_WRITE)
+            while rest:
+                if not selector.select(max(until - time.monotonic(), 0)):
+                    raise ArenaError(f"{self.name} does not read what it is told.")
+                try:
+                    rest = rest[os.write(stream, rest) :]
+                except BlockingIOError:  # there is room for less
+                    continue
+                except OSError:
+                    raise self._end() from None
 
     def hear(self, seconds: float) -> str:
         """The next line.
@@ -83,13 +102,31 @@ class LineProcess:
         ArenaError
             The process has ended, is silent for so many seconds, or sends a line without end.
         """
+        return self._line(time.monotonic() + seconds, f"has not answered for {seconds:g} s")
+
+    def hear_word(self, word: str, seconds: float) -> str:
+        """The next line whose first word is this one; others before it are left out.
+
+        Raises
+        ------
+        ArenaError
+            As :meth:`hear`, or none comes within so many seconds in all.
+        """
+        until, fault = time.monotonic() + seconds, f"has sent no {word} for {seconds:g} s"
+        while True:
+            line = self._line(until, fault)
+            if line.split(" ")[0] == word:
+                return line
+            if time.monotonic() > until:  # it may send so fast that it never is silent
+                raise ArenaError(f"{self.name} {fault}.")
+
+    def _line(self, until: float, fault: str) -> str:
         assert self._process.stdout is not None
-        until = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._rest:
                 if not selector.select(max(until - time.monotonic(), 0)):
-                    raise ArenaError(f"{self.name} has not answered for {seconds:g} s.")
+                    raise ArenaError(f"{self.name} {fault}.")
                 part = os.read(self._process.stdout.fileno(), 1 << 12)
                 if not part:
                     raise self._end()

@@ -79,42 +79,34 @@ class Uci(Protocol):
     The program answers ``bestmove BOARD.CELL``; lines before it, such as ``info``, are left out.
     """
 
-    LINES: ClassVar[int] = 100_000
-
     def greet(self, process: LineProcess, patience: float) -> None:
         """Wait until the program has given its name."""
         process.tell("uci")
-        self._wait(process, "uciok", patience)
+        process.hear_word("uciok", patience)
 
     def begin(self, process: LineProcess, seed: int, patience: float) -> None:
         """Begin a game; the protocol has no seed."""
         process.tell("ucinewgame")
         process.tell("isready")
-        self._wait(process, "readyok", patience)
+        process.hear_word("readyok", patience)
 
     def ask(self, process: LineProcess, state: State, seconds: float, patience: float) -> int:
         """Tell the position, and wait for the best move."""
         process.tell(f"position fen {text_of(state)}")
         process.tell(f"go movetime {max(1, round(1000 * seconds))}")
-        line = self._wait(process, "bestmove", patience)
+        line = process.hear_word("bestmove", patience)
         match = re.fullmatch(r"bestmove ([0-8])\.([0-8])( .*)?", line)
         if match is None:
             raise _no_move(process, line, "bestmove BOARD.CELL")
         return CELLS * int(match[1]) + int(match[2])
-
-    def _wait(self, process: LineProcess, word: str, patience: float) -> str:
-        for _ in range(self.LINES):
-            line = process.hear(patience)
-            if line.split(" ")[0] == word:
-                return line
-        raise ArenaError(f"{process.name} sends {self.LINES} lines, but no {word}.")
 
 
 class CodinGame(Protocol):
     """The text of CodinGame's Ultimate tic-tac-toe, for bots as they are submitted there.
 
     Each turn the bot reads the row and the column of the opponent's move (-1 -1 if there is none), the number of legal
-    moves, and each of them as row and column.  It answers a row and a column, and keeps its own time.
+    moves, and each of them as row and column.  It answers a row and a column, and keeps its own time; the referee there
+    shows what follows them on the line.
     """
 
     game = "ultimate:most"
@@ -142,7 +134,7 @@ class CodinGame(Protocol):
         moves = [int(one) for one in self._rules.legal(state)]
         process.tell("\n".join([str(len(moves)), *map(_square, moves)]))
         line = process.hear(patience)
-        match = re.fullmatch(r"([0-8]) ([0-8])", line)
+        match = re.fullmatch(r"([0-8])\s+([0-8])(\s.*)?", line)
         if match is None:
             raise _no_move(process, line, "ROW COLUMN")
         row, column = int(match[1]), int(match[2])

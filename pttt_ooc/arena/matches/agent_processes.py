@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,7 @@ from pttt_ooc.arena.games.base import ArenaError, Game, State
 START_TIMEOUT = 300.0  # seconds for a new process to start; it may have to compile
 ANSWER_TIMEOUT = 60.0  # seconds for an answer, if no limit is set
 ANSWER_MARGIN = 2.0  # seconds on the referee's clock above the limit on the agent's own
+LONGEST = 1000  # characters of a fault that are kept
 
 
 class ForfeitError(Exception):
@@ -82,6 +85,25 @@ class LocalAgent:
         """Do nothing: there is no process to end."""
 
 
+def _words(told: object) -> str:
+    """What a process says, as text that can be written down."""
+    return str(told)[:LONGEST].encode(errors="replace").decode() if isinstance(told, str) else "it answers nonsense."
+
+
+def _move_of(reply: Mapping[str, Any]) -> Answer:
+    """The answer of a process; a ForfeitError if it is none."""
+    counts = [reply.get(key) for key in ("move", "nodes", "depth")]
+    seconds = [reply.get(key) for key in ("wall", "processor")]
+    for one in counts:
+        if type(one) is not int or not -(1 << 62) < one < 1 << 62:
+            raise ForfeitError("its process answered something that is no move.")
+    for one in seconds:
+        if not isinstance(one, int | float) or not 0 <= one < math.inf:
+            raise ForfeitError("its process answered something that is no move.")
+    (move, nodes, depth), (wall, processor) = counts, seconds
+    return Answer(move, float(wall), float(processor), nodes, depth)  # type: ignore[arg-type]
+
+
 class AgentProcess:
     """An agent in a process of its own, which is started again after it has crashed or hung.
 
@@ -113,17 +135,8 @@ class AgentProcess:
         """
         reply = self._ask({"state": state.tolist()}, self._timeout())
         if "forfeit" in reply:
-            raise ForfeitError(reply["forfeit"])
-        try:
-            chosen = Answer(
-                int(reply["move"]),
-                float(reply["wall"]),
-                float(reply["processor"]),
-                int(reply["nodes"]),
-                int(reply["depth"]),
-            )
-        except (KeyError, TypeError, ValueError):
-            raise ForfeitError("its process answered something that is no move.") from None
+            raise ForfeitError(_words(reply["forfeit"]))
+        chosen = _move_of(reply)
         if not 0 <= chosen.move < self._game.rules.MOVES:
             raise ForfeitError(f"its move {str(chosen.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
         taken = chosen.wall if self._clock == "wall" else chosen.processor
@@ -159,7 +172,7 @@ class AgentProcess:
             raise ArenaError(f"The process of the agent {self._text} does not start: {error}") from error
         if "refused" in reply:
             self.close()
-            raise ArenaError(reply["refused"])
+            raise ArenaError(_words(reply["refused"]))
 
     def _timeout(self) -> float:
         if self._limit is None:
@@ -181,10 +194,12 @@ class AgentProcess:
                 self._rest += part
             line, _, self._rest = self._rest.partition(b"\n")
             reply = json.loads(line)
+            if self._rest:
+                raise ValueError("it answers before it is asked")
         except TimeoutError:
             self.close()
             raise ForfeitError(f"it has not answered for {timeout:g} s.") from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             self.close()
             raise ForfeitError("its process has ended or answers nonsense.") from None
         if not isinstance(reply, dict):

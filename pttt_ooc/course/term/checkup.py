@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.database import DEFAULT, Database
 from pttt_ooc.course.database_rows import FILED
 from pttt_ooc.course.games.directory import directory_of
+from pttt_ooc.course.kinds.agents.head_to_head import tries_in
 from pttt_ooc.course.kinds.agents.settings import ALIVE
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.kinds.bots.league import FILE, TOURNAMENT, League, league_directory
@@ -111,9 +112,23 @@ def _worker(storage: Storage) -> list[str]:
 
 
 def _agents(session: Session, data: Path) -> list[str]:
-    if all_assignments(session, AGENTS) and not read_sign(data / ALIVE).alive:
-        return ["No worker judges agents; see the log of `pttt serve`, or start it."]
-    return []
+    if not all_assignments(session, AGENTS):
+        return []
+    sign, told = read_sign(data / ALIVE), list[str]()
+    if not sign.alive:
+        told.append("No worker judges agents; see the log of `pttt serve`, or start it.")
+    elif sign.waits_for:
+        told.append(f"No agents are judged now: {sign.waits_for}")
+    for name, found in tries_in(data).all().items():
+        pair = "agents " + " and ".join(name.split("-"))
+        if found.decided:
+            told.append(
+                f"The games of the {pair} are drawn by rule, as they were broken off {len(found.reasons)} times: "
+                f"{found.reasons[-1]} Judge one of them again, and they are played again."
+            )
+        elif found.failed:
+            told.append(f"The games of the {pair} were broken off {len(found.failed)} times: {found.failed[-1]}")
+    return told
 
 
 def _of_game(directory: Path, game: str) -> list[str]:
@@ -245,8 +260,13 @@ def _league(place: Path, data: Path) -> list[str]:
         return []
     league, told = League(place), []
     of = "" if place == data else f" of {place.name}"
-    if not read_sign(league.alive).alive:
+    sign = read_sign(league.alive)
+    if not sign.alive:
         told.append(f"No worker checks bots{of}; `pttt serve` starts it.")
+    elif sign.waits_for:
+        told.append(f"No bots{of} are checked or played now: {sign.waits_for}")
+    if not league.settings.has_begun:
+        told += _practice(league, of)
     if not league.database.exists():
         lost = f"The database {league.database} is missing; restore a backup into a new directory."
         return [*told, *([lost] if league.tournament.exists() else [])]
@@ -258,6 +278,20 @@ def _league(place: Path, data: Path) -> list[str]:
         told.append(f"A bot{of} has been waiting for a verdict for {(time.time() - oldest) / 60:.0f} min.")
     told += [f"The server could not check bot {one.id}{of}: {one.message.lower()}; see the log." for one in failed]
     return told + _tournament(league)
+
+
+def _practice(league: League, of: str) -> list[str]:
+    """Which bots do not practise with each other any more."""
+    from pttt_ooc.extreme.practice_record import PracticeRecord
+
+    record = PracticeRecord.read(league.practice)
+    if record is None:
+        return []
+    return [
+        f"In practice{of}, {one.name} and {other.name} do not meet until one of them has a new version: the machine "
+        f"broke their match off {len(reasons)} times: {reasons[-1]}"
+        for one, other, reasons in record.given_up()
+    ]
 
 
 def _tournament(league: League) -> list[str]:
@@ -274,6 +308,15 @@ def _tournament(league: League) -> list[str]:
     record = Record(directory)
     record.state()
     told = []
+    for name, found in record.tries.all().items():
+        log = directory / "matches" / f"{name}.json"
+        if found.decided and log.exists():
+            told.append(
+                f"The match {name} is drawn by rule, as it was broken off {len(found.reasons)} times: "
+                f"{found.reasons[-1]} Delete {log}, and it is played again."
+            )
+        elif found.failed and not found.decided:
+            told.append(f"The match {name} was broken off {len(found.failed)} times: {found.failed[-1]}")
     for team in record.teams.values():
         file = record.bot(team.key)
         if not file.is_file():

@@ -15,12 +15,12 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.term.gradebook import settle
 from pttt_ooc.course.term.rejudging import Row, changed_points, enter_verdict, points_now, row_of, verdict_of
 from pttt_ooc.course.term.tables import Rejudgement
-from pttt_ooc.errors import GraderError, StoreError
+from pttt_ooc.errors import GraderError, PtttError
 
 log = logging.getLogger("pttt.grader.worker")
 
 JudgeRow = Callable[[Any], dict[str, Any]]
-"""Returns the verdict that a submission would get now, as columns; OSError or StoreError if its file is lost."""
+"""Returns the verdict that a submission would get now, as columns; OSError or PtttError if it cannot be judged."""
 
 
 class Rehearsals:
@@ -60,7 +60,7 @@ class Rehearsals:
         before = verdict_of(row)
         try:
             verdict = self._judge(row)
-        except (OSError, StoreError) as error:
+        except (OSError, PtttError) as error:
             return {"number": number, "before": before, "after": f"it cannot be judged: {error}"[:300], "verdict": None}
         enter_verdict(row, verdict)  # of no session any more
         return {"number": number, "before": before, "after": verdict_of(row), "verdict": verdict}

@@ -89,6 +89,7 @@ def _facts(pages: TournamentPages, account: Account | None, key: str, asked: Ran
         "of_own": [] if key else of_own[:10],
         "only": only[:RECENT],
         "more": max(0, len(only) - RECENT),
+        "given_up": seen.record.given_up() if seen else [],
         "stamp": "-".join(map(str, parts)),
     }
 

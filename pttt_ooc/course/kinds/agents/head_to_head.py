@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.kinds.agents.tables import AgentMatch
+from pttt_ooc.disk.tries import Tries
+
+FOLDER, TRIES = "agents.tries", 3
+"""The directory in a course's that counts the failed tries of matches, and after how many a match is drawn by rule."""
+
+
+def tries_in(data: Path) -> Tries:
+    """The tries of the matches that the machine has broken off, by :func:`match_name`."""
+    return Tries(data / FOLDER, TRIES)
+
+
+def match_name(first: int, second: int) -> str:
+    """The name of the match of two agents, the lower number first."""
+    return f"{first}-{second}"
+
+
+def drawn_by_rule(data: Path, numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The pairs of these agents whose match was drawn by rule."""
+    there = sorted(numbers)
+    decided = {name for name, found in tries_in(data).all().items() if found.decided}
+    return [(a, b) for place, b in enumerate(there) for a in there[:place] if match_name(a, b) in decided]
 
 
 def head_to_head(session: Session, numbers: Iterable[int]) -> dict[tuple[int, int], tuple[float, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import Number, as_handed_in, own_or_any, under_way
+from pttt_ooc.course.kinds.agents.head_to_head import drawn_by_rule
 from pttt_ooc.course.kinds.agents.intake import assignment_of, intake_of
 from pttt_ooc.course.kinds.agents.queue import line
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
@@ -98,6 +100,7 @@ def _ranking(
             "changes": risen({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
             "curves": curves(session, assignment, viewer, everything),
             "judged": in_judgement(session, assignment, viewer, everything),
+            "by_rule": _by_rule(rows, grader),
         }
 
     # Only what is frozen or hidden is not the same for all.
@@ -116,6 +119,12 @@ def _ranking(
         "shade": shade,
         "stamp": stamp,
     }
+
+
+def _by_rule(rows: Sequence[Row], grader: Grader) -> list[tuple[str, str]]:
+    """The names of each two teams whose match was drawn by rule."""
+    teams = {row.agent.id: row.team.name for row in rows}
+    return [(teams[a], teams[b]) for a, b in drawn_by_rule(grader.storage.data, teams)]
 
 
 def _sees_all(account: Account | None) -> bool:

@@ -24,7 +24,7 @@ from pttt_ooc.extreme.source_client import ProgramError
 _LONGEST_TEXT = 20_000  # characters of what an agent printed or raised that are kept
 
 
-def check_machine(settings: AgentSettings) -> None:
+def check_walls_of(settings: AgentSettings) -> None:
     """Raise an ExtremeError if agents cannot be walled in here as the settings say."""
     if settings.sandbox:
         check_walls()
@@ -73,7 +73,7 @@ def verdict_on(
         handed_in = program_of(storage, agent, settings)
     except ProgramError as error:
         return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error), "progress": 1.0}
-    check_machine(settings)
+    check_walls_of(settings)
     with taken_core(free_cores(), stopping) as core:
         if core is None:
             raise Stopped

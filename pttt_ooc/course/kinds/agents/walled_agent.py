@@ -10,7 +10,7 @@ import numpy as np
 from pttt_ooc.arena.games.base import Game, State
 from pttt_ooc.arena.matches import agent_processes
 from pttt_ooc.arena.matches.agent_processes import Answer
-from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError, shown_move
 from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.walls import FUNCTION_RUNNER, RUNNER
 
@@ -86,9 +86,8 @@ class WalledAgent:
         self.slowest = max(self.slowest, spent.seconds)
         move = answer.get("move")
         if type(move) is not int or not 0 <= move < self._game.rules.MOVES:
-            shown = str(answer.get("shown", move))[:200]
             why = self._game.why_not(state, -1)
-            self.forfeit = "INVALID MOVE", f"It answered {shown}, which is no move: {why}."
+            self.forfeit = "INVALID MOVE", f"It answered {shown_move(answer)}, which is no move: {why}."
             raise self._lost()
         return Answer(move, spent.seconds, spent.processor, 0, 0)
 

@@ -17,12 +17,12 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.kinds.agents.head_to_head import missing
+from pttt_ooc.course.kinds.agents.head_to_head import match_name, missing, tries_in
 from pttt_ooc.course.kinds.agents.queue import next_up
 from pttt_ooc.course.kinds.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.kinds.agents.standings import entered
 from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.kinds.agents.verdicts import check_machine, judge_of, program_of, verdict_on
+from pttt_ooc.course.kinds.agents.verdicts import check_walls_of, judge_of, program_of, verdict_on
 from pttt_ooc.course.models import ACCEPTED, CHECKING, REJECTED
 from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.settings import read_settings
@@ -37,6 +37,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.extras import check_extra
+from pttt_ooc.extreme.broken_off import can_play, tried
 from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.cores import free_cores, taken_core
 from pttt_ooc.service.pulse import Pulse
@@ -85,7 +86,8 @@ class Worker:
             self._queue.put_back(agent.id, progress=0.0)
             raise Stopped from None
         except (PtttError, OSError):
-            self._queue.put_back(agent.id, counts=True, progress=0.0)
+            counts = can_play(settings.conditions, self._stopping)  # else it has nothing to do with this agent
+            self._queue.put_back(agent.id, counts=counts, progress=0.0)
             raise
         except Exception:
             log.exception("judging failed", extra=facts)
@@ -130,23 +132,31 @@ class Worker:
         if found is None:
             return False
         (first, second), settings, is_last = found
-        from pttt_ooc.course.kinds.agents.judging import meet
-
-        check_machine(settings)
-        programs = program_of(self._storage, first, settings), program_of(self._storage, second, settings)
-        with taken_core(free_cores(), self._stopping) as core:
-            if core is None:
-                raise Stopped
-            try:
-                counts = meet(programs, settings, replace(settings.conditions, core=core), self._stopping)
-            except StoppedError:
-                raise Stopped from None
+        check_walls_of(settings)
+        tries, name = tries_in(self._storage.data), match_name(first.id, second.id)
+        try:
+            counts = tried(
+                tries, name, lambda: self._meet(first, second, settings), settings.conditions, self._stopping
+            )
+        except StoppedError:
+            raise Stopped from None
+        if counts is None:
+            counts = {"wins": 0, "draws": settings.league, "losses": 0, "forfeits": 0}
         if not self._keep_match(first.id, second.id, counts):
             return True
         log.info("played", extra={"first": first.id, "second": second.id, "wins": counts["wins"]})
         if is_last:
             self._settle("head-to-head played")
         return True
+
+    def _meet(self, first: Agent, second: Agent, settings: AgentSettings) -> dict[str, int]:
+        from pttt_ooc.course.kinds.agents.judging import meet
+
+        programs = program_of(self._storage, first, settings), program_of(self._storage, second, settings)
+        with taken_core(free_cores(), self._stopping) as core:
+            if core is None:
+                raise StoppedError
+            return meet(programs, settings, replace(settings.conditions, core=core), self._stopping)
 
     def _keep_match(self, first: int, second: int, counts: dict[str, int]) -> bool:
         """Write a match down, unless a team was removed or an agent is judged again meanwhile."""

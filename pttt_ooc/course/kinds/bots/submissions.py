@@ -26,7 +26,10 @@ from pttt_ooc.play.database_file import kept_file
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 MISSING = "THE SERVER LACKS A MODULE"
-"""The verdict on a bot that imports a module that is allowed and missing; the same file may be handed in again."""
+"""The verdict on a bot that imports a module that is allowed and missing.
+
+The same file may be handed in again then, and after :data:`UNCHECKED`.
+"""
 MOST = 200
 """Bots that are kept for each team; the oldest others are deleted, but not the latest accepted one."""
 
@@ -144,8 +147,9 @@ class Bots:
         digest, now = hashlib.sha256(content).hexdigest(), time.time()
         with self.database.writing() as session:
             latest = session.scalar(select(Bot).where(Bot.team_id == team.id).order_by(Bot.id.desc()).limit(1))
-            same = latest is not None and (latest.digest, latest.file) == (digest, file) and latest.message != MISSING
-            if latest is not None and same and not self._settings.has_begun:
+            same = latest is not None and (latest.digest, latest.file) == (digest, file)
+            judged = latest is not None and latest.message not in (MISSING, UNCHECKED)
+            if latest is not None and same and judged and not self._settings.has_begun:
                 return latest, False
             self._check(session, team)
             made = Bot(

@@ -30,6 +30,7 @@ from pttt_ooc.extreme import bot_check
 from pttt_ooc.extreme.allowed_modules import MissingModuleError
 from pttt_ooc.extreme.bot_programs import program
 from pttt_ooc.extreme.bot_version import version_of
+from pttt_ooc.extreme.broken_off import can_play
 from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match import check_walls
@@ -37,7 +38,6 @@ from pttt_ooc.extreme.pages.part import key_of
 from pttt_ooc.extreme.source_client import ProgramError
 from pttt_ooc.extreme.tournament import Entry, Tournament
 from pttt_ooc.extreme.tournament_record import Record
-from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.service.pulse import Pulse
 
@@ -117,13 +117,16 @@ class Worker:
                     return False
                 self._judge(bot, content)
         except BaseException as error:
-            # A bot may be the cause of what the machine broke off, but not of what the machine cannot do at all.
-            cannot = isinstance(error, PtttError | OSError) and not isinstance(error, MachineError)
-            self.bots.queue.put_back(bot.id, counts=not cannot)
+            self.bots.queue.put_back(bot.id, counts=self._counts(error))
             raise
         finally:
             self._checked.discard(bot.id)
         return True
+
+    def _counts(self, error: BaseException) -> bool:
+        """Whether a failed check counts as a try of the bot: not if our own bots cannot play here either."""
+        known = isinstance(error, PtttError | OSError)
+        return not known or can_play(self.league.settings.conditions, self._stopping)
 
     def _judge(self, bot: Bot, content: bytes) -> None:
         """Check a bot and write down the verdict; an unexpected error rejects the bot."""
