@@ -77,12 +77,13 @@ def test_refused_arguments(coarse, capsys, arguments, sentence):
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
 
 
-def test_the_table_of_what_the_bot_thought():
+def test_the_table_of_what_the_bot_thought(capsys):
     beliefs = [Thought(1, 4, (0.4, 0.4021, 0.1979)), Thought(3, 0, None)]
-    assert play._table(beliefs) == [
-        "move  square     win     tie    lose",
-        "   1       4   40.0%   40.2%   19.8%",
-        "   3       0   it never plays so",
+    Dialogue().table(("move", "square", *GOALS), map(play._row, beliefs))
+    assert capsys.readouterr().out.splitlines() == [
+        "move  square                win    tie   lose",
+        "1          4              40.0%  40.2%  19.8%",
+        "3          0  it never plays so",
     ]
 
 
