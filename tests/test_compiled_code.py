@@ -1,4 +1,4 @@
-"""Compiled code on disk: what cannot be loaded is compiled, what cannot be kept is compiled again, and no error ends."""
+"""Compiled code on disk: what cannot be loaded is compiled, and what cannot be kept is compiled again."""
 
 import errno
 import importlib.util
@@ -20,7 +20,9 @@ def place(tmp_path, monkeypatch):
     """A package with the module `room/tiny`, and a user without compiled code."""
     package = tmp_path / "package"
     (package / "room").mkdir(parents=True)
-    (package / "room" / "tiny.py").write_text("def add(a, b):\n    return a + b\n\n\ndef other(a, b):\n    return a - b\n")
+    (package / "room" / "tiny.py").write_text(
+        "def add(a, b):\n    return a + b\n\n\ndef other(a, b):\n    return a - b\n"
+    )
     monkeypatch.setattr(compiled_code, "PACKAGE", package)
     monkeypatch.setattr(compiled_code, "_told", set())
     monkeypatch.setattr(compiled_code, "used", set())
@@ -80,7 +82,9 @@ DAMAGES = {
     "longer": lambda place, file: fill(file, file.read_bytes() + b"\0"),
     "zeros": lambda place, file: fill(file, bytes(file.stat().st_size)),
     "a block of zeros": lambda place, file: fill(file, file.read_bytes()[:4096] + bytes(file.stat().st_size - 4096)),
-    "a bit": lambda place, file: fill(file, (lambda all: all[:-9] + bytes([all[-9] ^ 1]) + all[-8:])(file.read_bytes())),
+    "a bit": lambda place, file: fill(
+        file, (lambda all: all[:-9] + bytes([all[-9] ^ 1]) + all[-8:])(file.read_bytes())
+    ),
     "text": lambda place, file: fill(file, b"some text\n" * 999),
     "no compiled code": lambda place, file: compiled_code._write(file, b"I1\n."),
     "no pickle": lambda place, file: compiled_code._write(file, b"no pickle"),

@@ -19,6 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -142,31 +143,14 @@ def _sizes(stamp: Path) -> dict[Path, int]:
 
 def _fill(stamp: Path, compiling: Compiling) -> None:
     """Compile all kernels, and write the stamp."""
-    begun, names, files, refusal = time.perf_counter(), set[str](), set[str](), ""
-    with _Count() as count, tempfile.TemporaryDirectory() as scratch, _child(scratch) as child:
-        compiling.begins(child)
-        assert child.stdout
-        for line in child.stdout:
-            what, _, about = line.rstrip("\n").partition(" ")
-            if what == COMPILES:
-                names.add(about)
-                count.show(len(names))
-            elif what == KEPT_IN:
-                files.add(about)
-            elif what == TELLS:
-                compiled_code.tell(about)
-            elif what == NOT_KEPT:
-                refusal = about
-    if refusal:
-        compiled_code.tell_none(refusal)
+    done = _compile(compiling)
+    if done.refusal:
+        compiled_code.tell_none(done.refusal)
         return
-    if child.returncode:
-        raise PtttError("Compiling the kernels failed, for the reason above.")
-    print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
     aside = stamp.with_name(f"{stamp.name}.tmp")
     try:
-        sizes = {os.path.relpath(file, stamp.parent): os.path.getsize(file) for file in sorted(files)}
-        aside.write_text(json.dumps({"kernels": len(names), "files": sizes}), encoding="utf-8")
+        sizes = {os.path.relpath(file, stamp.parent): os.path.getsize(file) for file in sorted(done.files)}
+        aside.write_text(json.dumps({"kernels": len(done.kernels), "files": sizes}), encoding="utf-8")
         aside.replace(stamp)
     except OSError as error:
         compiled_code.tell_none(error.strerror or str(error))
@@ -198,6 +182,40 @@ def compiled_meanwhile() -> Iterator[None]:
         raise
     if failed:
         raise failed[0]
+
+
+@dataclass
+class _Done:
+    """What the program that compiles has told: names of kernels, files, and why nothing can be kept."""
+
+    kernels: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    refusal: str = ""
+
+
+def _compile(compiling: Compiling) -> _Done:
+    """Compile all kernels that are not kept."""
+    begun, done = time.perf_counter(), _Done()
+    with _Count() as count, tempfile.TemporaryDirectory() as scratch, _child(scratch) as child:
+        compiling.begins(child)
+        assert child.stdout
+        for line in child.stdout:
+            what, _, about = line.rstrip("\n").partition(" ")
+            if what == COMPILES:
+                done.kernels.add(about)
+                count.show(len(done.kernels))
+            elif what == KEPT_IN:
+                done.files.add(about)
+            elif what == TELLS:
+                compiled_code.tell(about)
+            elif what == NOT_KEPT:
+                done.refusal = about
+    if child.returncode and not done.refusal:
+        raise PtttError("Compiling the kernels failed, for the reason above.")
+    if done.kernels and not done.refusal:
+        seconds = time.perf_counter() - begun
+        print(f"Compiled {len(done.kernels)} kernels in {seconds:.0f} s.", file=sys.stderr, flush=True)
+    return done
 
 
 def forget_versions(directories: Iterable[Path]) -> None:

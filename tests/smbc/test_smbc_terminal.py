@@ -7,7 +7,9 @@ import shutil
 import pytest
 
 from pttt_ooc.cli.commands import main
+from pttt_ooc.show.dialogue import Dialogue
 from pttt_ooc.smbc.match_play import Thought
+from pttt_ooc.smbc.rules import GOALS
 from pttt_ooc.smbc.terminal import play
 
 
