@@ -125,9 +125,8 @@ def _framed(rows: Sequence[Sequence[Sequence[Text]]], widths: Sequence[int], asc
         for k in range(max(map(len, row))):
             line = Text(beside)
             for cell, width in zip(row, widths, strict=True):
-                part = cell[k].copy() if k < len(cell) else Text()
-                part.align("left" if k == 0 else "center", width)
-                line.append(" ").append_text(part).append(f" {beside}")
+                part = cell[k] if k < len(cell) else Text()
+                line.append(" ").append_text(part).append(" " * (width - len(part))).append(f" {beside}")
             yield line
     yield rule(*corners[6:])
 
