@@ -115,7 +115,7 @@ class Dialogue:
 
 def _framed(rows: Sequence[Sequence[Sequence[Text]]], widths: Sequence[int], ascii_only: bool) -> Iterator[Text]:
     """The lines of a board, given the lines of its cells."""
-    across, beside, *corners = "-|+++++++++" if ascii_only else "─│┌┬┐├┼┤└┴┘"
+    across, beside, *corners = tuple("-|+++++++++" if ascii_only else "─│┌┬┐├┼┤└┴┘")
 
     def rule(left: str, between: str, right: str) -> Text:
         return Text(left + between.join(across * (width + 2) for width in widths) + right)
