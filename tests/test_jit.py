@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from pttt_ooc import jit
+from pttt_ooc import compiled_code, jit
 from pttt_ooc.extreme import search
 
 
@@ -20,7 +20,7 @@ def private(monkeypatch):
 
 
 def modes(place):
-    files = [path for path in place.iterdir() if path.suffix in (".nbi", ".nbc")]
+    files = [path for path in place.iterdir() if path.suffix in (".nbc",)]
     return {stat.S_IMODE(path.stat().st_mode) for path in files}, stat.S_IMODE(place.stat().st_mode)
 
 
@@ -33,12 +33,12 @@ def test_what_a_private_process_compiles_can_be_read_by_all(tmp_path, private):
     (place,) = jit.DIRECTORIES
     assert modes(place) == ({0o644}, 0o755)
     (place / "tiny.secret").write_text("another file")
-    jit.make_readable(place)
+    compiled_code.make_readable(place)
     assert stat.S_IMODE((place / "tiny.secret").stat().st_mode) == 0o600
 
 
 def test_kernels_of_the_search_that_are_private_are_put_right_before_a_bot_needs_them(tmp_path, private, monkeypatch):
-    for name in ("search.nbi", "search.1.nbc"):
+    for name in ("search.1.nbc", "search.2.nbc"):
         (tmp_path / name).touch()
     jit.DIRECTORIES.add(tmp_path)
     monkeypatch.setattr(search, "ready", lambda searcher: None)

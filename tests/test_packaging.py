@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 import pttt_ooc
-from pttt_ooc import jit
+from pttt_ooc.compiled_code import user_cache
 from pttt_ooc.stages.compilation import ensure_compiled, version
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -174,7 +174,7 @@ def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
 def give_kernels(python, place):
     """Compile all kernels where an installed package of the same sources finds them: in the user's cache."""
     ensure_compiled()
-    place["env"]["NUMBA_CACHE_DIR"] = str(jit.user_cache())
+    place["env"]["NUMBA_CACHE_DIR"] = str(user_cache())
     code = "from pttt_ooc.stages import compilation; print(compilation.version())"
     assert run([python, "-P", "-c", code], "/", env=place["env"]).stdout.strip() == version()
 

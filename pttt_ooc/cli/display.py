@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.table import Table
 
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES, aim
 from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.show import numbers
 from pttt_ooc.show.numbers import duration, span
+from pttt_ooc.show.tables import print_facts, print_table, whole
 from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.structure.counts import counts_of, total_infosets
@@ -33,37 +30,18 @@ JSON_KEYS = (
 _EXACT = 1e-9  # half the width of an interval that is shown as a number
 
 
-def _print(table: Table) -> None:
-    # A pipe has no width: cut nothing there.
-    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
-
-
-def _facts_table(facts: list[tuple[str, str]]) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in facts:
-        table.add_row(name, value)
-    _print(table)
-
-
-def _plain(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for i, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if i == 0 else "right", no_wrap=i == 0)
-    return table
-
-
 # ---------------------------------------------------------------------------------------------
 # Games
 
 
 def games() -> None:
     """List the named games with their rules and sizes."""
-    table = _plain("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value")
+    rows = []
     for game in GAMES.values():
         sizes = [f"{n:,}" for n in total_infosets(game.name)]
         rules = (f"{game.rows}x{game.columns}", aim(game), game.turn_rule, _setup(game) or "-")
-        table.add_row(game.name, *rules, *sizes, _value(game) or "-")
-    _print(table)
+        rows.append((game.name, *rules, *sizes, _value(game) or "-"))
+    print_table(("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value"), rows)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
     print("Other boards have names of the same form: pttt-ROWSxCOLUMNSkK-RULE, dark-hex-ROWSxCOLUMNS-RULE, and with")
     print("-after-SQUARE-SQUARE... for marks that are placed before the game; up to ten squares.")
@@ -86,19 +64,17 @@ def one_game(game: Game) -> None:
     """Print the rules of a game and, unless its board is too large, its exact size."""
     if game.squares > MOST_ENUMERATED_SQUARES:
         print(game.name)
-        _facts_table([*_rules(game), _known_value(game)])
+        print_facts([*_rules(game), _known_value(game)])
         return
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
     print(game.name)
-    _facts_table(_facts(game, pairs, counts["histories"], counts["terminal_histories"]))
+    print_facts(_facts(game, pairs, counts["histories"], counts["terminal_histories"]))
     print()
-    depths = _plain("own attempts", "infosets of player 0", "infosets of player 1")
     both = [counts["infosets_0"], counts["infosets_1"]]
-    for n in range(max(map(len, both))):
-        depths.add_row(str(n), *(f"{one[n]:,}" if n < len(one) else "-" for one in both))
-    depths.add_row("all", *(f"{n:,}" for n in counts["total_infosets"]))
-    _print(depths)
+    depths = [(n, *(f"{one[n]:,}" if n < len(one) else "-" for one in both)) for n in range(max(map(len, both)))]
+    together = ("all", *(f"{n:,}" for n in counts["total_infosets"]))
+    print_table(("own attempts", "infosets of player 0", "infosets of player 1"), [*depths, together])
 
 
 def _facts(game: Game, pairs: Pairs, histories: int, terminal: int) -> list[tuple[str, str]]:
@@ -150,8 +126,8 @@ def evaluation(result: Evaluation, game: str, symmetry: str, inputs: tuple[str, 
         record = question | asdict(result)
         print(json.dumps({key: record[key] for key in JSON_KEYS}))
         return
-    names = [("game", game), *((f"P{player}", name) for player, name in enumerate(inputs))]
-    _facts_table(names + _figures(result))
+    names = [("game", game), *((f"P{player}", whole(name)) for player, name in enumerate(inputs))]
+    print_facts(names + _figures(result))
 
 
 def _figures(result: Evaluation) -> list[tuple[str, str]]:
@@ -180,7 +156,7 @@ def solution(directory: Path) -> None:
     """Print the result of a solve."""
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
     print(f"The solution is in {directory / 'solution.zarr'}.")
-    _facts_table(
+    print_facts(
         [
             ("value of the game lies in", span(result["value_lower"], result["value_upper"], 9)),
             ("NashConv", f"{result['nashconv']:.3e}"),
@@ -200,14 +176,14 @@ def comparison(result: Comparison, names: tuple[str, str], against: str | None) 
     against
         The name of the opponent.
     """
-    rows = [("worst case of", result.worst_cases), (f"against {against},", result.values)]
+    rows = [("worst case of", result.worst_cases), (f"against {whole(against)},", result.values)]
     values = [
-        (f"{what} {name}, for player {result.player}", f"{value:+.9f}")
+        (f"{what} {whole(name)}, for player {result.player}", f"{value:+.9f}")
         for what, pair in rows
         if pair
         for name, value in zip(names, pair, strict=True)
     ]
-    _facts_table(
+    print_facts(
         [
             ("game", result.game),
             *values,
@@ -218,14 +194,15 @@ def comparison(result: Comparison, names: tuple[str, str], against: str | None) 
     )
     if result.largest:
         print()
-        _print(_distances_table(result, names))
+        _print_distances(result, names)
     if result.losses is not None and result.losses.infosets:
         print()
-        _print(_losses_table("lost by the first", result.losses))
+        _print_losses("lost by the first", result.losses)
 
 
-def _distances_table(result: Comparison, names: tuple[str, str]) -> Table:
-    table = _plain("infoset", "weight", "distance", f"reach by {names[0]}", f"by {names[1]}", "most different")
+def _print_distances(result: Comparison, names: tuple[str, str]) -> None:
+    first_name, second_name = map(whole, names)
+    rows = []
     for one in result.largest:
         square = max(
             range(len(one.probabilities[0])), key=lambda s: abs(one.probabilities[0][s] - one.probabilities[1][s])
@@ -233,8 +210,9 @@ def _distances_table(result: Comparison, names: tuple[str, str]) -> Table:
         first, second = one.probabilities[0][square], one.probabilities[1][square]
         reach = (f"{one.reach[0]:.4g}", f"{one.reach[1]:.4g}")
         furthest = f"square {square}: {first:.4f}, {second:.4f}"
-        table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, furthest)
-    return table
+        rows.append((one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, furthest))
+    headings = ("infoset", "weight", "distance", f"reach by {first_name}", f"by {second_name}", "most different")
+    print_table(headings, rows)
 
 
 def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
@@ -246,11 +224,11 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
         The names of the strategy and of the opponent's.
     """
     me, other = result.player, 1 - result.player
-    _facts_table(
+    print_facts(
         [
             ("game", result.game),
-            (f"player {me}", name),
-            (f"player {other}", equilibrium),
+            (f"player {me}", whole(name)),
+            (f"player {other}", whole(equilibrium)),
             ("exploitability", numbers.exploitability(result.exploitability, 9)),
             (f"own mistakes, at infosets of player {me}", f"{result.own.total:+.9f}"),
             (f"openings, at infosets of player {other}", f"{result.openings.total:+.9f}"),
@@ -258,25 +236,22 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
         ]
     )
     print()
-    depths = _plain("own attempts before", "own mistakes", "openings")
     both = (result.own.by_depth, result.openings.by_depth)
-    for n in range(max(map(len, both))):
-        depths.add_row(str(n), *(f"{one[n]:.6f}" if n < len(one) else "-" for one in both))
-    _print(depths)
+    depths = [(n, *(f"{one[n]:.6f}" if n < len(one) else "-" for one in both)) for n in range(max(map(len, both)))]
+    print_table(("own attempts before", "own mistakes", "openings"), depths)
     for heading, part in (("own mistakes", result.own), ("openings", result.openings)):
         if part.infosets:
             print()
-            _print(_losses_table(heading, part))
+            _print_losses(heading, part)
 
 
-def _losses_table(heading: str, part: Losses) -> Table:
-    table = _plain(heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", "is best")
+def _print_losses(heading: str, part: Losses) -> None:
+    rows = []
     for one in part.infosets:
         loss = f"{one.loss:.6f}" if abs(one.loss) >= 1e-6 else f"{one.loss:.1e}"
-        table.add_row(
-            one.infoset, str(one.images), loss, f"{one.reach:.4g}", _square(one, one.costliest), _square(one, one.best)
-        )
-    return table
+        costs = (_square(one, one.costliest), _square(one, one.best))
+        rows.append((one.infoset, one.images, loss, f"{one.reach:.4g}", *costs))
+    print_table((heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", "is best"), rows)
 
 
 def _square(one: Loss, square: int) -> str:

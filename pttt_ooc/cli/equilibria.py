@@ -11,6 +11,7 @@ import typer
 from pttt_ooc.cli.console import say
 from pttt_ooc.errors import GameError
 from pttt_ooc.options import DATA, CourseGameOption, DataOption, JsonOption, ThreadsOption, check_game
+from pttt_ooc.show.tables import print_table, whole
 
 if TYPE_CHECKING:
     from pttt_ooc.equilibria.optimal_face import OptimalFace
@@ -125,7 +126,10 @@ def _show(record: dict[str, Any]) -> None:
     for player, facts in enumerate(record["players"]):
         count = "one equilibrium strategy" if not facts["dimension"] else f"dimension {facts['dimension']:,}"
         print(f"player {player}: {count}; {facts['sequences']:,} sequences at {facts['infosets']:,} infosets")
-        for one in facts["openings"]:
-            squares = ", ".join(map(str, one["squares"]))
-            print(f"  opens at {squares:12} {one['lowest']:.6f} .. {one['highest']:.6f}")
+        if facts["openings"]:
+            openings = [
+                (whole(", ".join(map(str, one["squares"]))), f"{one['lowest']:.6f}", f"{one['highest']:.6f}")
+                for one in facts["openings"]
+            ]
+            print_table(("  opens at", "least", "most"), openings)
         print(f"  the best pure strategy guarantees {facts['pure']}")

@@ -25,6 +25,7 @@ from pttt_ooc.options import (
     spread,
 )
 from pttt_ooc.show.rounds import round_line
+from pttt_ooc.show.tables import print_facts
 
 if TYPE_CHECKING:
     from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
@@ -259,5 +260,4 @@ def _show(last: Round, game: Game, seconds: float) -> None:
     }
     if pure := _pure(game):
         lines["pure strategies guarantee"] = f"{pure[0]} to player 0, {pure[1]} to player 1"
-    for name, text in lines.items():
-        print(f"{name:26} {text}")
+    print_facts(lines.items())

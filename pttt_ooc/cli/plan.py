@@ -147,7 +147,7 @@ def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
 
 
 def _show(plan: Plan, times: PlanTimes | None) -> None:
-    from pttt_ooc.cli.display import _plain, _print
+    from pttt_ooc.show.tables import print_table
     from pttt_ooc.stages.planning import HEADINGS
 
     if plan.counts:
@@ -156,10 +156,9 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
     else:
         print(f"{plan.game}: its infosets are not listed (listed: true lists them), so no times are known before")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
-    table = _plain(*HEADINGS, "processor time")
-    for row in plan.rows():
-        table.add_row(*row, _between(times.stages[row[0]]) if times and row[0] in times.stages else "-")
-    _print(table)
+    stages = times.stages if times else {}
+    rows = [(*row, _between(stages[row[0]]) if row[0] in stages else "-") for row in plan.rows()]
+    print_table((*HEADINGS, "processor time"), rows)
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if times:
         print(

@@ -27,6 +27,7 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
+from pttt_ooc.show.tables import print_facts, whole
 
 if TYPE_CHECKING:
     from pttt_ooc.proof.certificate import Certificate
@@ -211,7 +212,6 @@ def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_js
             first, second = facts[fact]
             lines[label] = f"{first:,} and {second:,}"
     if "file" in facts:
-        lines["certificate"] = f"{facts['file']}, {facts['bytes']:,} bytes"
-    for name, text in lines.items():
-        print(f"{name:26} {text}")
+        lines["certificate"] = f"{whole(facts['file'])}, {facts['bytes']:,} bytes"
+    print_facts(lines.items())
     print(f"proven: {lower} <= value <= {upper}")

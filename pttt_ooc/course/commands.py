@@ -127,14 +127,14 @@ def list_teams(data: DataOption = GRADER) -> None:
     with _database(data) as database:
         from pttt_ooc.course import teams
         from pttt_ooc.course.names import shown
+        from pttt_ooc.show.tables import print_table, whole
 
         rows = teams.list_teams(database)
-    names = [shown(team.name) for team in rows]
-    width = max(map(len, ["team", *names]))
-    print(f"{'team':{width}}  submissions  accepted  since")
-    for name, team in zip(names, rows, strict=True):
-        since = time.strftime("%Y-%m-%d", time.gmtime(team.created_at))
-        print(f"{name:{width}}  {team.submissions:11}  {team.accepted:8}  {since}")
+    since = (time.strftime("%Y-%m-%d", time.gmtime(team.created_at)) for team in rows)
+    cells = [
+        (whole(shown(team.name)), team.submissions, team.accepted, day) for team, day in zip(rows, since, strict=True)
+    ]
+    print_table(("team", "submissions", "accepted", "since"), cells)
 
 
 @grader.command(epilog="Example: pttt grader rejudge 17")

@@ -17,6 +17,7 @@ from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.boards import attempts_sentence, support_sentences
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals, gap, probability
+from pttt_ooc.show.tables import whole
 
 HELP = (
     "Type an attempt to continue: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. "
@@ -222,14 +223,13 @@ class Walk:
         return Square(MARKS[self.player if mine else 1 - self.player], style="bold blue" if mine else "bold red")
 
     def _show_attempts(self, facts: Numbers, classes: Classes) -> None:
-        names = {one: ", ".join(map(str, one)) for one in map(tuple, classes)}
-        wide = max(6, *map(len, names.values()))
-        self.dialogue.say(f"{'square':>{wide}}  probability     value  then best    regret     fails")
-        for one, name in names.items():
+        rows = []
+        for one in map(tuple, classes):
             s = one[0]
             values = (facts.action_values[s], facts.best_action_values[s], facts.regrets[s], facts.fails[s])
-            columns = "".join(f"{_number(float(value)):>10}" for value in values)
-            self.dialogue.say(f"{name:>{wide}}  {probability(_together(facts.probabilities, one)):>11}{columns}")
+            shown = (_number(float(value)) for value in values)
+            rows.append((whole(", ".join(map(str, one))), probability(_together(facts.probabilities, one)), *shown))
+        self.dialogue.table(("square", "probability", "value", "then best", "regret", "fails"), rows)
 
     def _show_beliefs(self) -> None:
         say, game = self.dialogue.say, self.pair.game

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from rich.console import RenderableType
+from rich.text import Text
 
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.opponents import Opponents
@@ -220,7 +220,7 @@ class TerminalGame:
                 + (f"  <- {signs}" if signs else "")
             )
 
-    def _known(self, known: Sequence[ViewSquare | ReviewCell], title: str = "") -> RenderableType:
+    def _known(self, known: Sequence[ViewSquare | ReviewCell], title: str = "") -> Text:
         squares = [
             Square(f"[{self._keys[cell.square]}]", style="dim")
             if cell.state == "free" and not title

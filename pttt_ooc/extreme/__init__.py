@@ -19,6 +19,6 @@ disk), ``house_bots`` (our opponents in it), ``cores`` (one bot on each), ``stan
 ``bot_terms`` (the published terms), ``bot_options`` (of commands), ``settings`` and ``pipeline`` (a tournament as jobs
 of the workflow), ``analysis`` (statistics of a match), ``curves`` and ``analyst`` (evaluations by the strong bot),
 ``play/`` (people against bots), ``pages/`` (in the browser), ``display`` (on a terminal), ``search`` (of the strong bot
-in ``bots/``), ``walled_search`` (the same behind walls), ``kit`` and ``kit_program`` (one file with which teams play
-without the package), ``commands`` (``pttt extreme``), ``wing`` (the wing describes itself).
+in ``bots/``), ``kit`` and ``kit_program`` (one file with which teams play without the package), ``commands`` (``pttt
+extreme``), ``wing`` (the wing describes itself).
 """

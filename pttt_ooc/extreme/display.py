@@ -12,6 +12,7 @@ from pttt_ooc.extreme.league import COURSE, Pairing, PoolTable, Stage, stages
 from pttt_ooc.extreme.match import BotMatch
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.show.tables import print_table, whole
 
 _MOMENT = 2.0  # seconds after which a check is worth words
 
@@ -98,15 +99,18 @@ def as_json(record: Record, tables: Sequence[PoolTable]) -> dict[str, Any]:
 
 def show(record: Record, tables: Sequence[PoolTable]) -> None:
     """Print all pools, and the marks."""
-    width = max(map(len, record.teams))
     for table in tables:
         print(f"\n{table.stage}, pool {table.pool + 1} ({table.played} of {table.matches} matches)")
-        print(f"     {'team':{width}}  score  won drawn lost  marks")
-        for row in table.rows:
-            star = "*" if row.qualified else " "
-            counts = f"{row.score:5}  {row.won:3} {row.drawn:5} {row.lost:4}  {row.marks:5.2f}"
-            print(f"{row.rank:3}{star} {row.team:{width}}  {counts}")
-    print("\nmarks")
-    for team, marks in sorted(record.marks(tables).items(), key=lambda item: -item[1]["total"]):
-        print(f"     {team:{width}}  {marks['total']:5.2f}")
+        rows = [
+            (
+                f"{row.rank}{'*' if row.qualified else ''}",
+                whole(row.team),
+                *(row.score, row.won, row.drawn, row.lost, f"{row.marks:.2f}"),
+            )
+            for row in table.rows
+        ]
+        print_table(("rank", "team", "score", "won", "drawn", "lost", "marks"), rows)
+    print()
+    marks = sorted(record.marks(tables).items(), key=lambda item: -item[1]["total"])
+    print_table(("team", "marks"), [(whole(team), f"{one['total']:.2f}") for team, one in marks])
     print(f"\nThe lots were drawn with the seed {record.seed}.")

@@ -13,7 +13,8 @@ def ready(searcher: Searcher) -> Searcher:
 
 def main() -> None:
     """Compile the kernels, and let bots behind walls read them, who are another user."""
-    from pttt_ooc.jit import DIRECTORIES, make_readable
+    from pttt_ooc.compiled_code import make_readable
+    from pttt_ooc.jit import DIRECTORIES
 
     ready(Searcher(1 << 10))
     for place in DIRECTORIES:

@@ -24,6 +24,7 @@ from pttt_ooc.options import (
     ThreadsOption,
     group,
 )
+from pttt_ooc.show.tables import print_facts, print_table
 from pttt_ooc.smbc.wing import pages
 
 DATA = Path("data/smbc")
@@ -162,12 +163,12 @@ def simulate(
         print(json.dumps(found))
         return
     print(f"{matches} matches, {found['rounds_in_a_match']:.3f} rounds in a match")
-    print("\nscores    matches  won by who moves first   expected  standard errors")
-    for scores, facts in sorted(found["scores"].items()):
-        print(
-            f"{scores}  {facts['matches']:>11}  {facts['won']:>22.4%}  {facts['expected']:>9.4%}"
-            f"  {facts['standard_errors']:>+15.2f}"
-        )
+    print()
+    rows = [
+        (scores, one["matches"], f"{one['won']:.4%}", f"{one['expected']:.4%}", f"{one['standard_errors']:+.2f}")
+        for scores, one in sorted(found["scores"].items())
+    ]
+    print_table(("scores", "matches", "won by who moves first", "expected", "standard errors"), rows)
 
 
 def goals(
@@ -192,10 +193,11 @@ def goals(
         print(json.dumps(found))
         return
     print(f"value of the round {found['value']:+.9f}; rows: the first player's goal, columns: the second player's")
-    print("        " + "".join(f"{goal:>14}" for goal in found["goals"]) + f"{'mean':>14}")
-    for goal, row, mean in zip(found["goals"], found["entries"], found["rows"], strict=True):
-        print(f"{goal:<8}" + "".join(f"{entry:>+14.9f}" for entry in [*row, mean]))
-    print(f"{'mean':<8}" + "".join(f"{mean:>+14.9f}" for mean in found["columns"]))
+    entries = [[*row, mean] for row, mean in zip(found["entries"], found["rows"], strict=True)]
+    lines = zip([*found["goals"], "mean"], [*entries, [*found["columns"], found["value"]]], strict=True)
+    print_table(
+        ("goal", *found["goals"], "mean"), [(goal, *(f"{entry:+.9f}" for entry in line)) for goal, line in lines]
+    )
     if all_equilibria:
         print("\nIn all equilibria:")
         for line in found["sentences"]:
@@ -218,15 +220,20 @@ def study(
         print(json.dumps(found))
         return
     rounded = found["rounding"]
-    print(f"exploitability of the match                        {rounded['solution']:.3g}")
-    print(f"  with the most likely move everywhere             {rounded['most_likely']:.3g}")
-    print(f"  with the best of {draws + 1} roundings of each round".ljust(51) + f"{rounded['best']:.3g}")
-    print(f"rounds that lose less than 1e-6 so                 {', '.join(rounded['pure_rounds']) or 'none'}")
-    print("\nbonus     decay   exploitability   infosets reached   with more than one move")
-    for row in found["small_moves"]:
-        print(
-            f"{row['epsilon']:<8g}{row['decay']:>7g}{row['exploitability']:>17.3g}{row['reached']:>19}{row['mixed']:>26}"
-        )
+    print_facts(
+        [
+            ("exploitability of the match", f"{rounded['solution']:.3g}"),
+            ("with the most likely move everywhere", f"{rounded['most_likely']:.3g}"),
+            (f"with the best of {draws + 1} roundings of each round", f"{rounded['best']:.3g}"),
+            ("rounds that lose less than 1e-6 so", ", ".join(rounded["pure_rounds"]) or "none"),
+        ]
+    )
+    print()
+    moves = [
+        (f"{row['epsilon']:g}", f"{row['decay']:g}", f"{row['exploitability']:.3g}", row["reached"], row["mixed"])
+        for row in found["small_moves"]
+    ]
+    print_table(("bonus", "decay", "exploitability", "infosets reached", "with more than one move"), moves)
 
 
 def explore(

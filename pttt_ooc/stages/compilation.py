@@ -1,12 +1,13 @@
 """Compilation of all kernels, once for each user and version of the sources.
 
-Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.jit` gives.  Filling it takes
-some time and much memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a
-stage begins, or while a stage that needs no kernels is at work.
+What is compiled is kept on disk, see :mod:`pttt_ooc.compiled_code`.  Compiling all kernels takes some time and much
+memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a stage begins, or while
+a stage that needs no kernels is at work.  A stamp says that a version is complete, and how long its files are.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -17,22 +18,27 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
-from pttt_ooc import jit
+from pttt_ooc import compiled_code, jit
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.errors import PtttError
+from pttt_ooc.errors import PtttError, StoreError
 from pttt_ooc.imports import PACKAGE, dependencies
 from pttt_ooc.sweep import gradient
 
 KEPT = 5  # versions of a kernel
 KERNELS = 154
 """The number of kernels, each counted once for each type of its arguments; progress is shown as a part of it."""
+COMPILES, KEPT_IN, TELLS, NOT_KEPT = "compiles", "kept-in", "tells", "not-kept"
+"""First words of the lines that the program prints: about a kernel with a number for its types, a file, a sentence for
+people, and why it gave up."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
+_SOURCE = PACKAGE / "sweep" / "gradient.py"  # the stamps are beside the code of its kernels
 
 
 class Compiling:
@@ -81,27 +87,73 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
     PtttError
         If the compilation fails.
     """
-    cache = getattr(gradient.receive, "stats", None)
-    if cache is None:  # numba is set to compile nothing
+    if getattr(gradient.receive, "stats", None) is None:  # numba is set to compile nothing
         return
-    directory = Path(cache.cache_path)
-    stamp = directory / f"compiled-{version()}{'' if has_double_oracle() else '-without-exact'}"
-    if stamp.exists():
-        with suppress(OSError):
-            os.utime(stamp)  # the versions that were used last are kept
+    stamps = [compiled_code.folder(root, _SOURCE) / _stamp_name() for root in compiled_code.roots()]
+    if any(map(_is_complete, stamps)):
         return
-    directory.mkdir(parents=True, exist_ok=True)
+    root = compiled_code.writable_root(_SOURCE)
+    if root is None:
+        compiled_code.tell_none("none can be written to")
+        return
+    compiled_code.tell_place(root)
+    stamp = compiled_code.folder(root, _SOURCE) / _stamp_name()
+    with _one_at_a_time(stamp.with_name("compiling.lock")):
+        if not _is_complete(stamp):
+            _fill(stamp, compiling or Compiling())
+            in_root = {file.parent for file in root.rglob(f"*{compiled_code.ENDING}")}  # of all rooms
+            forget_versions(jit.DIRECTORIES | in_root)
+
+
+@contextmanager
+def _one_at_a_time(lock: Path) -> Iterator[None]:
+    """Let one process compile; where files cannot be locked, several may do the same work."""
     waiting = "Waiting for another process, which compiles the kernels ..."
-    with hold(directory / "compiling.lock", lambda _: waiting, wait=True):
-        if not stamp.exists():
-            if not directory.is_relative_to(jit.user_cache()):
-                print(
-                    f"{jit.user_cache()} cannot be written to: compiled code is kept in {PACKAGE}.",
-                    file=sys.stderr,
-                )
-            stamp.write_text(f"{_compile(compiling or Compiling())}\n", encoding="ascii")
-            in_cache = {file.parent for file in jit.user_cache().rglob("*.nbi")}  # of all rooms
-            forget_versions(jit.DIRECTORIES | in_cache)
+    with ExitStack() as held:
+        with suppress(OSError, StoreError):
+            held.enter_context(hold(lock, lambda _: waiting, wait=True))
+        yield
+
+
+def _stamp_name() -> str:
+    return f"compiled-{version()}{'' if has_double_oracle() else '-without-exact'}"
+
+
+def _is_complete(stamp: Path) -> bool:
+    """Whether a version is kept, and all its files have their lengths; if so, it stays young."""
+    sizes = _sizes(stamp)
+    try:
+        if not sizes or any(file.stat().st_size != size for file, size in sizes.items()):
+            return False
+    except OSError:
+        return False
+    with suppress(OSError):
+        os.utime(stamp)  # the versions that were used last are kept
+    return True
+
+
+def _sizes(stamp: Path) -> dict[Path, int]:
+    """The files of a version with their lengths; none if it is not kept, or the stamp is damaged."""
+    try:
+        files = json.loads(stamp.read_bytes())["files"]
+        return {stamp.parent / name: int(size) for name, size in files.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _fill(stamp: Path, compiling: Compiling) -> None:
+    """Compile all kernels, and write the stamp."""
+    done = _compile(compiling)
+    if done.refusal:
+        compiled_code.tell_none(done.refusal)
+        return
+    aside = stamp.with_name(f"{stamp.name}.tmp")
+    try:
+        sizes = {os.path.relpath(file, stamp.parent): os.path.getsize(file) for file in sorted(done.files)}
+        aside.write_text(json.dumps({"kernels": len(done.kernels), "files": sizes}), encoding="utf-8")
+        aside.replace(stamp)
+    except OSError as error:
+        compiled_code.tell_none(error.strerror or str(error))
 
 
 @contextmanager
@@ -132,34 +184,55 @@ def compiled_meanwhile() -> Iterator[None]:
         raise failed[0]
 
 
-def _compile(compiling: Compiling) -> int:
-    """Compile all kernels; return how many there are."""
-    begun, names = time.perf_counter(), set[str]()
+@dataclass
+class _Done:
+    """What the program that compiles has told: names of kernels, files, and why nothing can be kept."""
+
+    kernels: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    refusal: str = ""
+
+
+def _compile(compiling: Compiling) -> _Done:
+    """Compile all kernels that are not kept."""
+    begun, done = time.perf_counter(), _Done()
     with _Count() as count, tempfile.TemporaryDirectory() as scratch, _child(scratch) as child:
         compiling.begins(child)
         assert child.stdout
-        for name in child.stdout:
-            names.add(name)
-            count.show(len(names))
-    if child.returncode:
+        for line in child.stdout:
+            what, _, about = line.rstrip("\n").partition(" ")
+            if what == COMPILES:
+                done.kernels.add(about)
+                count.show(len(done.kernels))
+            elif what == KEPT_IN:
+                done.files.add(about)
+            elif what == TELLS:
+                compiled_code.tell(about)
+            elif what == NOT_KEPT:
+                done.refusal = about
+    if child.returncode and not done.refusal:
         raise PtttError("Compiling the kernels failed, for the reason above.")
-    print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
-    return len(names)
+    if done.kernels and not done.refusal:
+        seconds = time.perf_counter() - begun
+        print(f"Compiled {len(done.kernels)} kernels in {seconds:.0f} s.", file=sys.stderr, flush=True)
+    return done
 
 
 def forget_versions(directories: Iterable[Path]) -> None:
     """Delete compiled code, except the versions of each kernel that were used last, so that the cache does not grow."""
     kernels: dict[Path, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
-    patterns = ("compiled-*", "*.nb[ic]")  # stamps first
+    ages: dict[Path, float] = {}
+    patterns = ("compiled-*", "*.nb[ic]*")  # stamps first; numba's own files were .nbi and .nbc
     for file in [file for pattern in patterns for place in directories for file in place.glob(pattern)]:
-        version = re.sub(r"(\.\d+\.nbc|\.nbi)$", "", file.name)
-        kernel = re.sub(r"-(\d+|[0-9a-f]{8}|[0-9a-f]{16})(?=[-.]|$)", "", version)  # without line and digests
-        kernels[file.with_name(kernel)][version].append(file)
+        with suppress(OSError):  # another process has deleted it
+            ages[file] = file.stat().st_mtime
+            version = re.sub(r"(\.\w+\.nbc|\.nbi)?(\.\w+\.tmp)?$", "", file.name)
+            kernel = re.sub(r"-(\d+|[0-9a-f]{8}|[0-9a-f]{16})(?=[-.]|$)", "", version)  # without line and digests
+            kernels[file.with_name(kernel)][version].append(file)
     for versions in kernels.values():
-        ages = {version: max(file.stat().st_mtime for file in files) for version, files in versions.items()}
-        for version in sorted(versions, key=lambda version: -ages[version])[KEPT:]:
-            for file in versions[version]:
-                file.unlink(missing_ok=True)
+        for files in sorted(versions.values(), key=lambda files: -max(ages[file] for file in files))[KEPT:]:
+            for file in files:
+                compiled_code.delete(file)
 
 
 class _Count:

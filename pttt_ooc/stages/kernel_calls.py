@@ -1,9 +1,10 @@
 """A program that compiles kernels, by calling them with the smallest game and the types that they will have.
 
-It prints a line for each kernel that it compiles.  It ends when its standard input closes: the process that started
-it is gone, or was interrupted before it had a handle on this one.  Its parts run in processes of their own, which are
-forked when the compiler has been loaded.  No kernel is compiled twice: only one part compiles the kernels that build
-the structure of a game; the others run the same functions as plain Python, which takes a tenth of a second.
+It prints a line for each kernel that it compiles, and for each file that has a kernel in the end.  Where nothing can be
+kept it ends early, as nobody would have anything of it.  It also ends when its standard input closes: the process that
+started it is gone, or was interrupted before it had a handle on this one.  Its parts run in processes of their own,
+which are forked when the compiler has been loaded.  No kernel is compiled twice: only one part compiles the kernels
+that build the structure of a game; the others run the same functions as plain Python, which takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import sys
 import zlib
 from collections.abc import Callable
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -21,14 +23,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
-from pttt_ooc import jit
+from pttt_ooc import compiled_code, jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.compilation import has_double_oracle
+from pttt_ooc.stages.compilation import COMPILES, KEPT_IN, NOT_KEPT, TELLS, has_double_oracle
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
@@ -154,6 +156,12 @@ def parts() -> list[str]:
     return [part for part in PARTS if part != "double oracle" or has_double_oracle()]
 
 
+def _print(what: str, about: str) -> None:
+    # Several processes write to the same pipe: one short line, end included, in one write.
+    sys.stdout.write(f"{what} {about}\n")
+    sys.stdout.flush()
+
+
 class _Names(Listener):
     """Prints the name of each of our kernels that is compiled, and a number that stands for its types."""
 
@@ -161,9 +169,7 @@ class _Names(Listener):
         kernel = event.data["dispatcher"].py_func
         if kernel.__module__.startswith("pttt_ooc."):
             types = zlib.crc32(str(event.data["args"]).encode())
-            # Several processes write to the same pipe: one short line, end included, in one write.
-            sys.stdout.write(f"{kernel.__module__}.{kernel.__name__} {types}\n")
-            sys.stdout.flush()
+            _print(COMPILES, f"{kernel.__module__}.{kernel.__name__} {types}")
 
     def on_end(self, event: Event) -> None:
         pass
@@ -174,8 +180,15 @@ def _call(part: str, scratch: Path) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     watch_parent()
     scratch.mkdir()
-    with install_listener("numba:compile", _Names()):
-        PARTS[part](scratch)
+    compiled_code.keep_or_fail(partial(_print, TELLS))
+    try:
+        with install_listener("numba:compile", _Names()):
+            PARTS[part](scratch)
+    except compiled_code.NotKeptError as error:
+        _print(NOT_KEPT, str(error))
+        sys.exit(1)
+    for file in compiled_code.used:
+        _print(KEPT_IN, str(file))
 
 
 def _start(process: ForkProcess) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+
+from pttt_ooc.jit import compiler
+
+types, intrinsic, overload = compiler().types, compiler().extending.intrinsic, compiler().extending.overload
 
 LANES = 8  # numbers in a cell, processed side by side: one AVX register of float32
 STRETCH = 32  # numbers compared with zero at once

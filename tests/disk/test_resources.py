@@ -2,12 +2,13 @@
 
 import ast
 import os
+import sys
 
 import numpy as np
 import pytest
 
 from pttt_ooc.disk import resources, store
-from pttt_ooc.disk.resources import MB, anonymous_bytes, cores, measured, peak_rss_bytes
+from pttt_ooc.disk.resources import MB, anonymous_bytes, available_bytes, cores, measured, peak_rss_bytes
 from pttt_ooc.imports import PACKAGE
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.sweep.engine import Engine
@@ -98,3 +99,51 @@ def test_systems_without_them_are_supported(monkeypatch, tmp_path):
 def test_cores_are_the_ones_this_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {2, 5} if process == 0 else set(), raising=False)
     assert cores() == 2
+
+
+@pytest.fixture
+def group(tmp_path, monkeypatch):
+    """A control group with a limit and a use, as files of both versions would say."""
+    files = [(tmp_path / f"{version}.max", tmp_path / f"{version}.current") for version in (2, 1)]
+    monkeypatch.setattr(resources, "_GROUPS", files)
+
+    def say(version, most, used):
+        for file, text in zip(files[2 - version], (most, used), strict=True):
+            file.write_text(f"{text}\n")
+
+    return say
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_a_container_already_uses_is_not_available(group, version):
+    machine = available_bytes()
+    group(version, 5 * MB, 2 * MB)
+    assert available_bytes() == 3 * MB
+    group(version, 5 * MB, 5 * MB)
+    assert available_bytes() == 0
+    group(version, 5 * MB, 6 * MB)  # a limit that was lowered
+    assert available_bytes() == 0
+    group(version, "max", 2 * MB)
+    assert available_bytes() > machine / 2
+    group(version, machine * 100, 2 * MB)
+    assert machine / 2 < available_bytes() < machine * 2
+
+
+def test_of_several_limits_the_lowest_counts(group, monkeypatch):
+    group(2, 9 * MB, 2 * MB)
+    group(1, 5 * MB, 1 * MB)
+    assert available_bytes() == 4 * MB
+    group(1, 50 * MB, 1 * MB)
+    assert available_bytes() == 7 * MB
+    number = resources._number
+    monkeypatch.setattr(resources, "_number", lambda file, key="": 1 * MB if key else number(file))
+    assert available_bytes() == 1 * MB
+
+
+def test_where_the_system_does_not_say_all_memory_is_available(group, monkeypatch, tmp_path):
+    assert resources._number(tmp_path / "missing") is None
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   7 kB\n")
+    assert resources._number(tmp_path / "meminfo", "MemAvailable:") == 7 * 1024
+    assert resources._number(tmp_path / "meminfo", "Missing:") is None
+    monkeypatch.setattr(resources, "_number", lambda file, key="": None)
+    assert available_bytes() == sys.maxsize

@@ -135,7 +135,7 @@ def test_mirror_images_are_merged_on_the_terminal(monkeypatch, pair):
     assert rows == {"0, 2, 3, 5": "0.6667", "1, 4": "0.3333"}
     assert "Merged with its mirror images: |2*  |3*  |5*" in after and "Mirror images: |2*  |3*  |5*" in again
     assert "reach: own 0.6667" in after and "reach: own 0.1667" in again
-    assert re.search(r"^     5 ", after, re.MULTILINE) and "given |0*" in after
+    assert re.search(r"^5 ", after, re.MULTILINE) and "given |0*" in after
 
 
 @pytest.mark.parametrize("known", [True, False])

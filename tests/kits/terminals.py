@@ -19,11 +19,11 @@ OTHER = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
 
 
 class Terminal:
-    """A command on a pseudo-terminal of 80 columns."""
+    """A command on a pseudo-terminal, of 80 columns if nothing else is said."""
 
-    def __init__(self, *arguments, main=MAIN, place=ROOT, **variables):
+    def __init__(self, *arguments, main=MAIN, place=ROOT, columns=80, **variables):
         self.own, other = pty.openpty()
-        termios.tcsetwinsize(other, (40, 80))
+        termios.tcsetwinsize(other, (40, columns))
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **variables}
         self.process = subprocess.Popen(
             [sys.executable, "-c", CONTROLLED + main, *arguments],

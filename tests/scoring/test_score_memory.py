@@ -13,6 +13,10 @@ import pytest
 import pttt_ooc as pttt
 from pttt_ooc.disk import memory
 from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.library.structures import index_of
+from pttt_ooc.products import tensors
+from pttt_ooc.products.infosets import BLOCK_ROWS
+from pttt_ooc.scoring import scores
 from pttt_ooc.scoring.scores import score
 from tests.kits.patience import PATIENCE
 
@@ -154,3 +158,15 @@ def test_a_whole_game_within_a_hard_limit(tmp_path):
         out, needed = run(tmp_path, agent, data, 340)
         assert out.split('"nashconv"')[1][:18] == plain.split('"nashconv"')[1][:18]
         assert needed < 340 and needed < most - 200, (agent, needed, most)
+
+
+def test_three_blocks_of_answers_are_counted(monkeypatch, budgets):
+    """With one thread that reads ahead, one is being made, one waits and one is written."""
+    threads, ahead = [], tensors.in_order
+    monkeypatch.setattr(tensors, "in_order", lambda *a, **k: threads.append(k["threads"]) or ahead(*a, **k))
+    score(GAME, evenly)
+    assert set(threads) == {1}
+    blocks = [needs.fixed["blocks of infosets"] for needs in budgets.needs if "blocks of infosets" in needs.fixed]
+    answers = 3 * BLOCK_ROWS * GAME.squares * 8
+    assert blocks and all(answers < one for one in blocks)
+    assert scores._needed(index_of(GAME), [], 0)["blocks of infosets"] == answers

@@ -268,7 +268,8 @@ def test_the_commands(coarse, capsys):
     assert wrong.code == 1 and "There is no round at scores '2-0'" in wrong.err
     told = run(capsys, "study", str(coarse), "--iterations", "20", "--draws", "1").out
     assert "with the most likely move everywhere" in told and "0.001" in told
-    assert [len(line) - len(line.split()[-1]) for line in told.splitlines()[:3]] == [51] * 3, "numbers are in a column"
+    begins = {len(line) - len(line.split()[-1]) for line in told.splitlines()[:3]}
+    assert len(begins) == 1, "numbers are in a column"
 
 
 def test_the_picture_of_values_is_darker_where_they_are_larger():

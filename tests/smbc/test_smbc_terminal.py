@@ -7,7 +7,9 @@ import shutil
 import pytest
 
 from pttt_ooc.cli.commands import main
+from pttt_ooc.show.dialogue import Dialogue
 from pttt_ooc.smbc.match_play import Thought
+from pttt_ooc.smbc.rules import GOALS
 from pttt_ooc.smbc.terminal import play
 
 
@@ -25,7 +27,7 @@ def words(text):
 def test_exploring(terminal, coarse):
     shell = terminal("smbc", "explore", str(coarse), "--scores", "1-1")
     begin = shell.until(r" >")
-    assert "the match to 2" in begin and "at 1-1" in begin and "1 3 7 9" in begin
+    assert "the match to 2" in begin and "at 1-1" in begin and "0 2 6 8" in begin
     last = re.search(r"Iteration (\d+)", begin)[1]
     after = shell.type("m 4")
     assert "To move: the second player (o)" in after and "x" in after and "0 2 6 8" in after
@@ -77,12 +79,13 @@ def test_refused_arguments(coarse, capsys, arguments, sentence):
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
 
 
-def test_the_table_of_what_the_bot_thought():
+def test_the_table_of_what_the_bot_thought(capsys):
     beliefs = [Thought(1, 4, (0.4, 0.4021, 0.1979)), Thought(3, 0, None)]
-    assert play._table(beliefs) == [
-        "move  square     win     tie    lose",
-        "   1       4   40.0%   40.2%   19.8%",
-        "   3       0   it never plays so",
+    Dialogue().table(("move", "square", *GOALS), map(play._row, beliefs))
+    assert capsys.readouterr().out.splitlines() == [
+        "move  square                win    tie   lose",
+        "1          4              40.0%  40.2%  19.8%",
+        "3          0  it never plays so",
     ]
 
 

@@ -2,7 +2,8 @@
 
 import ast
 import builtins
-import fcntl
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -15,8 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pttt_ooc import compiled_code, jit
 from pttt_ooc import imports as package_imports
-from pttt_ooc import jit
 from pttt_ooc.disk import locks
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extras import EXTRAS
@@ -180,7 +181,7 @@ def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     for name in ("products", "structure"):
         (package / name).mkdir(parents=True)
     (package / "__init__.py").touch()
-    for name in ("imports", "jit"):
+    for name in ("imports", "errors", "compiled_code", "jit"):
         (package / f"{name}.py").write_text(source_file(name).read_text())
     (package / "products" / "infosets.py").write_text(TWO)
 
@@ -206,7 +207,7 @@ class Clone:
         self.place, self.package = place, place / "pttt_ooc"
         self.package.mkdir(parents=True)
         (self.package / "__init__.py").touch()
-        for name in ("imports", "jit"):
+        for name in ("imports", "errors", "compiled_code", "jit"):
             (self.package / f"{name}.py").write_text(source_file(name).read_text())
         (self.package / "wing.py").write_text(WING.format(result))
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "NUMBA"))}
@@ -219,14 +220,14 @@ class Clone:
 
     def beside(self):
         """Files of compiled code beside the sources."""
-        return list(self.package.rglob("*.nb[ic]"))
+        return list(self.package.rglob("*.nbc"))
 
 
 @pytest.mark.long
 def test_clones_of_a_version_share_what_was_compiled(tmp_path):
     one, same, other = (Clone(tmp_path / name, n, tmp_path / "cache") for name, n in (("a", 1), ("b", 1), ("c", 2)))
     assert [one.run(), same.run(), other.run(), one.run()] == [["1", "0"], ["1", "1"], ["2", "0"], ["1", "1"]]
-    assert list(tmp_path.glob("cache/pttt-ooc/kernels/*.nbi")) and not one.beside() + same.beside() + other.beside()
+    assert list(tmp_path.glob("cache/pttt-ooc/kernels/*.nbc")) and not one.beside() + same.beside() + other.beside()
 
 
 @pytest.mark.long
@@ -236,18 +237,81 @@ def test_without_a_cache_compiled_code_is_kept_beside_the_sources(tmp_path):
     assert [clone.run(), clone.run()] == [["1", "0"], ["1", "1"]] and clone.beside()
 
 
-def test_where_the_cache_cannot_be_used_a_sentence_says_so(cache, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(jit, "user_cache", lambda: tmp_path / "elsewhere")
+def test_where_the_cache_cannot_be_used_a_sentence_says_so(cache, capsys, tmp_path):
+    tmp_path.joinpath("user").write_text("no directory")
     kernels.ensure_compiled()
-    assert capsys.readouterr().err.startswith(f"{tmp_path / 'elsewhere'} cannot be written to: compiled code is kept")
+    kernels.ensure_compiled()
+    told = f"{tmp_path / 'user'} cannot be written to: compiled code is kept in {tmp_path / 'other'}.\n"
+    assert capsys.readouterr().err == told and len(cache.done) == 1 and len(cache.stamps()) == 1
+
+
+def test_where_nothing_can_be_kept_nothing_is_compiled_before_it_is_called(cache, capsys, tmp_path):
+    for name in ("user", "other"):
+        tmp_path.joinpath(name).write_text("no directory")
+    kernels.ensure_compiled()
+    kernels.ensure_compiled()
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "can be kept in none of" in told and not cache.done
+
+
+def test_a_disk_that_fills_up_meanwhile_ends_nothing(cache, capsys, monkeypatch):
+    monkeypatch.setattr(kernels, "_compile", lambda compiling: kernels._Done({"one"}, set(), "No space left on device"))
+    kernels.ensure_compiled()
+    assert "(No space left on device)" in capsys.readouterr().err and not cache.stamps()
+
+
+def test_a_stamp_that_cannot_be_written_ends_nothing(cache, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(kernels, "_compile", lambda compiling: kernels._Done({"one"}, {str(tmp_path / "gone")}))
+    kernels.ensure_compiled()
+    assert "(No such file or directory)" in capsys.readouterr().err and not cache.stamps()
+
+
+def test_where_files_cannot_be_locked_kernels_are_compiled_all_the_same(cache, monkeypatch):
+    def fail(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(locks.fcntl, "flock", fail)
+    kernels.ensure_compiled()
+    assert len(cache.done) == len(cache.stamps()) == 1
 
 
 def test_a_version_in_use_stays_young(cache):
     kernels.ensure_compiled()
-    [stamp] = Path(gradient.receive.stats.cache_path).glob("compiled-*")
+    [stamp] = cache.stamps()
     os.utime(stamp, (1000, 1000))
     kernels.ensure_compiled()
-    assert stamp.stat().st_mtime > 1000 and len(cache) == 1
+    assert stamp.stat().st_mtime > 1000 and len(cache.done) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda stamp, file: stamp.write_text(""),
+        lambda stamp, file: stamp.write_text("154\n"),
+        lambda stamp, file: stamp.write_bytes(bytes(stamp.stat().st_size)),
+        lambda stamp, file: stamp.write_text(stamp.read_text()[:-2]),
+        lambda stamp, file: stamp.write_text('{"kernels": 1, "files": {}}'),
+        lambda stamp, file: stamp.write_text('{"kernels": 1, "files": ["x"]}'),
+        lambda stamp, file: os.truncate(file, 3),
+        lambda stamp, file: file.unlink(),
+    ],
+)
+def test_a_damaged_cache_is_filled_again(cache, damage):
+    kernels.ensure_compiled()
+    [stamp], [file] = cache.stamps(), cache.files()
+    damage(stamp, file)
+    kernels.ensure_compiled()
+    kernels.ensure_compiled()
+    assert len(cache.done) == 2
+
+
+def test_a_version_that_is_kept_anywhere_is_not_compiled(cache, tmp_path):
+    """As in an image whose folders cannot be written to."""
+    kernels.ensure_compiled()
+    (tmp_path / "user").rename(tmp_path / "other")
+    tmp_path.joinpath("user").write_text("no directory")
+    kernels.ensure_compiled()
+    assert len(cache.done) == 1
 
 
 def names(directory):
@@ -264,7 +328,8 @@ def test_the_latest_versions_are_kept(tmp_path, monkeypatch):
             "perft.locals.perft-44.py311-mnk",
             "perft.locals.perft-44.py311-two",
         ):
-            for name in (f"{kernel}{end}.nbi", f"{kernel}{end}.12.nbc", f"compiled{end}"):
+            code = (f"{kernel}{end}.0123456789ab.nbc", f"{kernel}{end}.0123456789ab.nbc.{'f' * 16}.tmp")
+            for name in (*code, f"{kernel}{end}.nbi", f"{kernel}{end}.12.nbc", f"compiled{end}"):
                 (tmp_path / name).touch()
                 os.utime(tmp_path / name, (1000 - age, 1000 - age))
                 kept |= {name} if age < 2 else set()
@@ -273,26 +338,45 @@ def test_the_latest_versions_are_kept(tmp_path, monkeypatch):
     assert names(tmp_path) == kept
 
 
+class Cache:
+    """A cache with nothing in it, and a list of what is compiled into it."""
+
+    def __init__(self, place):
+        self.place, self.done = place, []
+
+    def compile_one(self, compiling):
+        self.done.append(kernels.version())
+        root = compiled_code.writable_root(kernels._SOURCE)
+        file = compiled_code.folder(root, kernels._SOURCE) / f"one-{kernels.version()}.nbc"
+        file.write_text("compiled")
+        return kernels._Done({"one"}, {str(file)})
+
+    def stamps(self):
+        return list(self.place.rglob("compiled-*"))
+
+    def files(self):
+        return list(self.place.rglob("*.nbc"))
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache with nothing in it, and a list of what is compiled into it."""
-    done = []
-
-    class Kernel:
-        class stats:
-            cache_path = str(tmp_path / "cache")
-
-    monkeypatch.setattr(kernels.gradient, "receive", Kernel)
-    monkeypatch.setattr(jit, "user_cache", lambda: tmp_path)
-    monkeypatch.setattr(kernels, "_compile", lambda compiling: len(done.append(kernels.version()) or done))
-    return done
+    if getattr(gradient.receive, "stats", None) is None:
+        pytest.skip("numba is told to compile nothing")
+    found = Cache(tmp_path)
+    monkeypatch.setattr(compiled_code, "user_cache", lambda: tmp_path / "user")
+    monkeypatch.setattr(compiled_code, "roots", lambda in_tree=False: [tmp_path / "user", tmp_path / "other"])
+    monkeypatch.setattr(compiled_code, "_is_safe", lambda root: True)
+    monkeypatch.setattr(compiled_code, "_told", set())
+    monkeypatch.setattr(jit, "DIRECTORIES", set())
+    monkeypatch.setattr(kernels, "_compile", found.compile_one)
+    return found
 
 
 def test_each_version_is_compiled_once(cache, monkeypatch):
     for version in ("a" * 16, "b" * 16, "a" * 16):
         monkeypatch.setattr(kernels, "version", lambda version=version: version)
         kernels.ensure_compiled()
-    assert cache == ["a" * 16, "b" * 16]
+    assert cache.done == ["a" * 16, "b" * 16]
 
 
 def test_a_failed_compilation_is_repeated(cache, monkeypatch):
@@ -303,7 +387,7 @@ def test_a_failed_compilation_is_repeated(cache, monkeypatch):
         patch.setattr(kernels, "_compile", fail)
         kernels.ensure_compiled()
     kernels.ensure_compiled()
-    assert len(cache) == 1
+    assert len(cache.done) == 1
 
 
 def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys):
@@ -313,11 +397,11 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
         tried.append(how)
         if how & locks.fcntl.LOCK_NB:
             raise BlockingIOError
-        (kernels.Path(file.name).parent / f"compiled-{kernels.version()}").touch()
+        kernels._fill(kernels.Path(file.name).parent / kernels._stamp_name(), kernels.Compiling())
 
     monkeypatch.setattr(locks.fcntl, "flock", lock)
     kernels.ensure_compiled()
-    assert len(tried) == 2 and not cache
+    assert len(tried) == 2 and len(cache.done) == 1
     assert capsys.readouterr().err == "Waiting for another process, which compiles the kernels ...\n"
 
 
@@ -327,14 +411,14 @@ def test_a_block_goes_on_while_kernels_are_compiled(cache, monkeypatch):
     def compile_all(compiling):
         begun.set()
         assert done.wait(60)
-        return 1
+        return cache.compile_one(compiling)
 
     monkeypatch.setattr(kernels, "_compile", compile_all)
     with kernels.compiled_meanwhile():
         assert begun.wait(60)
-        assert not list(Path(gradient.receive.stats.cache_path).glob("compiled-*"))
+        assert not cache.stamps()
         done.set()
-    assert list(Path(gradient.receive.stats.cache_path).glob("compiled-*"))
+    assert cache.stamps()
 
 
 def test_a_compilation_that_fails_meanwhile_is_told(cache, monkeypatch):
@@ -354,7 +438,8 @@ def test_a_block_that_fails_stops_the_compilation(cache, monkeypatch, error):
         children.append(subprocess.Popen(["sleep", "600"]))
         compiling.begins(children[0])
         begun.set()
-        return children[0].wait()
+        children[0].wait()
+        return cache.compile_one(compiling)
 
     monkeypatch.setattr(kernels, "_compile", compile_all)
     with pytest.raises(error), kernels.compiled_meanwhile():
@@ -372,7 +457,7 @@ def test_a_compilation_that_is_stopped_before_it_begins_ends_when_it_begins(cach
         compiling.begins(child)
         assert child.wait() == -signal.SIGTERM
         ended.set()
-        return 1
+        return cache.compile_one(compiling)
 
     monkeypatch.setattr(kernels, "_compile", compile_all)
     with pytest.raises(KeyboardInterrupt), kernels.compiled_meanwhile():
@@ -389,7 +474,7 @@ def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with pytest.raises(KeyboardInterrupt), kernels._child(str(scratch)) as child:
-        assert child.stdout.readline().startswith("pttt_ooc.")
+        assert child.stdout.readline().startswith("compiles pttt_ooc.")
         started = psutil.Process(child.pid).children()
         raise KeyboardInterrupt
     assert started and not psutil.wait_procs(started, timeout=60)[1]
@@ -406,7 +491,7 @@ def test_a_compilation_whose_starter_is_gone_ends(tmp_path, compiling):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, env=environment, **pipes) as child:
         if compiling:
-            assert child.stdout.readline().startswith("pttt_ooc.")
+            assert child.stdout.readline().startswith("compiles pttt_ooc.")
         started = psutil.Process(child.pid).children()
         child.stdin.close()
         assert child.wait() == 1
@@ -426,29 +511,16 @@ def test_kernels_of_modules_that_are_to_be_interpreted_are_plain_functions(monke
         assert function not in (jit.kernel(function), jit.bare_kernel(function))
 
 
-def test_one_process_at_a_time_saves_what_it_has_compiled(monkeypatch, tmp_path):
-    """Two processes that add to the list of a kernel's types at the same moment would lose one of them."""
-    saved = []
-
-    def save(cache, types, data):
-        with open(Path(cache.cache_path) / "saving.lock") as lock, pytest.raises(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        saved.append(types)
-
-    monkeypatch.setattr("numba.core.caching.FunctionCache.save_overload", save)
-    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
-    jit._cache_class(in_tree=False)(names).save_overload("types", None)
-    assert saved == ["types"]
-
-
 def test_the_number_that_is_shown_is_the_number_of_kernels():
     kernels.ensure_compiled()
-    cache = getattr(gradient.receive, "stats", None)
-    if cache is None:
+    if getattr(gradient.receive, "stats", None) is None:
         pytest.skip("numba is told to compile nothing")
-    if len(list(Path(cache.cache_path).glob("compiled-*"))) > 1:
-        pytest.skip("another version has compiled some kernels before")
-    assert int((Path(cache.cache_path) / f"compiled-{kernels.version()}").read_text()) == kernels.KERNELS
+    stamps = [compiled_code.folder(root, kernels._SOURCE) / kernels._stamp_name() for root in compiled_code.roots()]
+    [stamp] = filter(Path.exists, stamps)
+    told = json.loads(stamp.read_text())
+    if told["kernels"] < len(told["files"]):
+        pytest.skip("some were kept before")
+    assert len(told["files"]) == told["kernels"] == kernels.KERNELS
 
 
 def test_a_line_every_few_seconds_where_there_is_no_terminal(monkeypatch, capsys):

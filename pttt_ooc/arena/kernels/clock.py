@@ -6,8 +6,11 @@ import time
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+
+from pttt_ooc.jit import compiler
+
+types, cgutils = compiler().types, compiler().core.cgutils
+intrinsic, overload = compiler().extending.intrinsic, compiler().extending.overload
 
 WALL, PROCESSOR = time.CLOCK_MONOTONIC, time.CLOCK_THREAD_CPUTIME_ID
 """Clocks: elapsed time, and processor time of the calling thread."""

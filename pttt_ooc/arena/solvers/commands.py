@@ -11,6 +11,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import ForceOption, JsonOption, OutputFileOption
+from pttt_ooc.show.tables import terminal_width, text_table
 
 BoardOption = Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="The size of the board.")]
 NeedOption = Annotated[int, typer.Option(help="Marks in a row that win.")]
@@ -265,13 +266,14 @@ def _sentences(result: dict[str, Any]) -> str:
     lines = [f"{result['game']}: {VALUES[result['value']]}."]
     for name, facts in result["methods"].items():
         known = "" if facts["value"] is not None else ", which did not suffice"
-        lines.append(f"{name:12}  {facts['nodes']:>12,} nodes{known}  {facts['seconds']:8.2f} s of processor time")
+        lines.append(f"{name}: {facts['nodes']:,} nodes{known}; {facts['seconds']:.2f} s of processor time.")
     if "positions" in result:
         different = result["games_up_to_symmetry"]
         lines.append(f"{result['positions']:,} positions can come up; the games from the empty board:")
-        lines.append(f"{'':16}{'games':>14}{'up to symmetry':>18}")
-        for length, games in [*sorted(result["games"].items())[1:], (0, result["games"].get(0, 0))]:
-            name = f"win in {length} moves" if length else "draw"
-            lines.append(f"{name:16}{games:>14,}{different.get(length, 0):>18,}")
-        lines.append(f"{'together':16}{sum(result['games'].values()):>14,}{sum(different.values()):>18,}")
+        rows = [
+            (f"win in {length} moves" if length else "draw", f"{games:,}", f"{different.get(length, 0):,}")
+            for length, games in [*sorted(result["games"].items())[1:], (0, result["games"].get(0, 0))]
+        ]
+        rows.append(("together", f"{sum(result['games'].values()):,}", f"{sum(different.values()):,}"))
+        lines.append(text_table(("", "games", "up to symmetry"), rows, terminal_width()))
     return "\n".join(lines)

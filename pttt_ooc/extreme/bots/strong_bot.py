@@ -19,9 +19,10 @@ class TeamStrong:
     deepest = 162
 
     def __init__(self):
-        from pttt_ooc.extreme.walled_search import searcher
+        from pttt_ooc.arena.agents.extreme_strong import Searcher
+        from pttt_ooc.extreme.search import ready
 
-        self.searcher = searcher()
+        self.searcher = ready(Searcher())
 
     def move(self, board, old_move, flag):
         """Return the cell to mark: big board, row, column."""

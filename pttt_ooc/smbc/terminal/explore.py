@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pttt_ooc.errors import GameError, PtttError
 from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
+from pttt_ooc.show.tables import whole
 from pttt_ooc.smbc.inspection import InspectedMove, Lookout, Lookouts, Seen
 from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.oriented_position import Place
@@ -119,15 +120,14 @@ class Walk:
         self._table(seen)
 
     def _table(self, seen: Seen) -> None:
-        self.dialogue.say(f"{'move':<9}{'regret':>10}{'current':>9}{'average':>9}{'value':>10}{'best resp.':>12}")
-        for move in seen.moves:
-            self.dialogue.say(_row(move))
+        headings = ("move", "regret", "current", "average", "value", "best resp.")
+        self.dialogue.table(headings, map(_row, seen.moves))
 
 
-def _row(move: InspectedMove) -> str:
+def _row(move: InspectedMove) -> tuple[str, ...]:
     best = f"{decimals(move.best_value, 6)}{' *' if move.best else '  '}"
-    figures = f"{decimals(move.regret, 4):>10}{move.current:>9.5f}{move.average:>9.5f}{decimals(move.value, 6):>10}"
-    return f"{numbers_of(move.squares):<9}{figures}{best:>12}"
+    figures = (decimals(move.regret, 4), f"{move.current:.5f}", f"{move.average:.5f}", decimals(move.value, 6))
+    return whole(numbers_of(move.squares)), *figures, whole(best)
 
 
 def _both(values: tuple[float | None, float | None]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
+from pttt_ooc.show.tables import whole
 from pttt_ooc.smbc import match_results
 from pttt_ooc.smbc.match_play import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
 from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES
@@ -142,8 +142,7 @@ class TerminalMatch:
         if now.scored == (1, 1) and match.points == now.points:
             say(f"Both would reach {match.winning_score}, so the round does not count.")
         say("What the bot thought your goal was, after each of your moves:")
-        for line in _table(thoughts(now, self.bot)):
-            say(line)
+        self.dialogue.table(("move", "square", *GOALS), map(_row, thoughts(now, self.bot)))
 
     def _finish(self) -> None:
         match = self._now()
@@ -167,10 +166,7 @@ def _board(now: Round) -> list[Square]:
     return found
 
 
-def _table(beliefs: Sequence[Thought]) -> list[str]:
-    lines = ["move  square" + "".join(f"{goal:>8}" for goal in GOALS)]
-    for thought in beliefs:
-        chances = thought.believed
-        columns = "   it never plays so" if chances is None else "".join(f"{chance:>8.1%}" for chance in chances)
-        lines.append(f"{thought.number:>4}  {thought.square:>6}{columns}")
-    return lines
+def _row(thought: Thought) -> tuple[object, ...]:
+    if thought.believed is None:
+        return thought.number, thought.square, whole("it never plays so"), *[""] * (len(GOALS) - 1)
+    return thought.number, thought.square, *(f"{chance:.1%}" for chance in thought.believed)

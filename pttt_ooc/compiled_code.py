@@ -1,0 +1,291 @@
+"""Compiled code on disk: where it is kept, and how it is read, whole or not at all.
+
+Each kernel has a file for each list of types of its arguments.  The file begins with a digest of the rest: a file that
+is empty, cut or full of zeros, as after a power cut, is found out before anything in it is run.  What cannot be loaded
+was never there: it is deleted, and the kernel is compiled.
+
+Files are looked for wherever they can be read, and kept where something can be written: in the user's cache, beside
+the sources, or in a private directory for temporary files.  Without any of these, everything works, and each process
+compiles what it calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import shutil
+import stat
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.imports import PACKAGE
+
+ENDING = ".nbc"
+_DIGEST = 32  # bytes
+_PROBE = 1 << 16  # bytes: more than what a file system keeps in its tables, less than any limit of a file's size
+
+used: set[Path] = set()
+"""The files that this process has loaded or kept."""
+
+_told: set[str] = set()
+_tell: Callable[[str], None] | None = None
+
+
+class NotKeptError(Exception):
+    """Compiled code can be kept nowhere."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Places
+
+
+def user_cache() -> Path:
+    """The directory of compiled code: ``NUMBA_CACHE_DIR``, or ``pttt-ooc`` in the user's cache (``XDG_CACHE_HOME``).
+
+    It is no absolute path if the user has no home.
+    """
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        return Path(named).absolute()
+    directory = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the standard leaves out what is not absolute
+    return (directory if directory.is_absolute() else Path(os.path.expanduser("~/.cache"))) / "pttt-ooc" / "kernels"
+
+
+def roots(in_tree: bool = False) -> list[Path]:
+    """Directories that may hold compiled code, the first choice first.
+
+    Parameters
+    ----------
+    in_tree
+        Whether the first choice is beside the sources, where other users can read it.
+    """
+    first = [PACKAGE, user_cache()] if in_tree else [user_cache(), PACKAGE]
+    return [root for root in (*first, _temporary()) if root.is_absolute()]
+
+
+def folder(root: Path, file: Path) -> Path:
+    """Where, in one of the roots, the compiled code of a module is; for a module outside the package beside it."""
+    beside = root == PACKAGE or not file.is_relative_to(PACKAGE)
+    return file.parent / "__pycache__" if beside else root / file.parent.relative_to(PACKAGE)
+
+
+def writable_root(file: Path, in_tree: bool = False) -> Path | None:
+    """The first root where compiled code of a module can be kept; None if there is none."""
+    for root in roots(in_tree):
+        with suppress(OSError):
+            place = _made(root, file)
+            with tempfile.TemporaryFile(dir=place) as probe:
+                probe.write(bytes(_PROBE))
+            return root
+    return None
+
+
+def _temporary() -> Path:
+    """A directory below the one for temporary files; nobody else can write there, see :func:`_is_safe`."""
+    directory = Path(os.environ.get("TMPDIR", ""))
+    return (directory if directory.is_absolute() else Path("/tmp")) / f"pttt-ooc-{os.getuid()}"
+
+
+def _is_safe(root: Path) -> bool:
+    """Whether code from a root may be run: in a directory where all users make files, only if it is this user's own."""
+    if root in (PACKAGE, user_cache()):
+        return True
+    try:
+        found = root.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _made(root: Path, file: Path) -> Path:
+    """The folder in a root, which is made; OSError if it cannot be."""
+    if not _is_safe(root):
+        root.mkdir(mode=0o700)  # an error if it is there, but somebody else's
+    place = folder(root, file)
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def make_readable(place: Path) -> None:
+    """Let all users read the files of a cache, whatever files the process keeps private: compiled code is no secret.
+
+    Our own bots run as another user.  Files of other users stay as they are.
+    """
+    for path in (place, *place.glob(f"*{ENDING}")):
+        with suppress(OSError):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            wanted = mode | (0o055 if path == place else 0o044)
+            if wanted != mode:
+                path.chmod(wanted)
+
+
+# ---------------------------------------------------------------------------------------------
+# What is told
+
+
+def tell(sentence: str) -> None:
+    """Tell a sentence, once in a process."""
+    if sentence not in _told:
+        _told.add(sentence)
+        (_tell or _print)(sentence)
+
+
+def _print(sentence: str) -> None:
+    if sys.stderr is not None:
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def tell_place(root: Path) -> None:
+    """Say where compiled code is kept, if it is not in the user's cache though it should be there."""
+    if root != user_cache():
+        tell(f"{user_cache()} cannot be written to: compiled code is kept in {root}.")
+
+
+def tell_none(reason: str) -> None:
+    """Say that compiled code is not kept."""
+    tell(
+        f"Compiled code can be kept in none of {', '.join(map(str, roots()))} ({reason}): each process compiles what "
+        "it calls, which takes seconds to minutes. NUMBA_CACHE_DIR names another directory."
+    )
+
+
+def keep_or_fail(tell_by: Callable[[str], None]) -> None:
+    """From now on raise a :class:`NotKeptError` if compiled code can be kept nowhere.
+
+    For a process that does nothing but compile; another one tells what it hands to `tell_by`.
+    """
+    global _tell
+    _tell = tell_by
+
+
+# ---------------------------------------------------------------------------------------------
+# Files
+
+
+def delete(file: Path) -> bool:
+    """Delete a file of compiled code, or what is in its place; returns whether it is gone."""
+    try:
+        if file.is_dir() and not file.is_symlink():
+            shutil.rmtree(file)
+        else:
+            file.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _content(data: bytes) -> bytes | None:
+    digest, content = data[:_DIGEST], data[_DIGEST:]
+    return content if hashlib.blake2b(content, digest_size=_DIGEST).digest() == digest else None
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file of compiled code; nobody sees a part of it."""
+    aside = file.with_name(f"{file.name}.{uuid.uuid4().hex[:16]}.tmp")
+    try:
+        aside.write_bytes(hashlib.blake2b(content, digest_size=_DIGEST).digest() + content)
+        if file.is_dir():
+            delete(file)
+        aside.replace(file)
+    except BaseException:
+        delete(aside)
+        raise
+
+
+@cache
+def cache_class() -> Any:
+    """The class of numba's caches of one function each, with our places, names and files."""
+    from numba.core.caching import NullCache
+    from numba.core.compiler import CompileResult
+    from numba.core.serialize import dumps
+
+    class Kept(NullCache):
+        """The compiled code of one function.
+
+        Parameters
+        ----------
+        function
+            The function.
+        version
+            Names all that it is made of, and what compiles it.
+        in_tree
+            Whether it is kept beside the sources where possible.
+        """
+
+        def __init__(self, function: Callable[..., Any], version: str, in_tree: bool) -> None:
+            code = function.__code__
+            self._source, self._in_tree = Path(code.co_filename), in_tree
+            inside = function.__qualname__.removesuffix(f"-{version}").replace("<", "").replace(">", "")
+            python = f"py{sys.version_info[0]}{sys.version_info[1]}{sys.abiflags}"
+            self._name = f"{self._source.stem}.{inside}-{code.co_firstlineno}.{python}-{version}"
+
+        @property
+        def places(self) -> Sequence[Path]:
+            """Folders where the code may be, the first choice first."""
+            return [folder(root, self._source) for root in roots(self._in_tree)]
+
+        @property
+        def cache_path(self) -> str:
+            """The first folder that is there; for numba's statistics."""
+            return str(next(filter(Path.is_dir, self.places), self.places[0]))
+
+        def load_overload(self, signature: Any, context: Any) -> Any:
+            """What was compiled for these types; None if it has to be compiled."""
+            context.refresh()
+            key = self._key(signature, context.codegen())
+            for root in filter(_is_safe, roots(self._in_tree)):
+                file = folder(root, self._source) / self._file(key)
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    try:
+                        found, reduced = pickle.loads(_content(file.read_bytes()) or b"")
+                        if found != key:
+                            raise ValueError(f"{file} has the code of another kernel")
+                        result = CompileResult._rebuild(context, *reduced)
+                    except (FileNotFoundError, NotADirectoryError, MemoryError):
+                        raise
+                    except Exception as error:
+                        if delete(file) or not isinstance(error, PermissionError):  # else it is not meant for us
+                            tell(f"Compiled code in {root} was damaged, as after a power cut: that is compiled again.")
+                        continue
+                    with suppress(OSError):
+                        os.utime(file)  # versions in use stay young
+                    used.add(file)
+                    return result
+            return None
+
+        def save_overload(self, signature: Any, result: Any) -> None:
+            """Keep what was compiled, where that is possible."""
+            if result.library.has_dynamic_globals:
+                raise TypeError(f"{self._name} has addresses of this process in it: its code cannot be kept.")
+            key, failure = self._key(signature, result.codegen), ""
+            content = dumps((key, result._reduce()))
+            for root in roots(self._in_tree):
+                try:
+                    file = _made(root, self._source) / self._file(key)
+                    _write(file, content)
+                except OSError as error:
+                    failure = failure or str(error.strerror or error)
+                    continue
+                used.add(file)
+                make_readable(file.parent)
+                if failure and not self._in_tree:
+                    tell_place(root)
+                return
+            if _tell:
+                raise NotKeptError(failure)
+            tell_none(failure)
+
+        def _key(self, signature: Any, codegen: Any) -> Any:
+            return self._name, signature, codegen.magic_tuple()
+
+        def _file(self, key: Any) -> str:
+            return f"{self._name}.{hashlib.blake2b(str(key).encode(), digest_size=6).hexdigest()}{ENDING}"
+
+    return Kept
