@@ -3,12 +3,17 @@
 import contextlib
 import gzip
 import io
-import runpy
 import sys
+from functools import cache
 from pathlib import Path
 
 PROOF = Path(__file__).parents[2] / "proof"
 PROGRAM = PROOF / "verify.py"
+
+
+@cache
+def code_of(program):
+    return compile(program.read_text(encoding="utf-8"), program, "exec")
 
 
 def verify(path, *switches, program=PROGRAM):
@@ -17,7 +22,7 @@ def verify(path, *switches, program=PROGRAM):
     try:
         sys.argv = [str(program), str(path), *switches]
         with contextlib.redirect_stdout(printed):
-            runpy.run_path(str(program), run_name="__main__")
+            exec(code_of(program), {"__name__": "__main__"})
     except SystemExit as end:
         assert isinstance(end.code, str) and not printed.getvalue()
         return [end.code]
