@@ -99,6 +99,8 @@ def test_wrong_proofs_are_refused(tmp_path):
         first + "3 3 1\nAB:\n": "line 3: the first player has a line",
         first + "3 3 3\nA CD:\n": "line 3: after the pairs there is something that is no reply",
         first + size + "AB: CD:\n" + "".join(lines[1:]): "line 3: after the pairs there is something that is no reply",
+        first + "3 3 4\nA>B\n": "line 3: there are replies though none is needed",
+        first + size + lines[0].replace("\n", " Z>A\n") + "".join(lines[1:]): "line 3: there is a reply to a mark that",
         first + size + ":\n" + "".join(lines[1:]): "line 3: the pairs are not whole",
         first + size + "ABC:\n" + "".join(lines[1:]): "line 3: the pairs are not whole",
         first + size + "ABBC:\n" + "".join(lines[1:]): "line 3: a square is twice in ABBC:",

@@ -14,8 +14,9 @@ from pttt_ooc.proof.certificate_reader import read
 from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, picture
-from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, zips
+from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, at_the_limits, zips
 from tests.kits.verify_program import PROOF, text_of, verify, zipped
+from tests.proof.fuzzed_certificates import files_by_lot
 
 ROOT = PROOF.parent
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
@@ -93,8 +94,8 @@ def test_the_pages_have_the_committed_certificates_and_no_addresses(directory):
 def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
     page = opened("verify.html")
     found = verdicts(page, [(PROOF / f"{name}.txt.gz").read_bytes() for name in QUICK])
-    smallest = zipped(SMALLEST, tmp_path / "smallest.txt.gz").read_bytes()
-    assert verdicts(page, [smallest]) == [{"proven": "1 <= value <= 1"}]
+    smallest = [zipped(SMALLEST, tmp_path / "smallest.txt.gz").read_bytes(), *at_the_limits()]
+    assert verdicts(page, smallest) == [{"proven": "1 <= value <= 1"}] * 4
     assert found == [{"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"} for name in QUICK]
 
 
@@ -144,6 +145,18 @@ def test_the_browser_refuses_damaged_certificates_with_line_and_reason(opened, t
         number = DAMAGED.get(damage, (0, None))[1]
         assert number is None or verdict["refused"].startswith(f"line {number}:"), (damage, verdict)
         assert "times its size" in verdict["refused"] or not damage.startswith("a bomb"), (damage, verdict)
+
+
+@pytest.mark.slow
+@pytest.mark.long_but("-300")
+@in_browser
+@pytest.mark.parametrize(("seed", "number"), [(2, 300), *((seed, 1000) for seed in range(3, 13))])
+def test_the_browser_accepts_the_files_that_the_others_accept(opened, seed, number, tmp_path):
+    files = list(files_by_lot(seed, number, tmp_path / "certificate.txt.gz"))
+    found = verdicts(opened("verify.html"), [content for content, _ in files])
+    for (content, proven), verdict in zip(files, found, strict=True):
+        assert verdict.get("proven") == proven and len(verdict) == 1 and "stopped" not in verdict, (content, verdict)
+    assert 0.15 < sum(proven is None for _, proven in files) / number < 0.85
 
 
 @pytest.mark.long

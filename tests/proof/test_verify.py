@@ -12,9 +12,10 @@ import pytest
 from pttt_ooc.errors import CertificateError
 from pttt_ooc.proof.verification import verified
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES, named_game
-from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, zips
+from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, at_the_limits, zips
 from tests.kits.pythons import python_of
 from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
+from tests.proof.fuzzed_certificates import files_by_lot
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
@@ -61,6 +62,15 @@ def test_a_board_of_one_square(tmp_path):
     path = zipped(SMALLEST, tmp_path / "smallest.txt.gz")
     assert verify(path)[-1] == verify(path, "--every-attempt")[-1] == "proven: 1 <= value <= 1"
     assert verified(path)[0].exact
+
+
+def test_certificates_at_the_limits_are_proven(tmp_path):
+    """Of digits, of characters in a line, and of bytes of text for each byte of the file."""
+    path = tmp_path / "limit.txt.gz"
+    for content in at_the_limits():
+        path.write_bytes(content)
+        assert verify(path)[-1] == "proven: 1 <= value <= 1"
+        assert verified(path)[0].exact
 
 
 # ---------------------------------------------------------------------------------------------
@@ -110,6 +120,12 @@ def test_damage_at_any_place_is_refused(tmp_path):
             assert re.match(r"refused: line \d+: .*\S", said[0]), (damaged, said)
             with pytest.raises(CertificateError, match=r"line \d+: .*\S"):
                 verified(path)
+
+
+def test_the_program_and_the_package_accept_the_same_files(tmp_path):
+    """Games and plans by lot, and ten times as many with damage."""
+    proven = [proven for _, proven in files_by_lot(1, 400, tmp_path / "certificate.txt.gz")]
+    assert 60 < proven.count(None) < 340
 
 
 def measured(command):
