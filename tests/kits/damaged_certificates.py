@@ -96,12 +96,12 @@ def with_characters(number):
     return SMALLEST.replace("wins 0 0", f"wins 0 {sets}0")
 
 
-def as_dense(times, less):
-    """A certificate whose text has so many times the bytes of the file, if it were not `less` bytes shorter."""
+def as_dense(times, more):
+    """A certificate whose text has so many times the bytes of the file, and some more."""
     text = SMALLEST.replace("wins 0 0", f"wins 0 {'0' * 80_000}")
-    text = text.replace("wins 1 0", f"wins 1 {'0' * (1 + -len(text) % times)}").encode()
+    text = text.replace("wins 1 0", f"wins 1 {'0' * (1 + (more - len(text)) % times)}").encode()
     zipped = gzip.compress(text, mtime=0)
-    name = b"n" * (len(text) // times - less - len(zipped) - 1) + b"\0"  # in the header of the file
+    name = b"n" * (len(text) // times - len(zipped) - 1) + b"\0"  # in the header of the file
     return zipped[:3] + b"\x08" + zipped[4:10] + name + zipped[10:]
 
 
