@@ -215,8 +215,10 @@ def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
                 raise ValueError("its parts are doubled, or in another order")
         plan.chances[: len(chances)] = chances
         total = np.bincount(leads, chances * plan.orbits[: len(leads)], len(before))
-        if np.any((np.abs(total - 1) > _SUM_TOLERANCE) & (total != 0)):
-            raise ValueError("its probabilities do not sum to 1 at each infoset")
+        comes = np.append(chances, 1.0)[before] > 0  # -1, before the first infoset: the last entry
+        decides = np.bincount(leads, minlength=len(before)) > 0
+        if np.any((np.abs(total - 1) > _SUM_TOLERANCE) & ((total != 0) | (comes & decides))):
+            raise ValueError("its probabilities do not sum to 1 at each infoset to which it comes")
         return plan
     except (IndexError, ValueError) as error:
         raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it anew.") from error

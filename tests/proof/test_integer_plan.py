@@ -159,3 +159,18 @@ def test_limbs_are_integers(numbers, times):
     for one in (numbers[0], numbers[1]):
         assert limbs.less(total, limbs.to_limbs([one], size)[0]) == (expected < one)
         assert limbs.less(limbs.to_limbs([one], size)[0], total) == (one < expected)
+
+
+def test_weights_that_are_all_zero_mean_uniform_play():
+    """As everywhere; also behind an infoset that is mixed."""
+    game = named_game("mini-2x2k2-abrupt")
+    for player in (0, 1):
+        uniform = naive.uniform(game, player)
+        rows = {text: [1.0, 3.0, 0.0, 0.0] if text == "|" else [0.0] * 4 for text in uniform}
+        zeros, filled = (
+            rounded_plan(as_strategy(full_index(game.name), player, table))
+            for table in (rows, uniform | {"|": [0.25, 0.75, 0.0, 0.0]})
+        )
+        assert vars(zeros) == vars(filled)
+        written = rows_of(game, player, zeros)
+        assert all(written[text] == pytest.approx(row) for text, row in uniform.items() if text != "|")
