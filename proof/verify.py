@@ -114,6 +114,13 @@ def best_response(certificate, player, bounded):
     return Fraction(moves([plan], 0, 0, respond) if player else respond([plan], 0, 0), plan[2])
 
 
+def told(low, high):
+    if low != high:
+        return f"{low} <= value <= {high}"
+    digits = f" = {'-' * (low < 0)}0.{abs(low.numerator) * 10**15 // low.denominator:015}..."
+    return f"value = {low}{digits * (low.denominator > 1)}"
+
+
 if __name__ == "__main__":
     if not __debug__ or not sys.argv[1:] or sys.argv[2:] not in ([], ["--every-attempt"]):
         sys.exit(f"{__doc__}python -O would leave checks out.")
@@ -122,6 +129,6 @@ if __name__ == "__main__":
         certificate.read(Path(sys.argv[1]).read_bytes())
         low, high = (best_response(certificate, p, bounded=len(sys.argv) == 2) for p in (1, 0))
         assert certificate.claim == f"{-low} <= value <= {high}", f"proven is only {-low} <= value <= {high}"
-        print(*certificate.lines[1:5], f"proven: {certificate.claim}", sep="\n")
+        print(*certificate.lines[1:5], f"proven: {told(-low, high)}", sep="\n")
     except (AssertionError, ValueError, OSError, zlib.error) as error:
         sys.exit(f"refused: line {certificate.number}: {error}")

@@ -4,6 +4,8 @@ import contextlib
 import gzip
 import io
 import sys
+from decimal import ROUND_DOWN, Decimal, localcontext
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +31,18 @@ def verify(path, *switches, program=PROGRAM):
     finally:
         sys.argv = arguments
     return printed.getvalue().splitlines()
+
+
+def proven_words(lower, upper=None):
+    """The words for what is proven: the value, with its first 15 digits; or an interval."""
+    value = Fraction(lower)
+    if upper is not None and Fraction(upper) != value:
+        return f"{lower} <= value <= {upper}"
+    if value in (-1, 0, 1):
+        return f"value = {value}"
+    with localcontext(prec=999, rounding=ROUND_DOWN):
+        digits = (Decimal(value.numerator) / value.denominator).quantize(Decimal("1e-15"))
+    return f"value = {value} = {digits}..."
 
 
 def zipped(text, path):

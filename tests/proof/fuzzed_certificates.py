@@ -8,7 +8,7 @@ from pttt_ooc.proof.certificate import Certificate
 from pttt_ooc.proof.integer_plan import integer_plan
 from pttt_ooc.proof.verification import guarantees, verified
 from pttt_ooc.rules.game import Game
-from tests.kits.verify_program import verify, zipped
+from tests.kits.verify_program import proven_words, verify, zipped
 
 
 def files_by_lot(seed, number, path):
@@ -41,7 +41,7 @@ def by_the_package(path):
         _, found = verified(path)
     except CertificateError:
         return None
-    return f"{found.lower} <= value <= {found.upper}"
+    return proven_words(found.lower, found.upper)
 
 
 class ByLot:
