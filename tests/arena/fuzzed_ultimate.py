@@ -65,10 +65,15 @@ class Truth:
 CLAIM = re.compile("((?:[0-8][0-8])*|-) ([01]) (?:wins ([0-9]{1,2})|draws) [0-9]*")
 
 
+def position_of(claim, stay_open):
+    """The position that a claim is about; None if it is no claim."""
+    parts = CLAIM.fullmatch(claim)
+    return replayed(parts and [divmod(int(move), 10) for move in re.findall("[0-8]{2}", parts[1])], stay_open)
+
+
 def is_true(claim, stay_open, truth):
     """Whether a text claims something, and that is so: a win within so many plies of the whole game, or no loss."""
-    parts = CLAIM.fullmatch(claim)
-    position = replayed(parts and [divmod(int(move), 10) for move in re.findall("[0-8]{2}", parts[1])], stay_open)
+    position, parts = position_of(claim, stay_open), CLAIM.fullmatch(claim)
     return position is not None and truth.reached(position, int(parts[2])) <= int(parts[3] or 1000)
 
 
