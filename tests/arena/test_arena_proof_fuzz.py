@@ -3,6 +3,7 @@
 `make test` takes a slice of each fuzz; ``pytest -m long`` takes all, and its counts are in docs/proof.md.
 """
 
+import contextlib
 import random
 import re
 import runpy
@@ -124,3 +125,36 @@ def test_no_false_claim_about_ultimate_is_accepted(tmp_path):
 @pytest.mark.timeout(0)
 def test_no_false_claim_about_ultimate_of_many_is_accepted(tmp_path):
     assert_documented(ULTIMATE, 2, fuzz_ultimate(2, 1000, tmp_path / "claim.gz"))
+
+
+def test_a_false_claim_about_ultimate_finds_no_moves(tmp_path):
+    """Moves by lot, each one made when the program asks for it: so they are always as many as it wants."""
+    draw, program, counts = random.Random(4), {"__name__": "a module"}, Counter()
+    exec(verify_program.code_of(ULTIMATE), program)
+    legal, prove = program["legal"], program["prove"]
+    for _ in range(30):
+        stay_open, truth, asked = draw.random() < 0.5, ultimate.Truth(), []
+        begin, position = ultimate.late_position(draw, stay_open, 5)
+        program["legal"] = lambda there, rule, asked=asked: asked.append(there) or legal(there, rule)
+        there = program["START"]
+        for move in begin:
+            there = program["after"](there, move, stay_open)
+        for player, most in [(player, most) for player in (0, 1) for most in (None, 81)] * 3:
+            moves = []
+            asked.append(there)
+
+            def moves_by_lot(moves=moves, asked=asked, stay_open=stay_open):
+                while choices := legal(asked[-1], stay_open):
+                    moves.append(draw.choice(choices))
+                    yield moves[-1]
+
+            with contextlib.suppress(AssertionError):  # there may be a move more, or it loses
+                prove(there, player, most, moves_by_lot(), stay_open)
+            goal = "draws" if most is None else f"wins {most}"
+            for some in (moves, moves[:-1]):  # the last one may be the one that was left
+                claim = f"{ultimate.digits(begin)} {player} {goal} {ultimate.digits(some)}"
+                said = verdict(ULTIMATE, ultimate.text_of([claim], stay_open), tmp_path / "claim.gz")
+                true = ultimate.is_true(claim, stay_open, truth)
+                assert true or said.startswith("refused: "), (claim, said)
+                counts[true, said.startswith("refused: ")] += 1
+    assert counts[True, False] > 20 and counts[False, True] > 80, counts
