@@ -23,25 +23,26 @@ class Certificate:
         stream = zlib.decompressobj(31)
         self.lines = stream.decompress(zipped, 100 * len(zipped)).decode("ascii").split("\n")  # a limit for memory
         assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
-        self.after("phantom certificate 1")
+        assert not self.after("phantom certificate 1"), "this is no certificate of version 1"
         self.bits = [1 << s for s in range(1 + [str(n) for n in range(1, 17)].index(self.after("squares")))]
         self.full, self.classical = sum(self.bits), ["abrupt", "classical"].index(self.after("turns"))
         self.won = [], []  # whether a set of marks wins: it is listed, or wins without one of its squares
         for p, won in enumerate(self.won):
             sets = {sum({1 << "0123456789abcdef".index(s) for s in word}) for word in self.after(f"wins {p}").split()}
+            assert max(sets, default=0) <= self.full, "a set of the winning sets is not on the board"
             for marks in range(self.full + 1):
                 won.append(marks in sets or any(marks & bit and won[marks ^ bit] for bit in self.bits))
         self.claim, self.plans = self.after("claim"), []
         for p in (0, 1):
             counts, begin = self.after(f"plan {p}"), self.number
-            self.plans.append(self.infoset(p, "|", 0, 0, p, int(counts.split(" ")[-1])))
+            self.plans.append(self.infoset(p, "|", 0, 0, p, whole(counts.split(" ")[-1])))
             found = f"{self.number - begin} {''.join(self.lines[begin : self.number]).count('=')} {self.plans[p][2]}"
-            assert counts == found, f"the numbers of plan {p} are {found}, not {counts}"
+            assert counts == found, f"the numbers of plan {p} are {found}"
         assert self.lines[self.number :] == ["end", ""], "'end' comes after this line, and nothing after it"
 
     def infoset(self, p, text, own, fails, hidden, weight):
         """Read an infoset and then all that may follow it; of `hidden` attempts of the opponent nothing is known."""
-        played = {s: int(weight) for s, _, weight in (word.partition("=") for word in self.after(text).split(" "))}
+        played = {s: whole(weight) for s, _, weight in (word.partition("=") for word in self.after(text).split(" "))}
         legal = [f"{s:x}" for s, bit in enumerate(self.bits) if not (own | fails) & bit and played.get(f"{s:x}", 0) > 0]
         assert self.lines[self.number - 1] == " ".join([text, *(f"{s}={played[s]}" for s in legal)]), "no legal actions"
         assert sum(played.values()) == weight, f"the weights do not add up to {weight}"
@@ -58,7 +59,13 @@ class Certificate:
     def after(self, start):  # the rest of the next line, which begins so
         line, self.number = "".join(self.lines[self.number : self.number + 1]), self.number + 1
         assert f"{line} ".startswith(f"{start} ") and len(line) < 100_000, f"'{start} ...' must come here"
+        assert line == " ".join(line.split()), f"'{start} ...' must come here, with one space between words"
         return line[len(start) + 1 :]
+
+
+def whole(digits):
+    assert len(digits) <= 4000, "a number has more than 4000 digits"
+    return int(digits)
 
 
 def best_response(certificate, player, bounded):
@@ -107,6 +114,13 @@ def best_response(certificate, player, bounded):
     return Fraction(moves([plan], 0, 0, respond) if player else respond([plan], 0, 0), plan[2])
 
 
+def told(low, high):
+    if low != high:
+        return f"{low} <= value <= {high}"
+    digits = f" = {'-' * (low < 0)}0.{abs(low.numerator) * 10**15 // low.denominator:015}..."
+    return f"value = {low}{digits * (low.denominator > 1)}"
+
+
 if __name__ == "__main__":
     if not __debug__ or not sys.argv[1:] or sys.argv[2:] not in ([], ["--every-attempt"]):
         sys.exit(f"{__doc__}python -O would leave checks out.")
@@ -115,6 +129,6 @@ if __name__ == "__main__":
         certificate.read(Path(sys.argv[1]).read_bytes())
         low, high = (best_response(certificate, p, bounded=len(sys.argv) == 2) for p in (1, 0))
         assert certificate.claim == f"{-low} <= value <= {high}", f"proven is only {-low} <= value <= {high}"
-        print(*certificate.lines[1:5], f"proven: {certificate.claim}", sep="\n")
+        print(*certificate.lines[1:5], f"proven: {told(-low, high)}", sep="\n")
     except (AssertionError, ValueError, OSError, zlib.error) as error:
         sys.exit(f"refused: line {certificate.number}: {error}")

@@ -25,7 +25,8 @@ from pathlib import Path
 
 SQUARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 BIT = {name: 1 << number for number, name in enumerate(SQUARES)}
-ITEM = re.compile(r"(?:([A-Za-z0-9+-]{2})+):|[A-Za-z0-9+-]>[A-Za-z0-9+-]|[A-Za-z0-9+-](?:[A-Za-z0-9+-]{2})*")
+PAIRS = re.compile("(?:[A-Za-z0-9+-]{2})+:")
+REPLY = re.compile("[A-Za-z0-9+-](?:>[A-Za-z0-9+-]|(?:[A-Za-z0-9+-]{2})*)")
 
 
 def board(rows, columns, need):
@@ -67,7 +68,6 @@ def after(sets, mark, reply):
 def paired(sets, pairs):
     for one, other in pairs:
         both = one | other
-        assert one != other, "a square is paired with itself"
         sets = {rest & ~both for rest in sets if rest & both != both}
     return sets
 
@@ -91,9 +91,16 @@ def pairs(text):
 def check(sets, line):
     """The positions after a position that are to be proven yet."""
     items = line.split(" ") if line else []
-    assert all(ITEM.fullmatch(item) for item in items), "this is no line of pairs and replies"
-    if items and items[0].endswith(":"):
-        sets = least(paired(sets, pairs(items.pop(0)[:-1])))
+    begin = items.pop(0) if items and items[0].endswith(":") else ""
+    assert PAIRS.fullmatch(begin) or not begin, "the pairs are not whole"
+    assert all(map(REPLY.fullmatch, items)), "after the pairs there is something that is no reply"
+    for item in (begin, *items):
+        assert len(set(item)) == len(item), f"a square is twice in {item}"
+    assert len({item.partition(">")[:2] for item in items}) == len(items), (
+        "a mark has two replies, or a reply is there twice"
+    )
+    sets = least(paired(sets, pairs(begin[:-1])))
+    assert 0 not in sets, "the first player has a line"
     if proven(sets):
         assert not items, "there are replies though none is needed"
         return []
@@ -103,7 +110,6 @@ def check(sets, line):
     for mark in marks(sets):
         if mark in replies:
             reply = replies.pop(mark)
-            assert reply != mark, f"the reply to {SQUARES[mark.bit_length() - 1]} is on the same square"
             found.append(least(after(sets, mark, reply)))
             assert 0 not in found[-1], f"after {SQUARES[mark.bit_length() - 1]} there is a line"
         else:
@@ -119,12 +125,13 @@ def verify(zipped):
     stream = zlib.decompressobj(31)
     text = stream.decompress(zipped, 100 * len(zipped)).decode("ascii")  # a limit for memory
     assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
-    first, size, *lines = text.split("\n")
-    assert first == "mnk draws 1", "the first line is not 'mnk draws 1'"
-    assert re.fullmatch(r"\d{1,2} \d{1,2} \d{1,2}", size), "the second line is not rows, columns and length"
-    rows, columns, need = map(int, size.split())
-    assert 1 <= rows * columns <= 64 and need >= 1, "the board has no square, or more than 64"
+    lines = text.split("\n")
     assert lines.pop() == "", "the last line has no end"
+    assert lines[:1] == ["mnk draws 1"], "the first line is not 'mnk draws 1'"
+    size = "".join(lines[1:2])
+    assert re.fullmatch(r"[1-9]\d? [1-9]\d? [1-9]\d?", size), "the second line is not rows, columns and length"
+    rows, columns, need = map(int, size.split())
+    assert rows * columns <= 64, "the board has more than 64 squares"
     everything, images = board(rows, columns, need)
 
     @cache
@@ -132,7 +139,7 @@ def verify(zipped):
         image = images[number]
         return sum(image[bit.bit_length() - 1] for bit in bits(one))
 
-    seen, waiting, number = set(), [everything], 0
+    seen, waiting, number = set(), [everything], 2
     while waiting:
         sets = waiting.pop()
         key = min(tuple(sorted(moved(one, number) for one in sets)) for number in range(len(images)))
@@ -143,10 +150,10 @@ def verify(zipped):
         try:
             waiting += check(sets, lines[number])
         except AssertionError as error:
-            raise AssertionError(f"line {number + 3}: {error}") from None
+            raise AssertionError(f"line {number + 1}: {error}") from None
         number += 1
     assert number == len(lines), "there are more lines than positions"
-    return size.split(), number
+    return size.split(), number - 2
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ CELLS = range(9)
 LINES = [{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}]
 NOTHING = frozenset()
 START = (((NOTHING,) * 9,) * 2, (NOTHING,) * 2, None)  # each player's marks, boards won, and where the next mark goes
-LINE = re.compile(r"(-|(?:[0-8]{2})+) ([01]) (?:wins (\d{1,2})|draws) ((?:[0-8]{2})*)")
+LINE = re.compile(r"(-|(?:[0-8]{2})+) ([01]) (?:wins ([1-9]\d?)|draws) ((?:[0-8]{2})*)")
 
 
 def has_line(places):
@@ -99,11 +99,13 @@ def verify(zipped):
     stream = zlib.decompressobj(31)
     text = stream.decompress(zipped, 100 * len(zipped)).decode("ascii")  # a limit for memory
     assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
-    first, boards, *lines = text.split("\n")
-    assert first == "ultimate claims 1", "the first line is not 'ultimate claims 1'"
+    lines = text.split("\n")
+    assert lines.pop() == "", "the last line has no end"
+    assert lines[:1] == ["ultimate claims 1"], "the first line is not 'ultimate claims 1'"
+    boards = "".join(lines[1:2])
     assert boards in ("open boards", "closed boards"), "the second line is neither 'open boards' nor 'closed boards'"
-    assert len(lines) > 1 and lines.pop() == "", "there are no claims, or the last line has no end"
-    for number, line in enumerate(lines, 3):
+    assert len(lines) > 2, "there are no claims"
+    for number, line in enumerate(lines[2:], 3):
         try:
             parts = LINE.fullmatch(line)
             assert parts, "this is no claim with its proof"
@@ -115,7 +117,7 @@ def verify(zipped):
             prove(position, int(parts[2]), longest, iter(pairs(parts[4])), boards == "open boards")
         except AssertionError as error:
             raise AssertionError(f"line {number}: {error}") from None
-    return boards, len(lines), line[: len(line) - len(parts[4])].rstrip()
+    return boards, len(lines) - 2, line[: len(line) - len(parts[4])].rstrip()
 
 
 if __name__ == "__main__":

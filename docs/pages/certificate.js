@@ -4,6 +4,8 @@
 
 const LONGEST = 100000, DENSEST = 100, NOT_WHOLE = "line 0: this is not one whole gzip file";
 
+const NUMBER = "[1-9][0-9]{0,3999}", ACTION = new RegExp(`^([0-9a-f])=(${NUMBER})$`);
+
 class Refused extends Error {}
 
 async function unzipped(bytes) {
@@ -43,12 +45,12 @@ class Certificate {
     this.turns = this.match(/^turns (abrupt|classical)$/, "turns abrupt or turns classical must come here")[1];
     this.classical = this.turns === "classical";
     this.full = 2 ** this.squares - 1;
-    this.sets = [0, 1].map((player) => {
+    this.won = [0, 1].map((player) => {
       const pattern = new RegExp(`^wins ${player}((?: [0-9a-f]+)*)$`);
-      return this.match(pattern, `the winning sets of player ${player} must come here`)[1].split(" ").slice(1);
+      const sets = this.match(pattern, `the winning sets of player ${player} must come here`)[1];
+      return this.table(sets.split(" ").slice(1));
     });
-    this.won = this.sets.map((sets) => this.table(sets));
-    const fraction = "(?:0|-?[1-9][0-9]*(?:/[1-9][0-9]*)?)";
+    const fraction = `(?:0|-?${NUMBER}(?:/${NUMBER})?)`;
     const claim = new RegExp(`^claim (${fraction} <= value <= ${fraction})$`);
     this.claim = this.match(claim, "the claim must come here")[1];
     this.plans = [0, 1].map((player) => this.plan(player));
@@ -92,7 +94,7 @@ class Certificate {
 
   plan(player) {
     const header = this.match(
-      new RegExp(`^plan ${player} ([1-9][0-9]*) ([1-9][0-9]*) ([1-9][0-9]*)$`),
+      new RegExp(`^plan ${player} (${NUMBER}) (${NUMBER}) (${NUMBER})$`),
       `plan ${player} must begin here`
     );
     const before = this.number;
@@ -109,7 +111,7 @@ class Certificate {
     const infoset = { number: this.number, text, own, weight, actions: [] };
     let last = -1, sum = 0n;
     for (const word of words) {
-      const parts = /^([0-9a-f])=([1-9][0-9]*)$/.exec(word) ?? this.refuse("an action must be like 4=17");
+      const parts = ACTION.exec(word) ?? this.refuse("an action must be like 4=17");
       const square = parseInt(parts[1], 16), bit = 1 << square;
       if (square <= last) this.refuse("the squares must rise");
       if (square >= this.squares || (own | fails) & bit) this.refuse(`square ${parts[1]} cannot be attempted`);

@@ -8,6 +8,15 @@ function inLowestTerms(amount, denominator) {
   return below === 1n ? `${amount / divisor}` : `${amount / divisor}/${below}`;
 }
 
+// What is proven: an interval, or the value and its first digits.
+function told(lower, upper) {
+  if (lower !== upper) return `${lower} <= value <= ${upper}`;
+  const [above, below = 1n] = lower.split("/").map(BigInt);
+  if (below === 1n) return `value = ${lower}`;
+  const digits = ((above < 0n ? -above : above) * 10n ** 15n) / below;
+  return `value = ${lower} = ${above < 0n ? "-" : ""}0.${digits.toString().padStart(15, "0")}...`;
+}
+
 // Messages say how far it is; the last one is {proven} or {refused}.
 async function check(bytes, tell) {
   try {
@@ -21,7 +30,7 @@ async function check(bytes, tell) {
     const upper = inLowestTerms(amounts[0], certificate.plans[1].weight);
     const proven = `${lower} <= value <= ${upper}`;
     if (proven !== certificate.claim) throw new Refused(`line 6: the plans prove ${proven}, not this claim`);
-    tell({ proven });
+    tell({ proven: told(lower, upper) });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     tell({ refused: error.message });

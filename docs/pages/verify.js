@@ -12,16 +12,6 @@ function say(text, kind = "") {
   part("said").className = `said ${kind}`;
 }
 
-// A value that is proven, with 15 digits.
-function decimals(claim) {
-  const [lower, upper] = claim.split(" <= value <= ");
-  if (lower !== upper) return "";
-  const [above, below = "1"] = lower.split("/").map(BigInt);
-  const digits = ((above < 0n ? -above : above) * 10n ** 15n) / BigInt(below);
-  const text = digits.toString().padStart(16, "0");
-  return `; the value begins with ${above < 0n ? "-" : ""}${text.slice(0, -15)}.${text.slice(-15)}`;
-}
-
 function run(name, bytes) {
   worker?.terminate();
   worker = new Worker(program);
@@ -38,7 +28,7 @@ function run(name, bytes) {
   };
   worker.onmessage = ({ data }) => {
     if (data.rules) part("rules").textContent = `The rules that it is for: ${data.rules.join("; ")}.`;
-    else if (data.proven) end(`proven: ${data.proven}\n(${name}, ${seconds()} seconds${decimals(data.proven)})`, "proven");
+    else if (data.proven) end(`proven: ${data.proven}\n(${name}, ${seconds()} seconds)`, "proven");
     else if (data.refused) end(`refused: ${data.refused}`, "refused");
     else if (data.stage === "read") {
       part("progress").value = data.line / data.lines;

@@ -200,6 +200,8 @@ def _facts(certificate: Certificate) -> dict[str, Any]:
 
 
 def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_json: bool) -> None:
+    from pttt_ooc.proof.certificate import statement
+
     if as_json:
         print(json.dumps(facts | {"seconds": round(seconds, 3)}))
         return
@@ -214,4 +216,4 @@ def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_js
     if "file" in facts:
         lines["certificate"] = f"{whole(facts['file'])}, {facts['bytes']:,} bytes"
     print_facts(lines.items())
-    print(f"proven: {lower} <= value <= {upper}")
+    print(f"proven: {statement(lower, upper)}")

@@ -128,7 +128,8 @@ def read_supports(directory: Path, rules: RuleTables) -> Plans | None:
     StoreError
         If it is damaged.
     """
-    return read_plans(directory / SUPPORTS, rules) if (directory / SUPPORTS).is_dir() else None
+    root = directory / SUPPORTS
+    return (_read(root, rules, 0, plays=False), _read(root, rules, 1, plays=False)) if root.is_dir() else None
 
 
 def stored_support(directory: Path, game: Game) -> Support | None:
@@ -167,7 +168,7 @@ def read_plans(root: Path, rules: RuleTables) -> Plans:
     StoreError
         If they are missing or damaged, or not of this game.
     """
-    return _read(root, rules, 0), _read(root, rules, 1)
+    return _read(root, rules, 0, plays=True), _read(root, rules, 1, plays=True)
 
 
 def _check_columns(
@@ -191,7 +192,8 @@ def _check_columns(
         raise ValueError("its probabilities are not between 0 and 1")
 
 
-def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
+def _read(root: Path, rules: RuleTables, player: int, *, plays: bool) -> SparsePlan:
+    """A player's plan; unless it `plays`, it is only what is allowed, and its chances are 0."""
     before, placed, leads, squares, chances = (read_array(root, f"plan/{player}/{name}") for name in _NAMES)
     try:
         _check_columns(rules, before, placed, leads, squares, chances)
@@ -215,8 +217,10 @@ def _read(root: Path, rules: RuleTables, player: int) -> SparsePlan:
                 raise ValueError("its parts are doubled, or in another order")
         plan.chances[: len(chances)] = chances
         total = np.bincount(leads, chances * plan.orbits[: len(leads)], len(before))
-        if np.any((np.abs(total - 1) > _SUM_TOLERANCE) & (total != 0)):
-            raise ValueError("its probabilities do not sum to 1 at each infoset")
+        comes = np.append(chances, 1.0)[before] > 0  # -1, before the first infoset: the last entry
+        decides = np.bincount(leads, minlength=len(before)) > 0
+        if np.any((np.abs(total - 1) > _SUM_TOLERANCE) & ((total != 0) | (comes & decides & plays))):
+            raise ValueError("its probabilities do not sum to 1 at each infoset to which it comes")
         return plan
     except (IndexError, ValueError) as error:
         raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it anew.") from error

@@ -54,6 +54,16 @@ class Certificate:
         yield "end\n"
 
 
+def statement(lower: Fraction, upper: Fraction) -> str:
+    """What is proven: an interval, or the value and its first digits."""
+    if lower != upper:
+        return f"{lower} <= value <= {upper}"
+    if lower.denominator == 1:
+        return f"value = {lower}"
+    digits = abs(lower.numerator) * 10**15 // lower.denominator
+    return f"value = {lower} = {'-' if lower < 0 else ''}0.{digits:015}..."
+
+
 def header(game: Game) -> list[str]:
     """The rules, line by line."""
     lines = [f"phantom certificate {VERSION}", f"squares {game.squares}", f"turns {game.turn_rule}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -17,13 +18,14 @@ from pttt_ooc.rules.catalogue import game_with
 from pttt_ooc.rules.game import Game, Squares, mask_of
 
 LONGEST_LINE = 100_000
+"""Lines have fewer characters."""
 DENSEST = 100
 """Most bytes of text for each byte of the file."""
 
 _NUMBER = "[1-9][0-9]{0,3999}"  # Python converts no longer ones
 _FRACTION = f"(0|-?{_NUMBER}(?:/{_NUMBER})?)"
 _CLAIM = re.compile(f"claim {_FRACTION} <= value <= {_FRACTION}")
-_PLAN = re.compile(f"({_NUMBER}) ({_NUMBER}) ({_NUMBER})")
+_COUNTS = f"({_NUMBER}) ({_NUMBER}) ({_NUMBER})"
 _ACTION = re.compile(f"([0-9a-f])=({_NUMBER})")
 
 
@@ -53,6 +55,7 @@ class Lines:
     def _unzipped(self, path: Path) -> Iterator[str]:
         stream, rest, size = zlib.decompressobj(wbits=31), b"", 0
         with open(path, "rb") as file:
+            most = DENSEST * os.fstat(file.fileno()).st_size
             while not stream.eof:
                 piece = stream.unconsumed_tail or file.read(1 << 16)
                 try:
@@ -62,11 +65,11 @@ class Lines:
                 if not piece and not text:
                     self.refuse("the file is cut off")
                 size += len(text)
-                if size > DENSEST * file.tell():
+                if size > most:
                     self.refuse(f"the file unzips to more than {DENSEST} times its size")
                 *lines, rest = (rest + text).split(b"\n")
-                if len(rest) > LONGEST_LINE:
-                    self.refuse(f"a line has more than {LONGEST_LINE:,} characters")
+                if max(map(len, (*lines, rest))) >= LONGEST_LINE:
+                    self.refuse(f"a line has {LONGEST_LINE:,} characters or more")
                 yield from (line.decode("ascii", "replace") for line in lines)
             if rest or stream.unused_data or file.read(1):
                 self.refuse("bytes follow the last line")
@@ -127,7 +130,7 @@ def _fraction(lines: Lines, text: str) -> Fraction:
 
 def _plan(lines: Lines, game: Game, player: int) -> IntegerPlan:
     line = lines.next()
-    numbers = _PLAN.fullmatch(line.removeprefix(f"plan {player} "))
+    numbers = re.fullmatch(f"plan {player} {_COUNTS}", line)
     if numbers is None:
         lines.refuse(f"plan {player} must begin here, with its numbers of infosets and actions, and its denominator")
     infosets, actions, denominator = (int(number) for number in numbers.groups())

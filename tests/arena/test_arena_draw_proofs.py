@@ -5,6 +5,7 @@ import random
 import re
 import runpy
 import sys
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,7 @@ from pttt_ooc.arena.kernels import line_pairs
 from pttt_ooc.arena.solvers import draw_proofs
 from pttt_ooc.arena.solvers import lines as board_lines
 from pttt_ooc.cli import commands
+from tests.arena.fuzzed_draws import line_by_lot
 from tests.kits import verify_program
 from tests.kits.verify_program import PROOF, zipped
 
@@ -80,17 +82,34 @@ def test_wrong_proofs_are_refused(tmp_path):
     first, size, *lines = text.splitlines(keepends=True)
     for damaged, reason in {
         text.replace("1", "2", 1): "the first line is not 'mnk draws 1'",
+        first: "the second line is not rows, columns and length",
+        first + "08 8 4\n" + "".join(lines): "the second line is not rows, columns and length",
+        first + "0 8 4\n" + "".join(lines): "the second line is not rows, columns and length",
         first + "5 4 x\n" + "".join(lines): "the second line is not rows, columns and length",
-        first + "9 8 5\n" + "".join(lines): "the board has no square, or more than 64",
+        first + "9 8 5\n" + "".join(lines): "the board has more than 64 squares",
         first + "5 4 3\n" + "".join(lines): "line ",
         first + "6 4 4\n" + "".join(lines): "line ",
         first + size + "".join(lines[:-1]): "the lines end too early",
         text + "A>B\n": "there are more lines than positions",
         text + "A": "the last line has no end",
-        first + size + lines[0].replace("\n", " A>A\n") + "".join(lines[1:]): "line 3: ",
-        first + size + "A+?\n" + "".join(lines[1:]): "line 3: this is no line of pairs and replies",
-        first + size + "AA:\n" + "".join(lines[1:]): "line 3: a square is paired with itself",
-        first + size + lines[0].replace("A>", "A>A B>", 1) + "".join(lines[1:]): "line 3: ",
+        first + size[:-1]: "the last line has no end",
+        "": "the first line is not 'mnk draws 1'",
+        first + "8 8 4\nAIBJCKDL:\n": "line 3: the first player has a line",  # false: each set loses all its squares
+        first + "5 5 3\nAFBGCH:\n": "line 3: the first player has a line",
+        first + "3 3 1\nAB:\n": "line 3: the first player has a line",
+        first + "3 3 3\nA CD:\n": "line 3: after the pairs there is something that is no reply",
+        first + size + "AB: CD:\n" + "".join(lines[1:]): "line 3: after the pairs there is something that is no reply",
+        first + "3 3 4\nA>B\n": "line 3: there are replies though none is needed",
+        first + size + lines[0].replace("\n", " Z>A\n") + "".join(lines[1:]): "line 3: there is a reply to a mark that",
+        first + size + ":\n" + "".join(lines[1:]): "line 3: the pairs are not whole",
+        first + size + "ABC:\n" + "".join(lines[1:]): "line 3: the pairs are not whole",
+        first + size + "ABBC:\n" + "".join(lines[1:]): "line 3: a square is twice in ABBC:",
+        first + size + "ABCAD\n" + "".join(lines[1:]): "line 3: a square is twice in ABCAD",
+        first + size + "ABC ABC\n" + "".join(lines[1:]): "line 3: a mark has two replies, or a reply is there twice",
+        first + size + lines[0].replace("\n", " A>A\n") + "".join(lines[1:]): "line 3: a square is twice in A>A",
+        first + size + "A+?\n" + "".join(lines[1:]): "line 3: after the pairs there is something that is no reply",
+        first + size + "AA:\n" + "".join(lines[1:]): "line 3: a square is twice in AA:",
+        first + size + lines[0].replace("A>", "A>L A>", 1) + "".join(lines[1:]): "line 3: a mark has two replies",
     }.items():
         assert verify(zipped(damaged, tmp_path / "draw.gz")).startswith(f"refused: {reason}"), reason
     draw, refused = random.Random(2), 0
@@ -104,25 +123,26 @@ def test_wrong_proofs_are_refused(tmp_path):
     assert refused > 12
 
 
-def test_the_program_proves_no_position_that_a_brute_force_finds_lost():
-    """Sets by lot with pairs by lot: what it takes as proven holds, and some of it would not without the pairs."""
-    program, draw = runpy.run_path(str(PROGRAM)), random.Random(6)
-    seen = {(with_pairs, wins): 0 for with_pairs in (False, True) for wins in (False, True)}
-    for _ in range(2500):
-        sets = {sum(1 << one for one in draw.sample(range(7), draw.randint(2, 4))) for _ in range(draw.randint(3, 6))}
+def test_a_line_proves_a_position_only_if_the_second_player_holds_it():
+    """Positions by lot with lines by lot: whoever holds all positions that are to be proven yet holds this one."""
+    program, draw, counts = runpy.run_path(str(PROGRAM)), random.Random(6), Counter()
+    for _ in range(500):
+        sets = {sum(1 << one for one in draw.sample(range(7), draw.randint(1, 4))) for _ in range(draw.randint(2, 6))}
+        sets = program["least"](sets)
         wins = maker_wins(frozenset(squares_of(one) for one in sets), True)
-        chosen = [draw.sample(sorted(squares_of(draw.choice(sorted(sets)))), 2) for _ in range(3)]  # may overlap
-        pairs = [(1 << one, 1 << other) for one, other in chosen]
-        proven = program["proven"](sets) or program["proven"](program["paired"](sets, pairs))
-        assert not (proven and wins)
-        seen[program["proven"](sets), wins] += 1
-        if proven and not program["proven"](sets):
-            seen["by pairs"] = seen.get("by pairs", 0) + 1
-        better = program["marks"](sets)
-        if wins:
-            after = [frozenset(squares_of(one & ~mark) for one in sets) for mark in better]
-            assert any(maker_wins(one, False) for one in after), "a mark that wins is left out"
-    assert seen["by pairs"] > 10 and seen[False, True] > 50 and seen[True, False] > 10
+        for _ in range(12):
+            line = line_by_lot(draw, program, sets)
+            try:
+                found = program["check"](sets, line)
+            except AssertionError:
+                counts[wins, "refused"] += 1
+                continue
+            later = [maker_wins(frozenset(squares_of(one) for one in after), True) for after in found]
+            assert any(later) or not wins, (sets, line)
+            counts[wins, any(later), ":" in line, ">" in line] += 1
+    for kind in ((False, False, False, False), (False, False, True, False), (True, True, False, True)):
+        assert counts[kind] > 40, counts  # by the sum or replies with pairs; by pairs; with replies that lose
+    assert counts[True, "refused"] > 1000
 
 
 def test_what_the_search_holds_by_pairs_is_held_though_maker_has_all_other_squares():

@@ -1,6 +1,8 @@
 """Solvers of k-in-a-row: known values, a walk through all positions, and two methods that share little."""
 
 import json
+import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -226,6 +228,70 @@ def test_a_wrong_certificate_is_found_out():
     assert "not on the board" in fault(pairs=(*first.pairs, (16, 17)))
     assert "no pairing after the first mark 3" in pairings.fault(4, 4, 4, {n: p for n, p in found.items() if n != 3})
     assert pairings.fault(4, 4, 3, found), "three in a row needs more"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "need"), [(4, 4, 4), (3, 4, 4), (2, 5, 5), (5, 2, 3), (3, 3, 3), (1, 6, 3)]
+)
+def test_a_certificate_is_right_if_no_line_is_open(rows, columns, need):
+    """Certificates by lot, and those that are found with a reply or a pair less, beside lines in plain coordinates."""
+    places = [(row, column) for row in range(rows) for column in range(columns)]
+    lines = []
+    for row, column in places:
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            line = [(row + step * down, column + step * right) for step in range(need)]
+            lines += [{places.index(place) for place in line}] if set(line) <= set(places) else []
+
+    def is_right(certificate):
+        return all(
+            one.reply in line or any(line >= set(pair) for pair in one.pairs)
+            for one in certificate.values()
+            for line in lines
+        )
+
+    def check(certificate):
+        told = pairings.fault(rows, columns, need, certificate)
+        assert (told is None) == is_right(certificate) and (told is None or "is open after" in told), certificate
+        return told is None
+
+    found, draw, right = pairings.find(game(f"mnk:{columns}x{rows}+need{need}")).certificate or {}, random.Random(1), []
+    for first, one in found.items():
+        less = [pairings.Pairing(one.reply, one.pairs[:n] + one.pairs[n + 1 :]) for n in range(len(one.pairs))]
+        for other in (pairings.Pairing(None, one.pairs), *less):
+            right.append(check(found | {first: other}))
+    for _ in range(100):
+        certificate = {}
+        for first in range(len(places)):
+            reply, *others = draw.sample([n for n in range(len(places)) if n != first], len(places) - 1)
+            certificate[first] = pairings.Pairing(reply, tuple(zip(others[::2], others[1::2], strict=False)))
+        right.append(check(certificate))
+    assert False in right
+
+
+def test_the_second_player_may_win_after_a_mark():
+    """Whoever moves first can steal a strategy only as long as there is no mark, which may be a bad one."""
+    places = [(row, column) for row in range(4) for column in range(3)]
+    steps = [
+        ((r, c), (r + down, c + right), (r + 2 * down, c + 2 * right))
+        for r, c in places
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+    ]
+    lines = [sum(1 << places.index(place) for place in line) for line in steps if set(line) <= set(places)]
+
+    @cache
+    def value(mine, other):
+        """For the player to move, who has the squares `mine`."""
+        if any(other & line == line for line in lines):
+            return -1
+        best = -1 if (mine | other) != 4095 else 0
+        for square in range(12):
+            if best < 1 and not (mine | other) >> square & 1:
+                best = max(best, -value(other, mine | 1 << square))
+        return best
+
+    after = [both("mnk:4x3+need3", [square]) for square in range(12)]
+    assert after == [-value(0, 1 << square) for square in range(12)]
+    assert [square for square in range(12) if after[square] == -1] == [1, 10]
 
 
 def test_the_command_writes_a_certificate(tmp_path, capsys):

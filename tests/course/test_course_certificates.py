@@ -21,7 +21,7 @@ from tests.course.grader_kit import GAME, Lab, bearer, form_token, pttt, strateg
 from tests.kits import naive
 from tests.kits.cli_runner import rounded, tensor_of
 from tests.kits.patience import wait_until
-from tests.kits.verify_program import verify
+from tests.kits.verify_program import proven_words, verify
 
 
 def sparse(player, seed):
@@ -82,7 +82,7 @@ def test_a_certificate_is_asked_for_made_and_proves_what_the_grader_says(filled,
     path = tmp_path / "certificate.txt.gz"
     path.write_bytes(api(filled, path="/file").content)
     assert path.stat().st_size == told["bytes"]
-    assert verify(path)[-1] == f"proven: {told['lower']} <= value <= {told['upper']}"
+    assert verify(path)[-1] == f"proven: {proven_words(told['lower'], told['upper'])}"
     lower, upper = (float(Fraction(told[end])) for end in ("lower", "upper"))
     game = named_game(GAME)
     assert upper == pytest.approx(naive.best_response_value(game, 0, filled.tables[1]), abs=1e-12)

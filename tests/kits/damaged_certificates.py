@@ -1,6 +1,7 @@
 """Certificates that are damaged, with the line at which this shows and what is said of it."""
 
 import gzip
+import random
 import re
 import zlib
 from fractions import Fraction
@@ -83,6 +84,33 @@ end
 """  # it is not damaged: the smallest board that there can be
 
 
+def with_digits(number):
+    """A certificate with a weight of so many digits."""
+    return SMALLEST.replace("plan 1 1 1 1\n| 0=1", f"plan 1 1 1 {'7' * number}\n| 0={'7' * number}")
+
+
+def with_characters(number):
+    """A certificate whose line 4 has so many characters: it says again and again that the only square wins."""
+    draw = random.Random(1)
+    sets = "".join(draw.choice(["0", "0 "]) for _ in range(number))[: number - len("wins 0 0")]
+    return SMALLEST.replace("wins 0 0", f"wins 0 {sets}0")
+
+
+def as_dense(times, more):
+    """A certificate whose text has so many times the bytes of the file, and some more."""
+    text = SMALLEST.replace("wins 0 0", f"wins 0 {'0' * 80_000}")
+    text = text.replace("wins 1 0", f"wins 1 {'0' * (1 + (more - len(text)) % times)}").encode()
+    zipped = gzip.compress(text, mtime=0)
+    name = b"n" * (len(text) // times - len(zipped) - 1) + b"\0"  # in the header of the file
+    return zipped[:3] + b"\x08" + zipped[4:10] + name + zipped[10:]
+
+
+def at_the_limits():
+    """Certificates that are not damaged: one more digit, character or byte of text, and they would be."""
+    texts = with_digits(4000), with_characters(99_999)
+    return [*(gzip.compress(text.encode(), mtime=0) for text in texts), as_dense(100, 0)]
+
+
 def losing():
     """Plans that are whole, but do not guarantee what is claimed."""
     plans = tuple(integer_plan(GAMES[NAME], player, FirstSquare()) for player in (0, 1))
@@ -117,7 +145,7 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "a square that was tried": (edited(MIXED, f"{TEXT} {TEXT[1]}=8"), MIXED, "action|attempted"),
     "a square beyond the board": (edited(LEAF, f"{LEAF_TEXT} 6={LEAF_WEIGHT}"), LEAF, "action|attempted"),
     "a square of two digits": (replaced(ROOT, "5=8", "10=8"), ROOT, "action"),
-    "two spaces": (replaced(ROOT, " 1=", "  1="), ROOT, "action|int|sequence"),
+    "two spaces": (replaced(ROOT, " 1=", "  1="), ROOT, "action|int|sequence|space"),
     "a tabulator": (replaced(ROOT, " 1=", "\t1="), ROOT, "action|int|invalid|must"),
     "lines that end as on Windows": (text_of(NAME).replace("\n", "\r\n"), 1, "must come here|version"),
     "a wrong value": (replaced(CLAIM, "13/17", "12/17"), None, "13/17"),
@@ -135,6 +163,24 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "a board without squares": (edited(2, "squares 0"), None, "squares|list"),
     "a board that is too large": (edited(2, "squares 17"), None, "squares|list"),
     "a huge board": (edited(2, "squares 99999999999999999999"), None, "squares|list"),
+    "a version with more behind it": (edited(1, "phantom certificate 1 junk"), 1, "must come here|version"),
+    "a version with a space behind it": (edited(1, "phantom certificate 1 "), 1, "must come here|version|space"),
+    "rules that a terminal shows otherwise": (replaced(4, " 01", "  01 \r\twins 0 012"), 4, "winning sets|space"),
+    "a tabulator between winning sets": (replaced(4, " 03", "\t03"), 4, "winning sets|space"),
+    "two spaces between winning sets": (replaced(4, " 03", "  03"), 4, "winning sets|space"),
+    "a space after winning sets": (edited(4, LINES[3] + " "), 4, "winning sets|space"),
+    "a carriage return after winning sets": (edited(5, LINES[4] + "\r"), 5, "winning sets|space"),
+    "a winning set off the board": (edited(4, LINES[3] + " 06"), 4, "board"),
+    "a winning set of another player": (replaced(5, "wins 1", "wins 0"), 5, "must come here"),
+    "a carriage return after the turn rule": (edited(3, "turns abrupt\r"), 3, "turns|list"),
+    "a board with a zero before it": (edited(2, "squares 06"), 2, "squares|list"),
+    "a plan without its name": (replaced(PLAN0, "plan 0 ", ""), PLAN0, "plan 0"),
+    "a space after a plan's numbers": (edited(PLAN0, LINES[PLAN0 - 1] + " "), None, "plan 0"),
+    "a carriage return after the claim": (edited(CLAIM, LINES[CLAIM - 1] + "\r"), None, "claim|value"),
+    "a space after the end": (edited(END, "end "), None, "end"),
+    "a weight of 4,001 digits": (with_digits(4001), None, "digits|plan 1"),
+    "a line of 100,000 characters": (with_characters(100_000), 4, "characters|must come here"),
+    "a line of 150,000 characters": (with_characters(150_000), 4, "characters|must come here"),
     "another version": (replaced(1, "1", "2"), 1, "must come here|version"),
     "wrong numbers of infosets": (replaced(PLAN0, "33", "34"), None, "33"),
     "too few infosets": (replaced(PLAN0, "33", "32"), None, "33|more"),
@@ -178,6 +224,7 @@ def zips():
         "a bit": bytes(flipped),
         "the checksum": whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:],
         "the length": whole[:-1] + b"\1",
+        "text of more than 100 times the bytes": as_dense(100, 1),
         "a bomb of zeros": gzip.compress(bytes(50_000_000), 1),
         "a bomb of lines": gzip.compress(b"phantom certificate 1\n" * 2_000_000, 1),
         "a bomb behind a header": gzip.compress("\n".join(LINES[:PLAN0]).encode() + b"\n" + b"|" * 50_000_000, 1),

@@ -3,12 +3,19 @@
 import contextlib
 import gzip
 import io
-import runpy
 import sys
+from decimal import ROUND_DOWN, Decimal, localcontext
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 PROOF = Path(__file__).parents[2] / "proof"
 PROGRAM = PROOF / "verify.py"
+
+
+@cache
+def code_of(program):
+    return compile(program.read_text(encoding="utf-8"), program, "exec")
 
 
 def verify(path, *switches, program=PROGRAM):
@@ -17,13 +24,25 @@ def verify(path, *switches, program=PROGRAM):
     try:
         sys.argv = [str(program), str(path), *switches]
         with contextlib.redirect_stdout(printed):
-            runpy.run_path(str(program), run_name="__main__")
+            exec(code_of(program), {"__name__": "__main__"})
     except SystemExit as end:
         assert isinstance(end.code, str) and not printed.getvalue()
         return [end.code]
     finally:
         sys.argv = arguments
     return printed.getvalue().splitlines()
+
+
+def proven_words(lower, upper=None):
+    """The words for what is proven: the value, with its first 15 digits; or an interval."""
+    value = Fraction(lower)
+    if upper is not None and Fraction(upper) != value:
+        return f"{lower} <= value <= {upper}"
+    if value in (-1, 0, 1):
+        return f"value = {value}"
+    with localcontext(prec=999, rounding=ROUND_DOWN):
+        digits = (Decimal(value.numerator) / value.denominator).quantize(Decimal("1e-15"))
+    return f"value = {value} = {digits}..."
 
 
 def zipped(text, path):

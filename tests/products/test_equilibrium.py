@@ -51,6 +51,8 @@ def test_plans_are_read_as_they_were_written(oracle, tmp_path):
         ("chances", lambda array: np.where(np.arange(len(array)) == 1, np.nan, array)),
         ("chances", lambda array: array / 2),
         ("chances", lambda array: -array),
+        ("chances", lambda array: array * 0),
+        ("chances", lambda array: np.where(np.arange(len(array)) < 6, array, 0)),
         ("infosets", lambda array: array.astype(np.float64)),
         ("infosets", lambda array: array - 10**6),
         ("squares", lambda array: array * 0 + 100),

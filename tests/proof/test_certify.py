@@ -11,7 +11,7 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
 from tests.kits.cli_runner import Done, main, rounded, tensor_of, write_zip
-from tests.kits.verify_program import PROOF, verify
+from tests.kits.verify_program import PROOF, proven_words, verify
 
 pytest.importorskip("flint")
 pytest.importorskip("highspy")
@@ -33,7 +33,7 @@ def pttt(capsys, tmp_path, monkeypatch):
 
 def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
     done = pttt("certify", GAME)
-    assert done.code == 0 and done.out.splitlines()[-1] == "proven: 13/17 <= value <= 13/17"
+    assert done.code == 0 and done.out.splitlines()[-1] == "proven: value = 13/17 = 0.764705882352941..."
     assert "in fractions" in done.err
     path = tmp_path / "certificate.txt.gz"
     assert verify(path)[-1] == done.out.splitlines()[-1]
@@ -59,7 +59,7 @@ def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
 def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt, tmp_path):
     done = pttt("certify", name)
     value = EXACT_VALUES[transposed]
-    assert done.out.splitlines()[-1] == f"proven: {value} <= value <= {value}"
+    assert done.out.splitlines()[-1] == f"proven: {proven_words(value)}"
     assert verify(tmp_path / "certificate.txt.gz")[-1] == done.out.splitlines()[-1]
     assert pttt("verify", "certificate.txt.gz", "--json").json["game"] == name
 
@@ -71,12 +71,12 @@ def test_a_gap_gets_a_proven_interval_from_a_saved_run(pttt, tmp_path):
     first = pttt("certify", name, "--state", "run", "--gap", "0.05", "--json").json
     lower, upper = (Fraction(first[end]) for end in ("lower", "upper"))
     assert lower < EXACT_VALUES[name] < upper <= lower + Fraction(1, 20) and not first["exact"]
-    assert verify(tmp_path / "certificate.txt.gz")[-1] == f"proven: {lower} <= value <= {upper}"
+    assert verify(tmp_path / "certificate.txt.gz")[-1] == f"proven: {proven_words(lower, upper)}"
     oracle = DoubleOracle(named_game(name))
     *_, last = oracle.rounds(0.05)
     assert (float(lower), float(upper)) == pytest.approx((last.lower, last.upper), abs=1e-12)
     again = pttt("certify", name, "--state", "run", "--gap", "0.05", "-o", "again.txt.gz")
-    assert "round " not in again.err and again.out.splitlines()[-1] == f"proven: {lower} <= value <= {upper}"
+    assert "round " not in again.err and again.out.splitlines()[-1] == f"proven: {proven_words(lower, upper)}"
     texts = [gzip.decompress((tmp_path / f"{name}.txt.gz").read_bytes()) for name in ("again", "certificate")]
     assert texts[0] == texts[1]
     assert pttt("exact", "--game", name, "--state", "run", "--json").json["rounds"] > last.number
@@ -96,7 +96,7 @@ def test_two_strategies_get_a_proven_interval(pttt, tmp_path):
     assert upper == pytest.approx(naive.best_response_value(game, 0, tables[1]), abs=1e-12)
     assert lower == pytest.approx(-naive.best_response_value(game, 1, tables[0]), abs=1e-12)
     assert lower <= float(EXACT_VALUES[GAME]) <= upper
-    assert verify(tmp_path / "certificate.txt.gz")[-1] == f"proven: {found['lower']} <= value <= {found['upper']}"
+    assert verify(tmp_path / "certificate.txt.gz")[-1] == f"proven: {proven_words(found['lower'], found['upper'])}"
 
 
 def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
@@ -152,7 +152,7 @@ def test_certificates_are_made_anew_and_verified(tmp_path, capsys):
     certificates.main([str(tmp_path), "mini-2x2k2-abrupt"])
     *_, row = capsys.readouterr().out.splitlines()
     assert row.startswith("| `mini-2x2k2-abrupt` | 2/3 | 1 | ")
-    assert verify(tmp_path / "mini-2x2k2-abrupt.txt.gz")[-1] == "proven: 2/3 <= value <= 2/3"
+    assert verify(tmp_path / "mini-2x2k2-abrupt.txt.gz")[-1] == "proven: value = 2/3 = 0.666666666666666..."
     with pytest.raises(SystemExit):
         certificates.main([str(tmp_path), "no-such-game"])
     assert "no-such-game" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.structure.strategy import uniform_strategy
 from tests.kits import naive
 from tests.kits.helpers import as_strategy, full_index, random_table
-from tests.kits.verify_program import PROOF, verify
+from tests.kits.verify_program import PROOF, proven_words, verify
 
 SMALL = [n for n, game in GAMES.items() if n.startswith(("mini", "dark-hex-2", "dark-hex-3x2")) and not any(game.setup)]
 ONE_OF_EACH = ["mini-2x3k3-abrupt", "mini-2x3k3-classical", "dark-hex-2x3-abrupt", "dark-hex-3x2-classical"]
@@ -68,7 +68,7 @@ def test_random_plans_guarantee_what_brute_force_and_the_program_say(name, zero_
     assert float(found.lower) == pytest.approx(-naive.best_response_value(game, 1, tables[0]), abs=1e-12)
     path = tmp_path / "certificate.txt.gz"
     write(Certificate(game, found.lower, found.upper, plans), path)
-    proven = f"proven: {found.lower} <= value <= {found.upper}"
+    proven = f"proven: {proven_words(found.lower, found.upper)}"
     assert verify(path)[-1] == proven
     if zero_probability or game.turn_rule == "abrupt":
         assert verify(path, "--every-attempt")[-1] == proven
@@ -159,3 +159,18 @@ def test_limbs_are_integers(numbers, times):
     for one in (numbers[0], numbers[1]):
         assert limbs.less(total, limbs.to_limbs([one], size)[0]) == (expected < one)
         assert limbs.less(limbs.to_limbs([one], size)[0], total) == (one < expected)
+
+
+def test_weights_that_are_all_zero_mean_uniform_play():
+    """As everywhere; also behind an infoset that is mixed."""
+    game = named_game("mini-2x2k2-abrupt")
+    for player in (0, 1):
+        uniform = naive.uniform(game, player)
+        rows = {text: [1.0, 3.0, 0.0, 0.0] if text == "|" else [0.0] * 4 for text in uniform}
+        zeros, filled = (
+            rounded_plan(as_strategy(full_index(game.name), player, table))
+            for table in (rows, uniform | {"|": [0.25, 0.75, 0.0, 0.0]})
+        )
+        assert vars(zeros) == vars(filled)
+        written = rows_of(game, player, zeros)
+        assert all(written[text] == pytest.approx(row) for text, row in uniform.items() if text != "|")

@@ -12,8 +12,6 @@ from tests.kits.verify_program import PROOF, text_of
 
 ROOT = PROOF.parent
 DOCUMENT = (ROOT / "docs/proof.md").read_text(encoding="utf-8")
-WORDS = {40: "Forty", 50: "Fifty", 60: "Sixty", 70: "Seventy", 80: "Eighty"}
-UNITS = ("", "-one", "-two", "-three", "-four", "-five", "-six", "-seven", "-eight", "-nine")
 
 
 def test_the_table_says_what_is_in_the_certificates():
@@ -53,8 +51,7 @@ def test_lines_that_are_shown_are_lines_of_the_certificate(name):
 
 
 def test_the_number_of_damages_is_told():
-    count = len(DAMAGED) + len(zips())
-    assert f"{WORDS[count // 10 * 10]}{UNITS[count % 10]} kinds of damage are tested" in DOCUMENT
+    assert f"Here {len(DAMAGED) + len(zips())} kinds of damage are tested" in DOCUMENT
 
 
 # ---------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from pttt_ooc.proof.certificate_reader import read
 from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, picture
-from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, zips
-from tests.kits.verify_program import PROOF, text_of, verify, zipped
+from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, at_the_limits, zips
+from tests.kits.verify_program import PROOF, proven_words, text_of, verify, zipped
+from tests.proof.fuzzed_certificates import files_by_lot
 
 ROOT = PROOF.parent
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
@@ -93,9 +94,9 @@ def test_the_pages_have_the_committed_certificates_and_no_addresses(directory):
 def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
     page = opened("verify.html")
     found = verdicts(page, [(PROOF / f"{name}.txt.gz").read_bytes() for name in QUICK])
-    smallest = zipped(SMALLEST, tmp_path / "smallest.txt.gz").read_bytes()
-    assert verdicts(page, [smallest]) == [{"proven": "1 <= value <= 1"}]
-    assert found == [{"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"} for name in QUICK]
+    smallest = [zipped(SMALLEST, tmp_path / "smallest.txt.gz").read_bytes(), *at_the_limits()]
+    assert verdicts(page, smallest) == [{"proven": "value = 1"}] * 4
+    assert found == [{"proven": proven_words(EXACT_VALUES[name])} for name in QUICK]
 
 
 @pytest.mark.long_but("pttt-abrupt")
@@ -103,7 +104,7 @@ def test_the_browser_proves_what_the_catalogue_says(opened, tmp_path):
 @pytest.mark.parametrize("name", [pytest.param(name, marks=mark) for name, mark in LARGE.items()])
 def test_the_browser_proves_large_certificates(opened, name):
     [found] = verdicts(opened("verify.html"), [(PROOF / f"{name}.txt.gz").read_bytes()])
-    assert found == {"proven": f"{EXACT_VALUES[name]} <= value <= {EXACT_VALUES[name]}"}
+    assert found == {"proven": proven_words(EXACT_VALUES[name])}
 
 
 @pytest.mark.slow
@@ -146,6 +147,18 @@ def test_the_browser_refuses_damaged_certificates_with_line_and_reason(opened, t
         assert "times its size" in verdict["refused"] or not damage.startswith("a bomb"), (damage, verdict)
 
 
+@pytest.mark.slow
+@pytest.mark.long_but("-300")
+@in_browser
+@pytest.mark.parametrize(("seed", "number"), [(2, 300), *((seed, 1000) for seed in range(3, 13))])
+def test_the_browser_accepts_the_files_that_the_others_accept(opened, seed, number, tmp_path):
+    files = list(files_by_lot(seed, number, tmp_path / "certificate.txt.gz"))
+    found = verdicts(opened("verify.html"), [content for content, _ in files])
+    for (content, proven), verdict in zip(files, found, strict=True):
+        assert verdict.get("proven") == proven and len(verdict) == 1 and "stopped" not in verdict, (content, verdict)
+    assert 0.15 < sum(proven is None for _, proven in files) / number < 0.85
+
+
 @pytest.mark.long
 @in_browser
 def test_damage_at_any_place_gets_the_verdict_of_the_program(opened, tmp_path):
@@ -171,7 +184,7 @@ def test_a_reader_checks_a_proof_with_a_button(opened, tmp_path):
     page.locator(".said.proven").wait_for()
     value = EXACT_VALUES["dark-hex-3x3-abrupt"]
     said = page.locator("#said").inner_text()
-    assert said.startswith(f"proven: {value} <= value <= {value}\n") and "0.384434399724437" in said
+    assert said.startswith(f"proven: {proven_words(value)}\n") and "0.384434399724437" in said
     rules = page.locator("#rules").inner_text()
     assert "squares 9; turns abrupt; wins 0 " in rules
     assert page.get_by_label("Progress").evaluate("bar => bar.value === bar.max")

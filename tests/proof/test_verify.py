@@ -12,9 +12,10 @@ import pytest
 from pttt_ooc.errors import CertificateError
 from pttt_ooc.proof.verification import verified
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES, named_game
-from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, zips
+from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, at_the_limits, zips
 from tests.kits.pythons import python_of
-from tests.kits.verify_program import PROGRAM, PROOF, text_of, verify, zipped
+from tests.kits.verify_program import PROGRAM, PROOF, proven_words, text_of, verify, zipped
+from tests.proof.fuzzed_certificates import files_by_lot
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
@@ -26,7 +27,7 @@ PROGRAMS = {"verify.py": [PROGRAM], "pttt verify": ["-m", "pttt_ooc.cli", "verif
 
 def test_the_program_is_a_page_of_the_standard_library():
     text = PROGRAM.read_text()
-    assert len(text.splitlines()) <= 120
+    assert len(text.splitlines()) <= 140
     assert set(re.findall(r"^(?:from|import) (\w+)", text, re.M)) <= set(sys.stdlib_module_names)
 
 
@@ -42,7 +43,7 @@ def test_committed_certificates_prove_the_values_of_the_catalogue(name):
     """What the catalogue says is what the program proves, with the rules of the game that has this name."""
     *rules, last = verify(PROOF / f"{name}.txt.gz")
     value = EXACT_VALUES[name]
-    assert last == f"proven: {value} <= value <= {value}"
+    assert last == f"proven: {proven_words(value)}"
     game = named_game(name)
     assert rules[:2] == [f"squares {game.squares}", f"turns {game.turn_rule}"]
     for player in (0, 1):
@@ -59,8 +60,17 @@ def test_without_bounds_the_program_proves_the_same(name):
 
 def test_a_board_of_one_square(tmp_path):
     path = zipped(SMALLEST, tmp_path / "smallest.txt.gz")
-    assert verify(path)[-1] == verify(path, "--every-attempt")[-1] == "proven: 1 <= value <= 1"
+    assert verify(path)[-1] == verify(path, "--every-attempt")[-1] == "proven: value = 1"
     assert verified(path)[0].exact
+
+
+def test_certificates_at_the_limits_are_proven(tmp_path):
+    """Of digits, of characters in a line, and of bytes of text for each byte of the file."""
+    path = tmp_path / "limit.txt.gz"
+    for content in at_the_limits():
+        path.write_bytes(content)
+        assert verify(path)[-1] == "proven: value = 1"
+        assert verified(path)[0].exact
 
 
 # ---------------------------------------------------------------------------------------------
@@ -112,6 +122,12 @@ def test_damage_at_any_place_is_refused(tmp_path):
                 verified(path)
 
 
+def test_the_program_and_the_package_accept_the_same_files(tmp_path):
+    """Games and plans by lot, and ten times as many with damage."""
+    proven = [proven for _, proven in files_by_lot(1, 400, tmp_path / "certificate.txt.gz")]
+    assert 60 < proven.count(None) < 340
+
+
 def measured(command):
     """What a program prints, and its processor seconds and largest memory in bytes."""
     with tempfile.TemporaryFile() as told:
@@ -147,7 +163,7 @@ def test_any_python_verifies_a_certificate_and_refuses_damage(version, tmp_path)
         pytest.skip(f"there is no other version of Python: {version}")
     value = EXACT_VALUES["dark-hex-3x3-abrupt"]
     code, told, *_ = measured([python, PROGRAM, PROOF / "dark-hex-3x3-abrupt.txt.gz"])
-    assert code == 0 and told.splitlines()[-1] == f"proven: {value} <= value <= {value}"
+    assert code == 0 and told.splitlines()[-1] == f"proven: {proven_words(value)}"
     for damage in ("a weight", "a wrong value", "a missing infoset", "digits of another script", "a huge weight"):
         code, told, *_ = measured([python, PROGRAM, zipped(DAMAGED[damage][0], tmp_path / "damaged.txt.gz")])
         assert code == 1 and re.match(r"refused: line \d+: .*\S", told), (damage, told)

@@ -95,6 +95,24 @@ def test_greedy_attempts_the_first_of_the_best_squares(outputs):
     assert first["|0*2."].tolist() == [0, 1, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("greedy", [False, True])
+def test_an_infoset_without_a_likely_square_is_refused(greedy):
+    """Probabilities that are all 0, or logits of minus infinity: the agent does nothing there, so it has no score."""
+
+    def silent(infostates, legal, player):
+        rows = observing(4)(infostates, legal, player)
+        rows[[text_of(one, player) == "|0*2." for one in infostates]] = 0
+        return rows
+
+    def softly(infostates, legal, player):
+        with np.errstate(divide="ignore"):
+            return np.log(silent(infostates, legal, player))
+
+    for agent, outputs, reason in ((silent, "probabilities", "do not sum to 1"), (softly, "logits", "no finite logit")):
+        with pytest.raises(StrategyError, match=rf"infoset '\|0\*2\.': it has .*{reason}"):
+            agent_strategy(GAME, 0, agent, outputs, greedy=greedy)
+
+
 def test_a_mixture_is_drawn_before_the_game():
     """Its value against an opponent is the mean of its members' values; averaged probabilities would not give it."""
     opponent = pttt.Strategy.from_function(GAME, 1, liking(9))
