@@ -30,7 +30,7 @@ from pttt_ooc.imports import PACKAGE, dependencies
 from pttt_ooc.sweep import gradient
 
 KEPT = 5  # versions of a kernel
-KERNELS = 162
+KERNELS = 170
 """The number of kernels, each counted once for each type of its arguments; progress is shown as a part of it."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 

@@ -40,6 +40,7 @@ _PER_ROW, _ROWS_AT_WORK = 5, 34 * MB
 _NO_WORK = 62 * MB  # bytes of a stage without work
 # Restricted games are not known before: a multiple of the strategies' bytes, up to a maximum, or that of ten squares.
 _RESTRICTED, _MOST_RESTRICTED = 4, 45 * MB
+_CHOICE = 1.5  # of the arrays of a choice among equilibria, with its restricted games, measured
 _UNLISTED = {"finish": 75 * MB, "evaluate": 30 * MB}
 _SEARCHED = 2  # bytes of views.zarr for each pair of views, compressed, measured
 _ZIPPED, _BUNDLED = 0.08, 0.07  # compressed size as a part of the tensor's bytes, and of the bundle's
@@ -176,7 +177,7 @@ def planned(config: Config, threads: int) -> Plan:
         "enumerate": _SEARCH_PER_PAIR * count,
         "index": _INDEX_PER_PAIR[symmetry] * count,
         "solve": min(2 * KEPT_BYTES, sequences),  # tables of mirror images
-        "finish": min(_MOST_RESTRICTED, _RESTRICTED * 8 * sequences) + (needed_bytes(folded) if chooses else 0),
+        "finish": min(_MOST_RESTRICTED, _RESTRICTED * 8 * sequences) + chooses * round(_CHOICE * needed_bytes(folded)),
         "export": min(_ROWS_AT_WORK, _PER_ROW * rows),
     }
     return Plan(
