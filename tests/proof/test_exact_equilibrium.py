@@ -172,19 +172,19 @@ def broken(program, variables, multipliers):
 
 
 def test_each_condition_of_an_optimum_is_checked():
-    """A matrix game with two equal rows and columns: changed a little, a solution is another one, or a condition fails.
+    """A matrix game with two equal rows and columns, and with one of each that is not played.
 
-    Each of the conditions is often the only one that fails.
+    Changed a little, a solution is another one, or conditions fail; each of them is sometimes the only one.
     """
     from flint import fmpq
     from scipy import sparse
 
-    payoffs = np.array([[2, 2, -1], [2, 2, -1], [-1, -1, 2]])
-    sums, none = np.array([[1, 0, 0, 0], [-1, 1, 1, 1]]), np.zeros((2, 2), np.int64)
+    payoffs = np.array([[2, 2, -1, 3], [2, 2, -1, 3], [-1, -1, 2, 3], [-2, -2, -2, 3]])
+    sums, none = np.array([[1, 0, 0, 0, 0], [-1, 1, 1, 1, 1]]), np.zeros((2, 2), np.int64)
     histories = np.pad(payoffs, ((1, 0), (1, 0)))
     matrix = sparse.csr_array(np.block([[sums, none], [-histories.T, sums.T]]))
-    program = IntegerProgram(matrix, 2, 4, 2, (np.zeros(1, np.int64), np.zeros(1, np.int64)))
-    plan = [fmpq(1), fmpq(1, 4), fmpq(1, 4), fmpq(1, 2)]
+    program = IntegerProgram(matrix, 2, 5, 2, (np.zeros(1, np.int64), np.zeros(1, np.int64)))
+    plan = [fmpq(1), fmpq(1, 4), fmpq(1, 4), fmpq(1, 2), fmpq(0)]
     best = [*plan, fmpq(1, 2), fmpq(1, 2)], [fmpq(1, 2), fmpq(1, 2), *plan]
     assert broken(program, *best) == [] and rational_optimum_module._checked(program, *best) == Fraction(1, 4)
     draw, alone = random.Random(2), Counter()
@@ -192,7 +192,7 @@ def test_each_condition_of_an_optimum_is_checked():
         pair = [list(part) for part in best]
         for side in draw.choice((pair, pair[:1], pair[1:])):
             amount = draw.choice((-1, 1)) * fmpq(1, draw.choice((1, 2, 7, 10**30)))
-            for place in draw.sample(range(6), draw.choice((1, 2, 3))):
+            for place in draw.sample(range(7), draw.choice((1, 2, 3))):
                 side[place] += amount
                 amount = -amount
         fail = broken(program, *pair)
