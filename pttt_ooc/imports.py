@@ -11,6 +11,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
+PLAIN = ("aliases", "config", "disk/", "errors")
+"""Modules and rooms that solvers import but that cannot change their numbers: they store bytes, or hold settings, which
+are part of a state's name themselves."""
+
 
 def source_file(name: str) -> Path:
     """The file of a module, such as ``stages/solve``; a name with a suffix is a file that is no module."""
@@ -95,6 +99,41 @@ def _statements(text: str) -> Iterator[ast.AST]:
 def module_digest(module: str) -> str:
     """A digest of a module, such as ``smbc/solve``, and all that it imports: any edit changes it, even of a comment."""
     return digest((name, source_file(name).read_bytes()) for name in sorted(dependencies(module)))
+
+
+def without_plain(names: Iterable[str]) -> frozenset[str]:
+    """Of some modules, those that numbers come from."""
+    return frozenset(name for name in names if not name.startswith(PLAIN))
+
+
+def code_digest(names: Iterable[str]) -> str:
+    """A digest of what modules do, which names states: a run may go on with another Python, on another machine.
+
+    Edits of comments, docstrings and layout do not change it.
+    """
+    return digest((name, _code(source_file(name).read_text(encoding="utf-8")).encode()) for name in sorted(names))
+
+
+def _code(text: str) -> str:
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [part for part in node.body if not _is_text(part)]
+    return _written(tree)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _written(part: object) -> str:
+    """A part of a syntax tree as a text; ``ast.dump`` has other empty fields in each version of Python."""
+    if isinstance(part, list):
+        return f"[{','.join(map(_written, part))}]"
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    fields = [f"{name}={_written(value)}" for name, value in ast.iter_fields(part) if value is not None and value != []]
+    return f"{type(part).__name__}({','.join(fields)})"
 
 
 def digest(parts: Iterable[tuple[str, bytes]]) -> str:

@@ -17,7 +17,7 @@ import pytest
 import typer.main
 
 import pttt_ooc
-from pttt_ooc.stages import provenance
+from pttt_ooc import imports
 from tests.kits.browsing import ARGUMENTS, chromium
 from tests.kits.disks import Disk, NoDiskError, in_memory_if_possible
 from tests.kits.patience import PATIENCE
@@ -31,7 +31,7 @@ from tests.kits.untried import Untried
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hundreds of solves of small games ask for the fingerprint of the same sources, which takes as long as they do.
-provenance._code = functools.cache(provenance._code)
+imports._code = functools.cache(imports._code)
 
 # A thousand tests call the command in this process; Typer would make all commands anew each time, in 0.2 seconds.
 typer.main.get_command = functools.cache(typer.main.get_command)

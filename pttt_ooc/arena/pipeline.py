@@ -12,8 +12,7 @@ from typing import Any
 
 from pttt_ooc.arena.names import AGENTS, GAMES
 from pttt_ooc.arena.settings import Experiment, RoundRobin, Trainings
-from pttt_ooc.imports import PACKAGE, dependencies, module_digest
-from pttt_ooc.stages.provenance import code_digest
+from pttt_ooc.imports import PACKAGE, code_digest, dependencies, module_digest
 
 CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/round_robin", Trainings: "arena/trainings"}
 """The module that plays or trains each kind."""

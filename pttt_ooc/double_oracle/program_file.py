@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 
 from pttt_ooc.disk.files import atomic_write_bytes, explained
 from pttt_ooc.double_oracle.restricted_histories import Plans
-from pttt_ooc.double_oracle.restricted_program import CheckedProgram, solver_of
+from pttt_ooc.double_oracle.restricted_program import CheckedProgram, columns_of
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan, squares_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.infoset_text import DIGITS, infoset_text
+from pttt_ooc.solving.highs_solver import solver_of
 
 
 def write_program(checked: CheckedProgram, game: Game, plans: Plans, file: Path) -> None:
@@ -34,7 +35,7 @@ def write_program(checked: CheckedProgram, game: Game, plans: Plans, file: Path)
     """
     program = checked.program
     texts = [infoset_texts(game, player, plan) for player, plan in enumerate(plans)]
-    solver = solver_of(program, {})
+    solver = solver_of(columns_of(program), {})
     columns = [f"x0:{name}" for name in _sequences(plans[0], texts[0], program.sequences.tolist())]
     columns += [f"v1:{texts[1][infoset]}" for infoset in program.infosets.tolist()]
     rows = [f"flow0:{texts[0][infoset]}" for infoset in program.row_infosets.tolist()]

@@ -24,16 +24,24 @@ from pttt_ooc.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import gap
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.errors import PtttError
+from pttt_ooc.solving import highs_solver
+from pttt_ooc.solving.highs_solver import BASIC, LOWER, UPPER, Basis, ColumnProgram, Statuses, UnsolvedError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Statuses = NDArray[np.int8]
 
 TOLERANCE = 1e-9
 """The most that flows of a plan may miss, and that the pair may lose within the restricted game."""
 
-_LOWER, _BASIC, _UPPER = 0, 1, 2  # HighsBasisStatus
 _MOST_STEPS = 20_000  # of the simplex method without perturbation, which may stall
+_OPTIONS: dict[str, Any] = {
+    "parallel": "off",  # the parallel simplex method ignores a basis
+    "presolve": "off",  # drops a basis
+    "solver": "simplex",
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: steepest edges take longer to begin than to end
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +85,7 @@ class CheckedProgram:
     program
         The program.
     columns, rows : int8
-        The basis: 0 at the lower end, 1 basic, 2 at the upper end, and what else HiGHS knows.
+        The basis, see :data:`pttt_ooc.solving.highs_solver.Basis`.
     reach
         The reach of both players' sequences.
     """
@@ -108,7 +116,7 @@ class RestrictedProgram:
         PtttError
             If no method finds plans that pass the checks.
         """
-        program, problem = build(plans, won), ""
+        program, problems = build(plans, won), list[str]()
         basis = _grown_basis(program, plans, self.last)
         for options, start in (
             ({"dual_simplex_cost_perturbation_multiplier": 0.0, "simplex_iteration_limit": _MOST_STEPS}, basis),
@@ -119,9 +127,10 @@ class RestrictedProgram:
             if checked:
                 self.last = checked
                 return list(checked.reach)
+            problems.append(problem)
         raise PtttError(
-            f"The linear program of a restricted game with {len(program.sequences):,} and "
-            f"{len(program.row_sequences):,} sequences has no solution that passes its checks: {problem}"
+            f"The linear program for {len(program.sequences):,} and {len(program.row_sequences):,} sequences was not "
+            f"solved: {'; then '.join(dict.fromkeys(problems))}. That is not because of the game; please report it."
         )
 
 
@@ -175,11 +184,11 @@ def _constants(own: NDArray[np.int32], other: NDArray[np.int32], payoffs: Floats
     return np.bincount(own[alone], weights=payoffs[alone], minlength=size).astype(np.float64)
 
 
-def _grown_basis(program: Program, plans: Plans, last: CheckedProgram | None) -> tuple[Statuses, Statuses]:
+def _grown_basis(program: Program, plans: Plans, last: CheckedProgram | None) -> Basis:
     """The last basis; each infoset that is new plays its likeliest action, or of several the first."""
-    columns = np.full(len(program.costs), _LOWER, np.int8)
-    rows = np.full(len(program.lower), _BASIC, np.int8)
-    columns[len(program.sequences) :] = _BASIC
+    columns = np.full(len(program.costs), LOWER, np.int8)
+    rows = np.full(len(program.lower), BASIC, np.int8)
+    columns[len(program.sequences) :] = BASIC
     old0 = old1 = np.zeros(0, np.int64)
     if last:
         before = last.program
@@ -192,9 +201,9 @@ def _grown_basis(program: Program, plans: Plans, last: CheckedProgram | None) ->
         shift = len(program.row_infosets)
         rows[shift : shift + len(before.row_sequences)] = last.rows[len(old0) :]
     fresh0, fresh1 = np.setdiff1d(program.row_infosets, old0), np.setdiff1d(program.infosets, old1)
-    rows[np.searchsorted(program.row_infosets, fresh0)] = _LOWER
-    columns[_likeliest(plans[0], fresh0)] = _BASIC
-    rows[len(program.row_infosets) + _likeliest(plans[1], fresh1)] = _UPPER
+    rows[np.searchsorted(program.row_infosets, fresh0)] = LOWER
+    columns[_likeliest(plans[0], fresh0)] = BASIC
+    rows[len(program.row_infosets) + _likeliest(plans[1], fresh1)] = UPPER
     return columns, rows
 
 
@@ -216,66 +225,34 @@ def _solved(
     plans: Plans,
     won: WonHistories,
     options: dict[str, Any],
-    basis: tuple[Statuses, Statuses] | None,
+    basis: Basis | None,
 ) -> tuple[CheckedProgram | None, str]:
     """The checked solution by one method; or None and what is wrong."""
-    import highspy
-
-    solver = solver_of(program, options)
-    kinds = list(highspy.HighsBasisStatus.__members__.values())
-    if basis:
-        start = highspy.HighsBasis()
-        start.valid = True
-        start.col_status, start.row_status = ([kinds[k] for k in part] for part in basis)
-        solver.setBasis(start)
-    solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None, f"HiGHS ends with {solver.modelStatusToString(solver.getModelStatus())}."
-    solution, found = solver.getSolution(), solver.getBasis()
-    first = np.array(solution.col_value)[: len(program.sequences)]
-    second = np.array(solution.row_dual)[len(program.row_infosets) :]
+    try:
+        found = highs_solver.solve(columns_of(program), {**_OPTIONS, **options}, basis)
+    except UnsolvedError as error:
+        return None, error.reason
+    first, second = found.values[: len(program.sequences)], found.multipliers[len(program.row_infosets) :]
     for player, (plan, own) in enumerate(zip(plans, (first, second), strict=True)):
         miss = _miss(plan, own)
         if not miss <= TOLERANCE:  # NaN, too
-            return None, f"the flows of player {player}'s plan miss by {miss:.1e}."
+            return None, f"the flows of player {player}'s plan miss by {miss:.1e}"
     reach = np.maximum(first, 0), np.maximum(second, 0)
     loss = gap(plans, won, reach)
     if not loss <= TOLERANCE:
-        return None, f"its plans lose {loss:.1e} within the restricted game."
-    columns, rows = (np.array([int(k) for k in part], np.int8) for part in (found.col_status, found.row_status))
-    return CheckedProgram(program, columns, rows, reach), ""
+        return None, f"its plans lose {loss:.1e} within the restricted game"
+    return CheckedProgram(program, *found.basis, reach), ""
 
 
-def solver_of(program: Program, options: dict[str, Any]) -> Any:
-    """A solver with the program."""
-    import highspy
-
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = len(program.costs), len(program.lower)
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_ = program.costs
+def columns_of(program: Program) -> ColumnProgram:
+    """The program as HiGHS takes it."""
     free = np.arange(len(program.costs)) >= len(program.sequences)
-    model.col_lower_, model.col_upper_ = np.where(free, -np.inf, 0.0), np.full(len(program.costs), np.inf)
-    model.row_lower_, model.row_upper_ = program.lower, program.upper
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_, model.a_matrix_.index_ = program.starts, program.rows
-    model.a_matrix_.value_ = program.entries
-    base: Any = highspy.Highs.__base__  # without the banner that its Python class prints, and without its callbacks
-    solver = base()
-    settings = {
-        "output_flag": False,
-        "threads": 1,
-        "parallel": "off",  # the parallel simplex method ignores a basis
-        "presolve": "off",  # drops a basis
-        "solver": "simplex",
-        "simplex_dual_edge_weight_strategy": 1,  # Devex: steepest edges take longer to begin than to end
-        "primal_feasibility_tolerance": 1e-10,
-        "dual_feasibility_tolerance": 1e-10,
-    }
-    for name, value in {**settings, **options}.items():
-        solver.setOptionValue(name, value)
-    solver.passModel(model)
-    return solver
+    return ColumnProgram(
+        program.costs,
+        (np.where(free, -np.inf, 0.0), np.full(len(free), np.inf)),
+        (program.lower, program.upper),
+        *(program.starts, program.rows, program.entries),
+    )
 
 
 def _miss(plan: SparsePlan, reach: Floats) -> float:

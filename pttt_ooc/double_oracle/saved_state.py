@@ -1,14 +1,15 @@
 """The saved state of a double oracle: it goes on after a kill, and finds the same bits.
 
 One file holds the plans, the won histories, the regrets, the last program with its basis, and the last round.  Tables
-of bounds are not saved: their values depend on the plans only.
+of bounds are not saved: their values depend on the plans only.  A state is of a game and of the code of the rounds, but
+not of a processor, nor of versions of Python and numpy: a run may go on on another machine.
 """
 
 from __future__ import annotations
 
-import json
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,9 +21,15 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.state_arrays import as_bytes, from_bytes
 from pttt_ooc.errors import StoreError
-from pttt_ooc.jit import version
+from pttt_ooc.imports import code_digest, dependencies, without_plain
 
 _SHARE = 20  # of the time of a run, one part in so many is for saving, at most
+
+
+@cache
+def version() -> str:
+    """Names the code that the numbers of rounds come from."""
+    return code_digest(without_plain(dependencies("double_oracle/oracle")))
 
 
 class SavedState:
@@ -44,7 +51,7 @@ class SavedState:
 
     def __init__(self, path: Path, oracle: DoubleOracle) -> None:
         self._path, self._oracle, self._file = path, oracle, path / "state.npz"
-        self._fingerprint = json.dumps([repr(oracle.game), version(["double_oracle/oracle"])])
+        self._names = {"game": repr(oracle.game), "version": version()}
         self._saved = oracle.last.number if oracle.last else 0
         self._due = 0.0
         with explained(f"open the directory {path}"):
@@ -83,8 +90,8 @@ class SavedState:
         begin, last = time.monotonic(), self._oracle.last
         if last is None or last.number == self._saved or not (now or begin >= self._due):
             return
-        fingerprint = {"fingerprint": np.array(self._fingerprint)}
-        atomic_write_bytes(self._file, as_bytes(fingerprint | self._oracle.state()))
+        names = {name: np.array(text) for name, text in self._names.items()}
+        atomic_write_bytes(self._file, as_bytes(names | self._oracle.state()))
         end = time.monotonic()
         self._saved, self._due = last.number, end + _SHARE * (end - begin)
 
@@ -94,7 +101,10 @@ class SavedState:
             arrays = from_bytes(self._file.read_bytes())
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise StoreError(f"{self._file} is damaged ({error}); {advice}.") from error
-        if str(arrays.pop("fingerprint", "")) != self._fingerprint:
-            raise StoreError(f"{self._file} is of another game or another version of this program; {advice}.")
+        names = {name: str(arrays.pop(name, "")) for name in self._names}
+        if names != self._names:
+            is_other = names["game"] not in (self._names["game"], "")  # earlier versions kept no game
+            other = "game" if is_other else "version of this program"
+            raise StoreError(f"{self._file} is of another {other}; {advice}.")
         self._oracle.restore(arrays)
         self._saved = self._oracle.last.number if self._oracle.last else 0

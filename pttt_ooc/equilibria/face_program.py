@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from pttt_ooc.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
-from pttt_ooc.errors import PtttError
+from pttt_ooc.solving.highs_solver import BASIC, LOWER, UPPER, Basis, ColumnProgram, UnsolvedError, solve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_TOLERANCE = 1e-10  # the least that HiGHS takes
+_OPTIONS = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)  # HiGHS takes no less
 
 
 class FaceProgram:
@@ -55,59 +55,33 @@ class FaceProgram:
 
         Raises
         ------
-        PtttError
-            If the program cannot be solved.
+        UnsolvedError
+            If HiGHS does not solve the program.
         """
-        import highspy
-
-        own, other = plans[self._player], plans[1 - self._player]
-        shape = Shape(own, other)
-        base: Any = highspy.Highs.__base__  # without the banner that its Python class prints
-        model = base()
-        for name, setting in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", _TOLERANCE),
-            ("dual_feasibility_tolerance", _TOLERANCE),
-        ):
-            model.setOptionValue(name, setting)
-        model.passModel(self._program(highspy, shape, won, payoffs, weight))
-        if self._basis is not None:
-            model.setBasis(self._basis.extended(highspy, shape))
-        model.run()
-        optimal = highspy.HighsModelStatus.kOptimal
-        if model.getModelStatus() != optimal:  # rarely, from a basis: begin anew
-            model.clearSolver()
-            model.setOptionValue("solver", "ipm")
-            model.run()
-        if model.getModelStatus() != optimal:
-            reason = model.modelStatusToString(model.getModelStatus())
-            raise PtttError(f"The linear program of a restricted game cannot be solved: {reason}.")
-        solution = model.getSolution()
-        self._basis = _Basis(shape, model.getBasis())
-        plan = np.maximum(np.array(solution.col_value)[1 : shape.own + 1], 0)
-        multipliers = np.abs(np.array(solution.row_dual)[shape.bound(np.arange(shape.theirs))]) / weight
+        shape = Shape(plans[self._player], plans[1 - self._player])
+        program = self._program(shape, won, payoffs, weight)
+        start = self._basis.extended(shape) if self._basis else None
+        try:
+            found = solve(program, _OPTIONS, start)
+        except UnsolvedError:  # rarely, from a basis: begin anew
+            found = solve(program, {**_OPTIONS, "solver": "ipm"})
+        self._basis = _Basis(shape, found.basis)
+        plan = np.maximum(found.values[1 : shape.own + 1], 0)
+        multipliers = np.abs(found.multipliers[shape.bound(np.arange(shape.theirs))]) / weight
         ordered = (plan, multipliers) if self._player == 0 else (multipliers, plan)
         return ordered
 
-    def _program(self, highspy: Any, shape: Shape, won: WonHistories, payoffs: Floats, weight: float) -> Any:
-        program = highspy.HighsLp()
+    def _program(self, shape: Shape, won: WonHistories, payoffs: Floats, weight: float) -> ColumnProgram:
         matrix = shape.matrix(won, self._player)
-        program.num_row_, program.num_col_ = matrix.shape
-        cost = np.zeros(matrix.shape[1])
-        cost[1 : shape.own + 1], cost[shape.root] = payoffs, weight
-        lower, upper = np.zeros(matrix.shape[1]), np.full(matrix.shape[1], highspy.kHighsInf)
+        height, width = matrix.shape
+        costs, lower, upper = np.zeros(width), np.zeros(width), np.full(width, np.inf)
+        costs[1 : shape.own + 1], costs[shape.root] = payoffs, weight
         lower[0] = upper[0] = 1
-        lower[shape.root :] = -highspy.kHighsInf
-        least = np.zeros(matrix.shape[0])
-        least[len(shape.infosets) :] = -highspy.kHighsInf
-        program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
-        program.row_lower_, program.row_upper_ = least, np.zeros(matrix.shape[0])
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        entries = (matrix.indptr, matrix.indices, matrix.data)
-        program.a_matrix_.start_, program.a_matrix_.index_, program.a_matrix_.value_ = entries
-        program.sense_ = highspy.ObjSense.kMaximize
-        return program
+        lower[shape.root :] = -np.inf
+        least = np.zeros(height)
+        least[len(shape.infosets) :] = -np.inf
+        rows = least, np.zeros(height)
+        return ColumnProgram(costs, (lower, upper), rows, matrix.indptr, matrix.indices, matrix.data)
 
 
 class Shape:
@@ -150,32 +124,28 @@ class Shape:
 class _Basis:
     """A basis by infosets and sequences, so that it can be used when the restricted game has grown."""
 
-    def __init__(self, shape: Shape, basis: Any) -> None:
-        columns, rows = list(basis.col_status), list(basis.row_status)
+    def __init__(self, shape: Shape, basis: Basis) -> None:
+        columns, rows = (part.tolist() for part in basis)
         self._sequences, self._root = columns[: shape.own + 1], columns[shape.root]
         self._values = dict(zip(shape.bounds.tolist(), columns[shape.root + 1 :], strict=True))
         self._flows = dict(zip(shape.infosets.tolist(), rows[: len(shape.infosets)], strict=True))
         self._bounds = rows[len(shape.infosets) :]
 
-    def extended(self, highspy: Any, shape: Shape) -> Any:
+    def extended(self, shape: Shape) -> Basis:
         """The basis of a larger game: a new infoset's first sequence and a new value are basic."""
-        basic, lower, upper = (getattr(highspy.HighsBasisStatus, name) for name in ("kBasic", "kLower", "kUpper"))
         own, other = shape.plans
-        sequences = self._sequences + [lower] * (shape.own + 1 - len(self._sequences))
-        bounds = self._bounds + [basic] * (shape.theirs + 1 - len(self._bounds))
+        sequences = self._sequences + [LOWER] * (shape.own + 1 - len(self._sequences))
+        bounds = self._bounds + [BASIC] * (shape.theirs + 1 - len(self._bounds))
         flows, values = [], []
         for infoset in shape.infosets.tolist():
-            flows.append(self._flows.get(infoset, lower))
+            flows.append(self._flows.get(infoset, LOWER))
             if infoset not in self._flows:
-                sequences[_first_sequence(own, infoset) + 1] = basic
+                sequences[_first_sequence(own, infoset) + 1] = BASIC
         for infoset in shape.bounds.tolist():
-            values.append(self._values.get(infoset, basic))
+            values.append(self._values.get(infoset, BASIC))
             if infoset not in self._values:
-                bounds[_first_sequence(other, infoset) + 1] = upper
-        found = highspy.HighsBasis()
-        found.col_status, found.row_status = [*sequences, self._root, *values], [*flows, *bounds]
-        found.valid = True
-        return found
+                bounds[_first_sequence(other, infoset) + 1] = UPPER
+        return np.array([*sequences, self._root, *values], np.int8), np.array([*flows, *bounds], np.int8)
 
 
 def _first_sequence(plan: SparsePlan, infoset: int) -> int:

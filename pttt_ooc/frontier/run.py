@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from pathlib import Path
@@ -21,12 +20,11 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.extras import check_extra
 from pttt_ooc.frontier import pipeline
 from pttt_ooc.frontier.settings import FrontierConfig
-from pttt_ooc.jit import version
 from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.directories import EQUILIBRIUM
 from pttt_ooc.stages.product_check import timeless
-from pttt_ooc.stages.saved_rounds import ROUNDS, has_ended, play_rounds
+from pttt_ooc.stages.saved_rounds import ROUNDS, forget_states, has_ended, play_rounds, state_directory
 from pttt_ooc.stages.stage_context import Facts, stage
 
 
@@ -51,8 +49,10 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
         game, rows = named_game(config.game), list[Facts]()
         with open_runner(config.workers, config.scheduler, game, config.memory_mb) as runner:
             oracle = DoubleOracle(game, math.inf, threads, config.memory_mb, runner)
-            state = directory / "work" / _fingerprint(config)
+            work = directory / "work"
+            state = state_directory(work, "", config.game, "game", log)
             play_rounds(oracle, state, 60 * config.max_minutes, rows, log, config.gap)
+            forget_states(work, "", kept=state)
         reason = "gap" if has_ended(oracle, config.gap) else "max_minutes"
         facts.update(threads=threads, settings=pipeline.settings(config), memory_mb=config.memory_mb)
         facts["result"] = {"stopped_by": reason, **rows[-1]}
@@ -60,9 +60,3 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
         with fresh_store(directory / EQUILIBRIUM) as store:
             write_equilibrium(store, game, oracle.plans, told)
         atomic_write_text(directory / ROUNDS, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
-
-
-def _fingerprint(config: FrontierConfig) -> str:
-    """Names what the rounds depend on: the game and the code, but no limits."""
-    known = f"{config.game} {version(['double_oracle/oracle'])}"
-    return hashlib.blake2b(known.encode(), digest_size=8).hexdigest()

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pttt_ooc.config import check_section
 from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.extras import imports
-from pttt_ooc.imports import dependencies
-from pttt_ooc.stages.provenance import code_digest
+from pttt_ooc.imports import code_digest, dependencies
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and numerics are slow to import
     from pttt_ooc.learners.learner import Learner, LearnerSettings

@@ -22,6 +22,8 @@ from pttt_ooc.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.errors import PtttError
+from pttt_ooc.solving import highs_solver
+from pttt_ooc.solving.highs_solver import BASIC, NOT_BASIC, ColumnProgram, solve
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -127,11 +129,9 @@ class Basis:
 
 def basis_of(checked: CheckedProgram) -> Basis:
     """The last basis of the double oracle, whose programs have no empty sequences."""
-    import highspy
-
-    program, basic = checked.program, int(highspy.HighsBasisStatus.kBasic)
+    program = checked.program
     sequences, infosets = len(program.sequences), len(program.row_infosets)
-    columns, rows = checked.columns == basic, checked.rows == basic
+    columns, rows = checked.columns == BASIC, checked.rows == BASIC
     return Basis(
         sequences + 1,
         (program.row_infosets, program.infosets),
@@ -157,74 +157,37 @@ class Simplex:
 
         Raises
         ------
-        PtttError
-            If there is none.
+        UnsolvedError
+            If HiGHS does not find one.
         """
-        import highspy
-
-        model = _quiet_solver()
-        for option, value in _OPTIONS.items():
-            model.setOptionValue(option, value)
-        model.passModel(_model(program))
-        if self._last is not None:
-            model.setBasis(_grown(program, self._last))
-        model.run()
-        if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise PtttError(f"The linear program has no solution: {model.modelStatusToString(model.getModelStatus())}.")
-        basis, solution, basic = model.getBasis(), model.getSolution(), highspy.HighsBasisStatus.kBasic
-        first = np.array(solution.col_value[1 : program.sequences])
-        second = np.array(solution.row_dual[program.sums + 1 :])
-        found = Vertex(
-            columns=np.array([status == basic for status in basis.col_status]),
-            rows=np.array([status == basic for status in basis.row_status]),
-            reach=(np.maximum(first, 0), np.maximum(second, 0)),
-        )
-        self._last = Basis(program.sequences, program.infosets, found.columns, found.rows)
-        return found
+        found = solve(_columns(program), _OPTIONS, _grown(program, self._last) if self._last else None)
+        columns, rows = (part == BASIC for part in found.basis)
+        first, second = found.values[1 : program.sequences], found.multipliers[program.sums + 1 :]
+        self._last = Basis(program.sequences, program.infosets, columns, rows)
+        return Vertex(columns, rows, (np.maximum(first, 0), np.maximum(second, 0)))
 
 
 _OPTIONS: dict[str, Any] = {
-    "output_flag": False,
     "presolve": "off",  # a vertex of the program itself is wanted
-    "threads": 1,
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
 
 
-def _quiet_solver() -> Any:
-    """A solver that prints nothing; the usual one greets before it can be told not to."""
-    import highspy
-
-    class Quiet(highspy.Highs):
-        def __init__(self) -> None:
-            super(highspy.Highs, self).__init__()
-
-    return Quiet()
-
-
-def _model(program: IntegerProgram) -> Any:
-    import highspy
-
-    rows, columns = program.matrix.shape
-    model, infinity, by_columns = highspy.HighsLp(), highspy.kHighsInf, program.matrix.tocsc()
-    model.num_col_, model.num_row_ = columns, rows
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_ = (np.arange(columns) == program.sequences).astype(float)
-    model.col_lower_ = np.where(np.arange(columns) < program.sequences, 0.0, -infinity)
-    model.col_upper_ = np.full(columns, infinity)
-    model.row_lower_ = np.where(np.arange(rows) < program.sums, (np.arange(rows) == 0) * 1.0, -infinity)
-    model.row_upper_ = (np.arange(rows) == 0) * 1.0
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_, model.a_matrix_.index_ = by_columns.indptr, by_columns.indices
-    model.a_matrix_.value_ = by_columns.data.astype(float)
-    return model
+def _columns(program: IntegerProgram) -> ColumnProgram:
+    """The program as HiGHS takes it."""
+    (height, width), by_columns = program.matrix.shape, program.matrix.tocsc()
+    first = (np.arange(height) == 0) * 1.0
+    return ColumnProgram(
+        (np.arange(width) == program.sequences).astype(float),
+        (np.where(np.arange(width) < program.sequences, 0.0, -np.inf), np.full(width, np.inf)),
+        (np.where(np.arange(height) < program.sums, first, -np.inf), first),
+        *(by_columns.indptr, by_columns.indices, by_columns.data.astype(float)),
+    )
 
 
-def _grown(program: IntegerProgram, before: Basis) -> Any:
+def _grown(program: IntegerProgram, before: Basis) -> highs_solver.Basis:
     """The basis of a smaller program as one of this program: new variables are not basic, new rows are slack."""
-    import highspy
-
     columns = np.zeros(program.matrix.shape[1], np.bool_)
     rows = np.ones(program.matrix.shape[0], np.bool_)
     sums, bounds = (
@@ -236,7 +199,5 @@ def _grown(program: IntegerProgram, before: Basis) -> Any:
     rows[sums] = before.rows[: len(sums)]
     old = len(before.rows) - len(sums)
     rows[program.sums : program.sums + old] = before.rows[len(sums) :]
-    basis, status = highspy.HighsBasis(), (highspy.HighsBasisStatus.kNonbasic, highspy.HighsBasisStatus.kBasic)
-    basis.col_status = [status[basic] for basic in columns.tolist()]
-    basis.row_status = [status[basic] for basic in rows.tolist()]
-    return basis
+    first, second = (np.where(part, BASIC, NOT_BASIC).astype(np.int8) for part in (columns, rows))
+    return first, second

@@ -28,7 +28,7 @@ from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
-from pttt_ooc.imports import dependencies
+from pttt_ooc.imports import code_digest, dependencies, without_plain
 from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
 from pttt_ooc.smbc.pipeline import sources
@@ -37,7 +37,6 @@ from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.tree import RoundTree, build
 from pttt_ooc.stages.product_check import is_as_described
-from pttt_ooc.stages.provenance import PLAIN, code_digest
 from pttt_ooc.stages.stage_context import stage
 
 STAGE = "solve"
@@ -53,8 +52,8 @@ def name_of(scores: Scores) -> str:
 
 def fingerprint(settings: SolveSettings) -> str:
     """Names everything that a solve depends on: its settings, and the code of its numbers."""
-    code = (name for name in dependencies("smbc/match") if not name.startswith(PLAIN))
-    known = {"format_version": FORMAT_VERSION, "code": code_digest(code), **asdict(settings)}
+    code = code_digest(without_plain(dependencies("smbc/match")))
+    known = {"format_version": FORMAT_VERSION, "code": code, **asdict(settings)}
     return hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 

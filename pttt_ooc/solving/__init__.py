@@ -5,4 +5,5 @@ state between iterations. ``schedule``: when a run is evaluated and ends, and wh
 spent. ``evaluation``: value and best responses of two strategies. ``assessment``: one strategy alone, and the gradient
 that gives the value of any match against it. ``best_response``: a best response as a strategy. ``textbook``: CFR by
 walks over all histories, for reading and for tests. ``linear_program``: linear programs and matrix games.
+``highs_solver``: linear programs that grow, and their bases.
 """

@@ -7,10 +7,8 @@ is not listed, there is no solver, and the double oracle begins with nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +23,6 @@ from pttt_ooc.double_oracle.warm_start import allow_played
 from pttt_ooc.equilibria.choice import needed_bytes
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.extras import check_extra
-from pttt_ooc.jit import version
 from pttt_ooc.products.equilibrium import write_equilibrium
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.rules.catalogue import named_game
@@ -33,11 +30,12 @@ from pttt_ooc.stages import choice
 from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.product_check import timeless
-from pttt_ooc.stages.saved_rounds import ROUNDS, has_ended, play_rounds
+from pttt_ooc.stages.saved_rounds import ROUNDS, forget_states, has_ended, play_rounds, state_directory
 from pttt_ooc.stages.stage_context import Facts, allocated, digests, inputs, stage, tell, workspace_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, strategy_arrays
 
+_PREFIX = "finish-"  # of saved rounds
 _MEMO_MB, _GAMES_MB = 32, 80  # for bounds of best responses; for restricted games and their programs
 
 
@@ -103,12 +101,14 @@ def run(
             wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
             own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
-            state = _state_of(directory, before)
+            work, start = directory / "work", digests(before).get(SOLUTION, "")
+            state = state_directory(work, _PREFIX, start, "solution", log)
             try:
                 oracle = DoubleOracle(named_game(game), _MEMO_MB, workspace.threads, own_mb)
                 average = _begin(oracle, index, directory, workspace.allocate())
                 play_rounds(oracle, state, 60 * settings.max_minutes, rows, log)
                 reason, why = _end(oracle)
+                forget_states(work, _PREFIX, kept=state)
             except MemoryBudgetError as error:
                 if not listed:
                     raise
@@ -127,7 +127,7 @@ def run(
                 )
             products.append(EQUILIBRIUM)
             if reason == "equilibrium":
-                _forget(state)
+                forget_states(work, _PREFIX)
         else:
             with explained(f"delete {directory / EQUILIBRIUM}"):
                 remove(directory / EQUILIBRIUM)
@@ -163,17 +163,3 @@ def _begin(oracle: DoubleOracle, index: Index | None, directory: Path, arrays: t
     average = read_solution(directory / SOLUTION, index, (arrays[0], arrays[1]))
     oracle.plans = allow_played(oracle.rules, oracle.plans, average)
     return average
-
-
-def _state_of(directory: Path, before: Mapping[str, Facts]) -> Path:
-    """Where the rounds are saved: a place for each solution and version of the program."""
-    made_from = digests(before).get(SOLUTION, "")
-    name = hashlib.blake2b(f"{made_from} {version(['double_oracle/oracle'])}".encode(), digest_size=8).hexdigest()
-    return directory / "work" / f"finish-{name}"
-
-
-def _forget(state: Path) -> None:
-    """Delete what the rounds have saved, also those of other solutions and versions."""
-    with explained(f"delete {state}"):
-        for each in state.parent.glob("finish-*"):
-            remove(each)

@@ -89,12 +89,23 @@ def call_structure(directory: Path) -> None:
 
 
 def call_double_oracle(directory: Path) -> None:
-    """Play the rounds of the double oracle."""
+    """Play the rounds of the double oracle, and find their plans in an index, as a choice of an equilibrium does."""
     from pttt_ooc.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.equilibria.plan_places import PlanPlaces
 
     oracle = DoubleOracle(GAME)
     while not oracle.round().settled:
         pass
+    with jit.interpreted():
+        index = _structure("full")[0]
+    plan, nodes = oracle.plans[0], index.players[0].nodes
+    choices, chances = np.zeros(nodes, np.uint8), np.zeros(index.players[0].sequences)
+    places = PlanPlaces(oracle.rules, index, 0)
+    places.sequences(plan)
+    places.values_beyond(plan, np.zeros(nodes))
+    places.write(plan, chances)
+    places.mark_left_out(plan, chances)
+    places.allow_choices(places.allow_everywhere(plan, choices), choices, choices)
 
 
 def call_solver(directory: Path) -> None:
@@ -122,12 +133,14 @@ def call_solver(directory: Path) -> None:
 
 
 def call_evaluation(directory: Path) -> None:
-    """Evaluate strategies, in double precision."""
+    """Evaluate strategies, in double precision, and find the best plans as a choice of an equilibrium does."""
     with jit.interpreted():
         index, timings = _structure("none")
 
+    from pttt_ooc.double_oracle.rule_tables import rule_tables
+    from pttt_ooc.equilibria.responses import Responses, rule_choices
     from pttt_ooc.solving.assessment import assess
-    from pttt_ooc.solving.best_response import best_response
+    from pttt_ooc.solving.best_response import best_response, write_choices
     from pttt_ooc.solving.evaluation import evaluate
     from pttt_ooc.structure.strategy import uniform_strategy
     from pttt_ooc.sweep.engine import Engine
@@ -136,6 +149,9 @@ def call_evaluation(directory: Path) -> None:
     strategies = (uniform_strategy(index, 0), uniform_strategy(index, 1))
     evaluate(*strategies, engine)
     evaluate(uniform_strategy(index, 0, np.float64), uniform_strategy(index, 1, np.float64), engine)
+    first, chances = index.players[0], np.zeros(index.players[0].sequences)
+    choices = Responses(engine).best(0, chances, rule_choices(engine, rule_tables(GAME), 0))[1]
+    write_choices(first.node_start, first.sequence_start, choices, chances)
     for strategy in strategies:
         assess(strategy, engine)
         best_response(strategy, engine).strategy()

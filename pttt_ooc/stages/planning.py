@@ -15,6 +15,7 @@ import numpy as np
 from pttt_ooc.config import Config
 from pttt_ooc.disk.memory import MemoryNeeds, leaves, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
+from pttt_ooc.equilibria.choice import needed_bytes
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.products.export import MOST_THREADS
 from pttt_ooc.products.infosets import text_width
@@ -39,6 +40,7 @@ _PER_ROW, _ROWS_AT_WORK = 5, 34 * MB
 _NO_WORK = 62 * MB  # bytes of a stage without work
 # Restricted games are not known before: a multiple of the strategies' bytes, up to a maximum, or that of ten squares.
 _RESTRICTED, _MOST_RESTRICTED = 4, 45 * MB
+_CHOICE = 1.5  # of the arrays of a choice among equilibria, with its restricted games, measured
 _UNLISTED = {"finish": 75 * MB, "evaluate": 30 * MB}
 _SEARCHED = 2  # bytes of views.zarr for each pair of views, compressed, measured
 _ZIPPED, _BUNDLED = 0.08, 0.07  # compressed size as a part of the tensor's bytes, and of the bundle's
@@ -159,13 +161,13 @@ def planned(config: Config, threads: int) -> Plan:
     thread = needs_of_cells(cells, cells)
     exports = any(config.export.files(config.game))
     exact_from = finish.needs(folded).smallest_mb if config.finish.method == "exact" else 0
-    finishes = 0 < exact_from <= config.memory_mb
+    finishes, chooses = 0 < exact_from <= config.memory_mb, _chooses(config, folded)
     dtype = np.dtype(np.float64 if finishes else np.float32)
     needs: dict[str, MemoryNeeds[Any]] = {
         "enumerate": enumerate.needs(game),
         "index": index.needs(symmetry, count),
         "solve": solve.needs(folded, config.solve, thread),
-        "finish": _finish_needs(config, folded) if finishes else _PROCESS_ONLY,
+        "finish": finish.needs(folded, chooses) if finishes else _PROCESS_ONLY,
         "evaluate": evaluate.needs(folded, thread, dtype),
         "export": export.needs(folded, whole, dtype) if exports else _PROCESS_ONLY,
         "report": report.needs(folded, dtype),
@@ -175,7 +177,7 @@ def planned(config: Config, threads: int) -> Plan:
         "enumerate": _SEARCH_PER_PAIR * count,
         "index": _INDEX_PER_PAIR[symmetry] * count,
         "solve": min(2 * KEPT_BYTES, sequences),  # tables of mirror images
-        "finish": min(_MOST_RESTRICTED, _RESTRICTED * 8 * sequences),
+        "finish": min(_MOST_RESTRICTED, _RESTRICTED * 8 * sequences) + chooses * round(_CHOICE * needed_bytes(folded)),
         "export": min(_ROWS_AT_WORK, _PER_ROW * rows),
     }
     return Plan(
@@ -187,10 +189,10 @@ def planned(config: Config, threads: int) -> Plan:
     )
 
 
-def _finish_needs(config: Config, layout: Layout) -> MemoryNeeds[Any]:
-    """The needs of the stage "finish", with a choice among equilibria if it fits."""
-    whole = finish.needs(layout, config.finish.against != "none" and config.symmetry == "full")
-    return whole if whole.smallest_mb <= config.memory_mb else finish.needs(layout)
+def _chooses(config: Config, layout: Layout) -> bool:
+    """Whether the stage "finish" makes a choice among equilibria, which it does if that fits."""
+    wanted = config.finish.method == "exact" and config.finish.against != "none" and config.symmetry == "full"
+    return wanted and finish.needs(layout, choosing=True).smallest_mb <= config.memory_mb
 
 
 def _unlisted(config: Config, threads: int) -> Plan:

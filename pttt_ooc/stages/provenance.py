@@ -6,20 +6,15 @@ carries a digest of its stage's sources as a parameter.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pttt_ooc.disk.manifests import FORMAT_VERSION
-from pttt_ooc.imports import dependencies, digest, module_digest, source_file
-
-PLAIN = ("aliases", "config", "disk/", "errors")
-"""Modules and rooms that the solver imports but that cannot change its numbers: they store bytes, or hold settings,
-which are part of the fingerprint themselves."""
+from pttt_ooc.imports import code_digest, dependencies, module_digest, without_plain
 
 
 def stage_sources(stage: str) -> frozenset[str]:
@@ -29,29 +24,12 @@ def stage_sources(stage: str) -> frozenset[str]:
 
 def iterate_sources() -> frozenset[str]:
     """The modules that the solver's numbers come from, and so the iteration at which it stops."""
-    return frozenset(name for name in dependencies("solving/solver") if not name.startswith(PLAIN))
+    return without_plain(dependencies("solving/solver"))
 
 
 def source_digest(stage: str) -> str:
     """A digest of all modules that `stage` depends on: any edit changes it, even of a comment."""
     return module_digest(f"stages/{stage}")
-
-
-def code_digest(names: Iterable[str]) -> str:
-    """A digest of what modules do: edits of comments, docstrings and layout do not change it."""
-    return digest((name, _code(source_file(name).read_text(encoding="utf-8")).encode()) for name in sorted(names))
-
-
-def _code(text: str) -> str:
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [part for part in node.body if not _is_text(part)]
-    return ast.dump(tree)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def fingerprint(iterates: Mapping[str, Any]) -> str:

@@ -1,27 +1,59 @@
 """Rounds of the double oracle with a row for each, saved so that a run goes on after a kill.
 
-============== =========================================================================
-``state.npz``  see :mod:`pttt_ooc.double_oracle.saved_state`
+================ =========================================================================
+``state.npz``    see :mod:`pttt_ooc.double_oracle.saved_state`
 ``rounds.jsonl`` a row for each round, with those of the runs before
-============== =========================================================================
+================ =========================================================================
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explained, remove
 from pttt_ooc.double_oracle.oracle import EXACT, DoubleOracle, Round
-from pttt_ooc.double_oracle.saved_state import SavedState
+from pttt_ooc.double_oracle.saved_state import SavedState, version
 from pttt_ooc.errors import StoreError
 from pttt_ooc.show.rounds import round_line
 from pttt_ooc.stages.stage_context import Facts, tell
 
 ROUNDS = "rounds.jsonl"
 _LINE_SECONDS = 2.0  # between two lines of progress
+
+
+def state_directory(work: Path, prefix: str, start: str, what: str, log: Path | None = None) -> Path:
+    """Where rounds are saved: a directory named by what they begin with and by the code that they come from.
+
+    If nothing is saved there but there are others of the same prefix, a sentence tells why these rounds begin anew.
+
+    Parameters
+    ----------
+    work
+        The directory of all states.
+    start
+        Names what the rounds begin with.
+    what
+        That in words, for the sentence: "solution".
+    """
+    first, second = (hashlib.blake2b(text.encode(), digest_size=6).hexdigest() for text in (start, version()))
+    state = work / f"{prefix}{first}-{second}"
+    for other in [] if state.exists() else sorted(work.glob(f"{prefix}*")):
+        is_older = other.name.startswith(f"{prefix}{first}-") or "-" not in other.name.removeprefix(prefix)
+        reason = "version of this program" if is_older else what
+        tell(f"The rounds begin anew: {other} is of another {reason}. At their end it is deleted.", log)
+    return state
+
+
+def forget_states(work: Path, prefix: str, kept: Path | None = None) -> None:
+    """Delete saved rounds, but not those of one state."""
+    with explained(f"delete saved rounds in {work}"):
+        for each in work.glob(f"{prefix}*"):
+            if each != kept:
+                remove(each)
 
 
 def play_rounds(

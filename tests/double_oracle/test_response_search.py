@@ -73,6 +73,39 @@ def test_a_response_in_parts_is_the_whole_one(name, monkeypatch):
     assert max(counts) > 1
 
 
+class Elsewhere:
+    """Searches subtrees in a random order, each with tables of its own, as processes on other machines would."""
+
+    def __init__(self, rules):
+        self.rules, self.order, self.most = rules, random.Random(7), 0
+
+    def run(self, plans, searches):
+        for player, search in enumerate(searches):
+            count = 0
+            while search.ready:
+                subtree = search.ready.pop(self.order.randrange(len(search.ready)))
+                other = Responder(self.rules, player, 0.01)
+                other._room = 1 << 10
+                other.face(plans[1 - player], plans[player])
+                search.put(subtree, other.search(subtree))
+                count += 1
+            self.most = max(self.most, count)
+
+
+def test_rounds_find_the_same_bits_wherever_and_in_whatever_order_subtrees_are_searched(monkeypatch):
+    """Subtrees of this game have positions in common: what one has proven must not be used in another."""
+    monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
+    game = named_game("dark-hex-2x3-abrupt")
+    one, two, elsewhere = DoubleOracle(game), DoubleOracle(game, threads=2), DoubleOracle(game)
+    elsewhere._runner = runner = Elsewhere(elsewhere.rules)
+    for _ in one.rounds():
+        states = [one.state(), *(each.round() and each.state() for each in (two, elsewhere))]
+        assert [{name: part.tobytes() for name, part in state.items()} for state in states[1:]] == [
+            {name: part.tobytes() for name, part in states[0].items()}
+        ] * 2
+    assert runner.most > 10 and one.last.number > 20
+
+
 @pytest.mark.long_but("classical", "after-1")
 @pytest.mark.parametrize("name", GAMES[1:])
 def test_rounds_in_parts_prove_what_brute_force_finds(name, monkeypatch):

@@ -6,12 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pttt_ooc import jit
+from pttt_ooc.double_oracle import saved_state
 from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.saved_state import SavedState
+from pttt_ooc.double_oracle.state_arrays import as_bytes, from_bytes
 from pttt_ooc.errors import StoreError
 from pttt_ooc.rules.catalogue import named_game
 from tests.kits.cli_runner import main
@@ -61,17 +65,25 @@ def test_any_number_of_threads_finds_the_same_bits(threads):
     assert_same(finished(several), finished(one))
 
 
-def test_a_state_of_something_else_is_refused(tmp_path):
+def test_a_state_of_something_else_is_refused(tmp_path, monkeypatch):
     oracle = DoubleOracle(named_game(NAME))
     with SavedState(tmp_path, oracle) as saved:
         oracle.round()
         saved.save()
         with pytest.raises(StoreError, match="Another run is at work"):
             SavedState(tmp_path, DoubleOracle(named_game(NAME)))
-    with pytest.raises(StoreError, match="is of another game or another version of this program; delete"):
+    with pytest.raises(StoreError, match="is of another game; delete"):
         SavedState(tmp_path, DoubleOracle(named_game("mini-2x3k2-abrupt")))
     file = tmp_path / "state.npz"
     content = file.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(saved_state, "version", lambda: "another")
+        with pytest.raises(StoreError, match="is of another version of this program; delete"):
+            SavedState(tmp_path, DoubleOracle(named_game(NAME)))
+    earlier = {name: array for name, array in from_bytes(content).items() if name not in ("game", "version")}
+    file.write_bytes(as_bytes(earlier | {"fingerprint": np.array("[]")}))
+    with pytest.raises(StoreError, match="is of another version of this program; delete"):
+        SavedState(tmp_path, DoubleOracle(named_game(NAME)))
     for damaged in (content[: len(content) // 2], b"", content.replace(b"last", b"lost", 1)[100:]):
         file.write_bytes(damaged)
         with pytest.raises(StoreError, match="is damaged"):
@@ -79,6 +91,65 @@ def test_a_state_of_something_else_is_refused(tmp_path):
     file.write_bytes(content)
     with SavedState(tmp_path, again := DoubleOracle(named_game(NAME))):  # a refusal leaves the lock free
         assert again.last.number == 1
+
+
+def test_a_state_goes_on_on_another_processor_and_with_another_python_or_numpy(tmp_path, monkeypatch):
+    """These name compiled code; see also the test of a real state by code for an older processor."""
+    game, compiled = named_game(NAME), jit.version(["double_oracle/oracle"])
+    with SavedState(tmp_path, oracle := DoubleOracle(game)) as saved:
+        oracle.round()
+        saved.save()
+    monkeypatch.setattr(jit, "_environment", lambda: ("another",))
+    saved_state.version.cache_clear()
+    assert jit.version(["double_oracle/oracle"]) != compiled
+    with SavedState(tmp_path, again := DoubleOracle(game)):
+        assert again.last == replace(oracle.last, program_seconds=0, response_seconds=0)
+
+
+def test_the_version_of_a_state_is_that_of_what_its_numbers_come_from(monkeypatch):
+    asked = []
+    saved_state.version.cache_clear()
+    monkeypatch.setattr(saved_state, "code_digest", lambda names: asked.append(names) or "x")
+    assert saved_state.version() == "x"
+    [names] = asked
+    numerical = {"restricted_program", "lazy_response", "oracle", "sparse_plan", "state_arrays", "transpositions"}
+    assert {f"double_oracle/{name}" for name in numerical} | {"solving/highs_solver", "rules/game"} <= names
+    assert not any(name.startswith(("disk/", "errors")) for name in names)
+    saved_state.version.cache_clear()
+
+
+OTHER_PROCESSOR = """
+import sys
+from pathlib import Path
+from pttt_ooc.double_oracle.oracle import DoubleOracle
+from pttt_ooc.double_oracle.saved_state import SavedState
+from pttt_ooc.double_oracle.state_arrays import as_bytes, from_bytes
+from pttt_ooc.rules.catalogue import named_game
+oracle = DoubleOracle(named_game(sys.argv[1]))
+with SavedState(Path(sys.argv[2]), oracle) as saved:
+    assert oracle.last.number == int(sys.argv[3])
+    list(oracle.rounds())
+    saved.save()
+"""
+
+
+@pytest.mark.full
+def test_code_for_an_older_processor_goes_on_to_the_same_bits(tmp_path):
+    """Numba compiles for a Nehalem of 2008, and numpy uses nothing newer; HiGHS has one code for all."""
+    from numpy._core import _multiarray_umath as features
+
+    whole, part = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME))
+    with SavedState(tmp_path, part) as saved:
+        for _ in range(5):
+            part.round()
+        saved.save()
+    newer = " ".join(name for name in features.__cpu_dispatch__ if features.__cpu_features__[name])
+    older = {"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": "", "NPY_DISABLE_CPU_FEATURES": newer}
+    command = [sys.executable, "-c", OTHER_PROCESSOR, NAME, str(tmp_path), "5"]
+    subprocess.run(command, env={**os.environ, **older}, check=True)
+    with SavedState(tmp_path, found := DoubleOracle(named_game(NAME))):
+        assert found.last.settled
+        assert_same(found, whole)
 
 
 @pytest.mark.slow

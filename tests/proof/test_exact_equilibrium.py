@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,9 @@ from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.double_oracle.sparse_plan import first_infoset
 from pttt_ooc.errors import PtttError
 from pttt_ooc.proof import equilibrium, lifted_system
+from pttt_ooc.proof import rational_optimum as rational_optimum_module
 from pttt_ooc.proof.equilibrium import exact_equilibrium
-from pttt_ooc.proof.integer_program import Simplex, Vertex, integer_program
+from pttt_ooc.proof.integer_program import IntegerProgram, Simplex, Vertex, integer_program
 from pttt_ooc.proof.rational_optimum import NotOptimalError, rational_optimum
 from pttt_ooc.proof.rational_system import SingularError, solve
 from pttt_ooc.rules.catalogue import EXACT_VALUES, GAMES, REFERENCE_VALUES, named_game
@@ -143,6 +145,64 @@ def test_a_vertex_that_is_not_optimal_is_refused():
     with pytest.raises(NotOptimalError, match="size"):
         rational_optimum(program, Vertex(columns, vertex.rows, vertex.reach))
     assert refused > 5 or vertex.columns.all()
+
+
+CONDITIONS = (
+    *("flows of player 0", "what player 1 gets at most", "reach of player 0"),
+    *("flows of player 1", "what player 0 gets at most", "reach of player 1", "equal objectives"),
+)
+
+
+def broken(program, variables, multipliers):
+    """The conditions of an optimum that do not hold, from the matrix as it is written in books."""
+    matrix, sums, sequences = program.matrix.toarray().tolist(), program.sums, program.sequences
+    one = [int(k == 0) for k in range(max(sums, len(matrix[0]) - sequences))]
+    activities = [sum(a * x for a, x in zip(row, variables, strict=True)) for row in matrix]
+    prices = [sum(a * y for a, y in zip(column, multipliers, strict=True)) for column in zip(*matrix, strict=True)]
+    hold = (
+        activities[:sums] == one[:sums],
+        max(activities[sums:]) <= 0,
+        min(variables[:sequences]) >= 0,
+        prices[sequences:] == one[: len(prices) - sequences],
+        min(prices[:sequences]) >= 0,
+        min(multipliers[sums:]) >= 0,
+        variables[sequences] == multipliers[0],
+    )
+    return [name for name, holds in zip(CONDITIONS, hold, strict=True) if not holds]
+
+
+def test_each_condition_of_an_optimum_is_checked():
+    """A matrix game with two equal rows and columns, and with one of each that is not played.
+
+    Changed a little, a solution is another one, or conditions fail; each of them is sometimes the only one.
+    """
+    from flint import fmpq
+    from scipy import sparse
+
+    payoffs = np.array([[2, 2, -1, 3], [2, 2, -1, 3], [-1, -1, 2, 3], [-2, -2, -2, 3]])
+    sums, none = np.array([[1, 0, 0, 0, 0], [-1, 1, 1, 1, 1]]), np.zeros((2, 2), np.int64)
+    histories = np.pad(payoffs, ((1, 0), (1, 0)))
+    matrix = sparse.csr_array(np.block([[sums, none], [-histories.T, sums.T]]))
+    program = IntegerProgram(matrix, 2, 5, 2, (np.zeros(1, np.int64), np.zeros(1, np.int64)))
+    plan = [fmpq(1), fmpq(1, 4), fmpq(1, 4), fmpq(1, 2), fmpq(0)]
+    best = [*plan, fmpq(1, 2), fmpq(1, 2)], [fmpq(1, 2), fmpq(1, 2), *plan]
+    assert broken(program, *best) == [] and rational_optimum_module._checked(program, *best) == Fraction(1, 4)
+    draw, alone = random.Random(2), Counter()
+    for _ in range(1000):
+        pair = [list(part) for part in best]
+        for side in draw.choice((pair, pair[:1], pair[1:])):
+            amount = draw.choice((-1, 1)) * fmpq(1, draw.choice((1, 2, 7, 10**30)))
+            for place in draw.sample(range(7), draw.choice((1, 2, 3))):
+                side[place] += amount
+                amount = -amount
+        fail = broken(program, *pair)
+        alone[fail[0] if len(fail) == 1 else len(fail)] += 1
+        if fail:
+            with pytest.raises(NotOptimalError, match="not optimal in fractions"):
+                rational_optimum_module._checked(program, *pair)
+        else:
+            assert rational_optimum_module._checked(program, *pair) == Fraction(1, 4)
+    assert min(alone[0], *(alone[name] for name in CONDITIONS)) > 1, alone
 
 
 @pytest.mark.slow_but_one

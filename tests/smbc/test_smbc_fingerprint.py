@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pttt_ooc.imports import PLAIN
 from pttt_ooc.smbc import solve
 from pttt_ooc.smbc.match import SolveSettings
 
@@ -11,7 +12,7 @@ def test_a_fingerprint_depends_on_settings_and_the_code_of_the_numbers(monkeypat
     monkeypatch.setattr(solve, "code_digest", lambda names: hashed.append(sorted(names)) or "x")
     one = solve.fingerprint(SolveSettings())
     assert {"smbc/match", "smbc/round", "smbc/kernels", "smbc/rules"} <= set(hashed[0])
-    assert not any(name.startswith(solve.PLAIN) for name in hashed[0])
+    assert not any(name.startswith(PLAIN) for name in hashed[0])
     assert solve.fingerprint(SolveSettings()) == one != solve.fingerprint(replace(SolveSettings(), winning_score=4))
     monkeypatch.setattr(solve, "code_digest", lambda names: "y")
     assert solve.fingerprint(SolveSettings()) != one

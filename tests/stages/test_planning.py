@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pttt_ooc.config import check_config
+from pttt_ooc.equilibria.choice import needed_bytes
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.stages import STAGES, UNLISTED_STAGES, budgets, planning, rates
@@ -189,6 +190,18 @@ def test_a_plan_tells_from_which_budget_on_there_is_an_exact_equilibrium():
     assert plan_of(name, memory_mb=needed - 1, finish="none").exact_from_mb == 0
     unlisted = plan_of("pttt-2x5k3-abrupt")
     assert list(unlisted.stages) == list(UNLISTED_STAGES) and unlisted.exact_from_mb == 0
+
+
+def test_a_plan_counts_the_choice_among_equilibria_if_it_fits():
+    """It takes more memory than the rounds; a run projects it, too."""
+    name = "pttt-2x4k3-abrupt"
+    choosing, plain = plan_of(name), plan_of(name, finish={"against": "none"})
+    layout = layout_of(named_game(name), "full", find_pairs(named_game(name)))
+    more = choosing.stages["finish"].memory_mb - plain.stages["finish"].memory_mb
+    assert more == pytest.approx(1.5 * needed_bytes(layout) / 1e6, abs=1) and more > 40
+    assert plan_of(name, symmetry="none").stages["finish"].memory_mb == pytest.approx(
+        plan_of(name, symmetry="none", finish={"against": "none"}).stages["finish"].memory_mb
+    )
 
 
 def test_the_plan_of_the_largest_game():

@@ -1,5 +1,6 @@
 """What stages depend on: sources against what Python loads, digests, fingerprints."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -8,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from pttt_ooc import imports
-from pttt_ooc.imports import PACKAGE, dependencies
+from pttt_ooc.imports import PACKAGE, PLAIN, code_digest, dependencies
 from pttt_ooc.stages import STAGES, provenance
-from pttt_ooc.stages.provenance import PLAIN, code_digest, fingerprint, iterate_sources, source_digest, stage_sources
+from pttt_ooc.stages.provenance import fingerprint, iterate_sources, source_digest, stage_sources
 
 # Libraries are loaded once; then each child loads one stage and tells what of the package came with it.
 LOADED = """
@@ -151,6 +152,24 @@ def test_fingerprint_depends_on_every_fact(monkeypatch):
     assert len(before) == 3
     monkeypatch.setattr(provenance, "FORMAT_VERSION", provenance.FORMAT_VERSION + 1)
     assert fingerprint(facts) not in before
+
+
+def test_the_version_of_python_does_not_change_the_fingerprint(copied_package, monkeypatch):
+    """The syntax trees of later versions have further fields, which are empty: `type_params` of functions, for one."""
+    monkeypatch.setattr(imports, "_code", imports._code.__wrapped__)  # the tests keep what it has written
+    before, parse = fingerprint({}), ast.parse
+
+    def later(text):
+        tree = parse(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                node._fields, node.type_params = (*node._fields, "type_params"), []
+        return tree
+
+    monkeypatch.setattr(ast, "parse", later)
+    assert fingerprint({}) == before
+    monkeypatch.setattr(ast, "parse", lambda text: parse(text.replace("1", "2")))
+    assert fingerprint({}) != before
 
 
 def test_code_digests_tell_modules_apart():

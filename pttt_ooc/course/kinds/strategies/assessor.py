@@ -17,13 +17,13 @@ from pttt_ooc.course.kinds.strategies.validation import read_strategy
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.storage import Storage
-from pttt_ooc.imports import dependencies
+from pttt_ooc.imports import code_digest, dependencies
 from pttt_ooc.library.strategy_reader import rows_of
 from pttt_ooc.solving.assessment import Assessment, Gradient, assess
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.normal_form import row_orders
 from pttt_ooc.stages.preparation import prepared
-from pttt_ooc.stages.provenance import code_digest, stage_sources
+from pttt_ooc.stages.provenance import stage_sources
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
