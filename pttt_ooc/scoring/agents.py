@@ -7,7 +7,7 @@ import inspect
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError, PtttError, StrategyError
 from pttt_ooc.extras import imports, sentence
+from pttt_ooc.library.openspiel import told_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.checkpoints import (
     Answers,
     Checkpoint,
@@ -161,6 +163,33 @@ def members_of(agent: Any, player: int) -> list[Member]:
     if not found or not all(0 < member.weight < np.inf for member in found):
         raise ConfigError("A mixture has one or more agents, each with a weight above 0.")
     return found
+
+
+def told_game_of(agents: Iterable[Any]) -> Game | None:
+    """The game that agents tell, as OpenSpiel's policies do; None if none does.
+
+    Raises
+    ------
+    ConfigError
+        If they tell several games.
+    GameError
+        If there is no such game here.
+    """
+    found = {game.name: game for policy in policies_of(agents) if (game := told_game(policy))}
+    if len(found) > 1:
+        raise ConfigError(f"The agents are for different games: {' and '.join(found)}.")
+    return next(iter(found.values()), None)
+
+
+def policies_of(agents: Iterable[Any]) -> Iterator[Any]:
+    """The policies of OpenSpiel among agents, players' agents and mixtures."""
+    for agent in agents:
+        if isinstance(agent, Mapping):
+            yield from policies_of(agent.values())
+        elif isinstance(agent, list):
+            yield from policies_of(pair[-1] for pair in agent)
+        elif hasattr(agent, "action_probabilities"):
+            yield agent
 
 
 def observer(agent: Any) -> Observe:

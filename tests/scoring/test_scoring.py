@@ -1,5 +1,6 @@
 """Scores of agents, beside strategies that are made another way."""
 
+import json
 import sys
 from types import ModuleType
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import pttt_ooc as pttt
+from pttt_ooc.cli.commands import main
 from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.scoring import agents
 from pttt_ooc.scoring.scores import agent_strategy, score
@@ -264,3 +266,63 @@ def test_a_policy_that_openspiel_made_has_the_score_that_openspiel_gives_it():
     found = score(game, average)
     assert found.nashconv == pytest.approx(pyspiel.nash_conv(theirs, average), abs=1e-9)
     assert found.nashconv > 1e-3
+
+
+POLICIES = """
+import pyspiel
+from open_spiel.python.policy import Policy, TabularPolicy, UniformRandomPolicy
+
+hexes = {n: pyspiel.load_game(f"dark_hex(num_rows=2,num_cols={n},gameversion=adh)") for n in (2, 3)}
+uniform, wide = UniformRandomPolicy(hexes[2]), UniformRandomPolicy(hexes[3])
+table, both = TabularPolicy(hexes[2]), {0: uniform, 1: [(1, uniform), (2, TabularPolicy(hexes[2]))]}
+mixed = [(1, uniform), (1, wide)]
+other = UniformRandomPolicy(pyspiel.load_game("kuhn_poker"))
+
+
+class Bad(Policy):
+    def action_probabilities(self, state, player_id=None):
+        raise KeyError("no such state")
+
+
+bad = Bad(hexes[2], [0, 1])
+"""
+
+
+def test_the_game_of_a_policy_of_openspiel_is_scored_and_no_other(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "theirs.py").write_text(POLICIES)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(["score", *arguments, "--data", "data"])
+        return end.value.code or 0, *capsys.readouterr()
+
+    expected = score(pttt.game("dark-hex-2x2-abrupt"), lambda seen, legal: legal / legal.sum(axis=1, keepdims=True))
+    for name in ("uniform", "table", "both"):
+        code, out, _ = run(f"theirs.py:{name}", "--json")
+        found = json.loads(out)
+        assert code == 0 and found["game"] == "dark-hex-2x2-abrupt"
+        assert found["nashconv"] == pytest.approx(expected.nashconv, abs=1e-9)
+    for arguments, told in (
+        (("theirs.py:uniform", "--game", "pttt-abrupt"), "The policy is for dark-hex-2x2-abrupt, not for pttt-abrupt;"),
+        (("theirs.py:uniform", "theirs.py:wide"), "different games: dark-hex-2x2-abrupt and dark-hex-2x3-abrupt."),
+        (("theirs.py:mixed",), "The agents are for different games: dark-hex-2x2-abrupt and dark-hex-2x3-abrupt."),
+        (("theirs.py:other",), "OpenSpiel's game kuhn_poker() has no counterpart here;"),
+        (("theirs.py:bad",), "The policy failed at an infoset of player 0: KeyError: 'no such state' (theirs.py, line"),
+    ):
+        code, out, err = run(*arguments)
+        assert code == 1 and out == "" and told in err and err.count("\n") == 1, err
+
+
+def test_policies_of_openspiel_tell_how_far_they_are(monkeypatch):
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    from open_spiel.python.policy import UniformRandomPolicy
+
+    game, told = pttt.game("dark-hex-2x2-abrupt"), []
+    policy = UniformRandomPolicy(pttt.library.openspiel.load_game(game))
+    score(game, policy, block=10, report=lambda what, share: told.append((what, share)))
+    for player in (0, 1):
+        mine = [share for what, share in told if what == f"Asking player {player}'s policy"]
+        assert len(mine) == -(-len(pttt.Strategy.uniform(game, player)) // 10) and mine[-1] == 1
+        assert mine == sorted(mine)
