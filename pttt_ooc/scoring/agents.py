@@ -278,26 +278,27 @@ def _of_nashbench(policy: Any) -> Observe:
 
 def _of_torch(network: Any, torch: Any) -> Observe:
     # What the first matrix takes is what the network takes; a network without one gets information states.
-    size = next((int(one.shape[1]) for one in network.parameters() if one.ndim == 2), None)
+    parameters = list(network.parameters())
+    size = next((int(one.shape[1]) for one in parameters if one.ndim == 2), None)
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        with torch.no_grad():
-            given = torch.from_numpy(inputs_of(infostates, legal.shape[1], player, size))
-            return cast(Answers, network(given).cpu().numpy())
+        given = torch.from_numpy(inputs_of(infostates, legal.shape[1], player, size))
+        with torch.no_grad():  # on the network's device, and in its precision
+            return cast(Answers, network(given.to(parameters[0]) if parameters else given))
 
     network.eval()
     return observe
 
 
 def checked_answers(answers: Any, shape: tuple[int, int]) -> Answers:
-    """An agent's answers: floats of this shape, which may be NaN.
+    """An agent's answers, an array or a tensor on any device: floats of this shape, which may be NaN.
 
     Raises
     ------
     StrategyError
         If they are not.
     """
-    array = np.asarray(answers)
+    array = np.asarray(answers.detach().cpu().double() if hasattr(answers, "detach") else answers)
     if array.shape != shape or array.dtype.kind not in "fiub":
         known = array.dtype.kind != "O"
         found = f"shape {array.shape} of {array.dtype}" if known else f"an object of the type {type(answers).__name__}"

@@ -118,41 +118,73 @@ def test_a_policy_of_openspiel():
     assert score(game, policy).nashconv == pytest.approx(expected.nashconv, abs=1e-12)
 
 
-class Network:
-    """What is used of a torch module."""
+class Tensor:
+    """What is used of torch's tensors: they leave their device, and their gradients, only if told to."""
 
-    def __init__(self):
-        self.evaluating = False
+    def __init__(self, numbers, device="cpu", graph=False):
+        self.numbers, self.device, self.graph, self.dtype = numbers, device, graph, numbers.dtype
+        self.ndim, self.shape = numbers.ndim, numbers.shape
+
+    def to(self, other):
+        return Tensor(self.numbers.astype(other.dtype), other.device, self.graph)
+
+    def detach(self):
+        return Tensor(self.numbers, self.device)
+
+    def cpu(self):
+        return Tensor(self.numbers, graph=self.graph)
+
+    def double(self):
+        return Tensor(self.numbers.astype(np.float64), self.device, self.graph)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.graph or self.device != "cpu":
+            raise TypeError(f"can't convert {self.device} device type tensor to numpy")
+        return np.array(self.numbers, dtype)
+
+
+class Network:
+    """What is used of torch's modules."""
+
+    def __init__(self, device="cpu", dtype=np.float32, parameters=1):
+        self.evaluating, self.weights = False, Tensor(np.zeros(3, dtype), device)
+        self.listed = [self.weights] * parameters
 
     def eval(self):
         self.evaluating = True
 
     def parameters(self):
-        return iter(())
+        return iter(self.listed)
 
     def __call__(self, tensor):
-        assert self.evaluating and tensor.dtype == np.float32
-        numbers = tensor @ np.arange(tensor.shape[1] * SQUARES, dtype=np.float32).reshape(-1, SQUARES) % 5
-        result = ModuleType("tensor")
-        result.cpu = lambda: result
-        result.numpy = lambda: numbers
-        return result
+        assert self.evaluating and (tensor.device, tensor.dtype) == (self.weights.device, self.weights.dtype)
+        return Tensor(numbers_of(tensor.numbers).astype(tensor.dtype), tensor.device, graph=True)
 
 
-def test_a_module_of_torch_is_asked_without_gradients(monkeypatch):
+def numbers_of(inputs):
+    return inputs @ np.arange(inputs.shape[1] * SQUARES, dtype=np.float32).reshape(-1, SQUARES) % 5
+
+
+@pytest.mark.parametrize("network", [("cpu",), ("cuda:0",), ("cuda:1", np.float16), ("cpu", np.float32, 0)])
+def test_a_module_of_torch_is_asked_without_gradients_where_it_is(monkeypatch, network):
     """Torch itself is not installed with the package's tests: this stands for what is used of it."""
     from contextlib import nullcontext
 
     torch = ModuleType("torch")
     torch.nn = ModuleType("torch.nn")
-    torch.nn.Module, torch.no_grad, torch.from_numpy = Network, nullcontext, lambda array: array
+    torch.nn.Module, torch.no_grad, torch.from_numpy = Network, nullcontext, Tensor
     monkeypatch.setitem(sys.modules, "torch", torch)
-    found = score(GAME, Network(), "logits")
+    found = score(GAME, Network(*network), "logits")
     monkeypatch.delitem(sys.modules, "torch")
-    plain = Network()
-    plain.eval()
-    same = score(GAME, lambda seen, legal: plain(seen.astype(np.float32)).numpy(), "logits")
-    assert found == same
+    assert found == score(GAME, lambda seen, legal: numbers_of(seen.astype(np.float32)), "logits")
+
+
+def test_a_function_may_answer_with_tensors_of_any_device():
+    def observe(seen, legal):
+        return Tensor(numbers_of(seen.astype(np.float32)), "cuda:0", graph=True)
+
+    expected = score(GAME, lambda seen, legal: numbers_of(seen.astype(np.float32)), "logits")
+    assert score(GAME, observe, "logits") == expected
 
 
 def test_answers_that_are_no_strategy():
