@@ -97,6 +97,25 @@ def test_greedy_attempts_the_first_of_the_best_squares(outputs):
     assert first["|0*2."].tolist() == [0, 1, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("outputs", ["probabilities", "logits"])
+def test_greedy_leaves_out_squares_that_may_not_be_attempted(outputs):
+    """Also where their number is the highest, as that of a network that has never been told."""
+
+    def unaware(infostates, legal):
+        numbers = np.tile(np.linspace(1, 2, SQUARES), (len(legal), 1)) + 90 * ~legal
+        return numbers / numbers.sum(axis=1, keepdims=True) if outputs == "probabilities" else numbers
+
+    def last(infostates, legal):
+        return np.eye(SQUARES)[SQUARES - 1 - legal[:, ::-1].argmax(axis=1)]
+
+    expected = score(GAME, last)
+    assert score(GAME, unaware, outputs, greedy=True).nashconv == expected.nashconv
+    assert score(GAME, {0: unaware, 1: last}, outputs, greedy=True).value == expected.value
+    for player in (0, 1):
+        found = agent_strategy(GAME, player, unaware, outputs, greedy=True)
+        assert all(row[max(naive.legal_squares(GAME, text))] == 1 for text, row in found.items())
+
+
 def test_a_mixture_is_drawn_before_the_game():
     """Its value against an opponent is the mean of its members' values; averaged probabilities would not give it."""
     opponent = pttt.Strategy.from_function(GAME, 1, liking(9))
