@@ -19,8 +19,8 @@ from pttt_ooc.environments.catalogue import environment
 class AgainstUniform(gymnasium.Env):
     """One player's side of a game of two."""
 
-    def __init__(self, game, player, seed):
-        self.env, self.me, self.random = environment(f"phantom:{game}"), f"player_{player}", np.random.default_rng(seed)
+    def __init__(self, game, player):
+        self.env, self.me = environment(f"phantom:{game}"), f"player_{player}"
         self.observation_space = self.env.observation_space(self.me)["observation"]
         self.action_space = self.env.action_space(self.me)
 
@@ -28,14 +28,15 @@ class AgainstUniform(gymnasium.Env):
         return self.env.observe(self.me)["action_mask"].astype(bool)
 
     def reset(self, seed=None, options=None):
-        self.env.reset()
+        super().reset(seed=seed)  # makes np_random, of which the opponent's attempts are drawn
+        self.env.reset(seed=seed)
         self.let_the_other_play()
         return self.env.observe(self.me)["observation"], {}
 
     def let_the_other_play(self):
         while self.env.agent_selection != self.me and not any(self.env.terminations.values()):
             mask = self.env.observe(self.env.agent_selection)["action_mask"]
-            self.env.step(int(self.random.choice(np.flatnonzero(mask))))
+            self.env.step(int(self.np_random.choice(np.flatnonzero(mask))))
 
     def step(self, action):
         self.env.step(int(action))
@@ -51,7 +52,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     for player in (0, 1):
-        env = AgainstUniform(options.game, player, seed=player)
+        env = AgainstUniform(options.game, player)
         model = MaskablePPO("MlpPolicy", env, gamma=1.0, seed=player, device="cpu")
         model.learn(options.steps)
         model.save(f"player{player}.zip")

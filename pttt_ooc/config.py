@@ -25,7 +25,7 @@ from pydantic import (
 
 from pttt_ooc.aliases import Algorithm, Finish, Precision, Storage, Symmetry, TurnRule, Updates
 from pttt_ooc.errors import ConfigError, GameError, did_you_mean
-from pttt_ooc.rules.catalogue import GAMES, find_game, named_game, tic_tac_toe_name
+from pttt_ooc.rules.catalogue import GAMES, check_listable, find_game, named_game, tic_tac_toe_name
 from pttt_ooc.rules.game import MOST_SQUARES
 
 _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
@@ -292,6 +292,42 @@ class Config(Section):
         if self.listed is not None:
             return self.listed
         return any(self.export.files(self.game)) or self.finish.method == "none" or _is_small(self.game)
+
+
+def solving_command(game: str, data: Path = Path("data")) -> str:
+    """The command that finds an equilibrium of a game: the solver, or where nothing is listed, the double oracle.
+
+    Parameters
+    ----------
+    data
+        The directory of all games, to which the result goes.
+
+    Examples
+    --------
+    >>> solving_command("pttt-classical")
+    'pttt solve --game pttt-classical'
+    >>> solving_command("dark-hex-4x4-abrupt")
+    'pttt exact --game dark-hex-4x4-abrupt --output data/dark-hex-4x4-abrupt/full'
+    """
+    if Config(game=game).is_listed:
+        return f"pttt solve --game {game}" + f" --data {data}" * (data != Path("data"))
+    return f"pttt exact --game {game} --output {data / game / 'full'}"
+
+
+def check_listed(config: Config, what: str) -> None:
+    """Raise a GameError if a game's infosets are not listed.
+
+    Parameters
+    ----------
+    what
+        Who needs a list of them, for the sentence.
+    """
+    if not config.is_listed:
+        check_listable(config.game)
+        raise GameError(
+            f"Game {config.game}: {what} needs a list of all infosets, which is made on boards of up to "
+            f"{MOST_LISTED_SQUARES} squares; `pttt exact --game {config.game}` finds an equilibrium without one."
+        )
 
 
 _Model = TypeVar("_Model", bound=BaseModel)

@@ -131,6 +131,7 @@ def on_one_line(sentence: str) -> str:
 
 NO_MEMORY = "There is not enough memory for this."
 INTERRUPTED = "Interrupted; the same command continues from what is on disk."
+"""Of an interrupt that does not say more itself."""
 
 
 def system_error_sentence(error: OSError) -> str:
@@ -151,7 +152,7 @@ def keep_interrupts() -> Iterator[None]:
         before: BaseException | None = error
         while before is not None:
             if isinstance(before, KeyboardInterrupt):
-                raise KeyboardInterrupt from error
+                raise KeyboardInterrupt(*before.args) from error
             before = before.__cause__ or before.__context__
         raise
 
@@ -172,8 +173,8 @@ def exit_on_error(tell: Callable[[str], None]) -> Iterator[None]:
         return
     except PtttError as error:
         sentence = str(error)
-    except KeyboardInterrupt:
-        sentence, code = INTERRUPTED, 130
+    except KeyboardInterrupt as interrupt:
+        sentence, code = str(interrupt) or INTERRUPTED, 130
     except OSError as error:
         sentence = system_error_sentence(error)
     except MemoryError:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.cli.console import say
-from pttt_ooc.errors import GameError
 from pttt_ooc.options import DATA, CourseGameOption, DataOption, JsonOption, ThreadsOption, check_game
 from pttt_ooc.show.tables import print_table, whole
 
@@ -44,7 +43,7 @@ def equilibria(
     """
     import numpy as np
 
-    from pttt_ooc.config import Config
+    from pttt_ooc.config import Config, check_listed
     from pttt_ooc.disk.resources import cores
     from pttt_ooc.double_oracle.oracle import DoubleOracle
     from pttt_ooc.equilibria.optimal_face import OptimalFace
@@ -57,11 +56,7 @@ def equilibria(
     check_game(game)
     check_extra("exact", "The command `pttt equilibria`")
     rules = named_game(game or "pttt-abrupt")
-    if not Config(game=rules.name).is_listed:
-        raise GameError(
-            f"Game {rules.name}: the search needs a list of all infosets, which is for boards of up to nine squares; "
-            "`pttt exact` finds one equilibrium."
-        )
+    check_listed(Config(game=rules.name), "the search")
     begin = time.monotonic()
     directory = prepared(data, rules.name, "full")
     oracle = DoubleOracle(rules, threads=threads or cores())

@@ -89,9 +89,12 @@ def _play_here(name: str, player: int | None, replies: bool, keypad: bool, game:
 
 
 def _solution(data: Path, game: str | None) -> str:
-    place = data / (game or "pttt-abrupt") / "full"
+    from pttt_ooc.config import solving_command
+
+    place = data / (name := game or "pttt-abrupt") / "full"
     if not place.is_dir():
         raise StrategyFileError(
-            f"There is no solution in {place}; name an opponent, such as uniform, or run make solve."
+            f"There is no solution in {place}; `{solving_command(name, data)}` makes one, or name an opponent, such as "
+            "uniform."
         )
     return str(place)

@@ -181,14 +181,21 @@ def _games_text(found: GamesScore, name: str) -> str:
 
 def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, Any]]:
     """The game, and each player's agent."""
+    from pttt_ooc.config import Config, check_listed
     from pttt_ooc.errors import ConfigError
+    from pttt_ooc.library.openspiel import check_told_game
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.strategy_names import DEFAULT_GAME, further_of, named_strategy
-    from pttt_ooc.scoring.agents import find_agent
+    from pttt_ooc.scoring.agents import find_agent, policies_of, told_game_of
 
     objects = {name: find_agent(name) for name in dict.fromkeys(names)}
+    if game is None and (told := told_game_of(objects.values())):
+        game = told.name
     named = {p: named_strategy(name, p) for p, name in enumerate(names) if objects[name] is None}
     rules = further_of(list(named.values()), game) if named else named_game(game or DEFAULT_GAME)
+    check_listed(Config(game=rules.name), "a score")
+    for policy in policies_of(objects.values()):
+        check_told_game(policy, rules)
     agents: dict[int, Any] = {}
     for player, name in enumerate(names):
         found = objects[name]

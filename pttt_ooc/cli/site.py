@@ -12,10 +12,12 @@ from pydantic import TypeAdapter
 
 from pttt_ooc.arena import wing as arena
 from pttt_ooc.cli.home_cards import FIRST, Opened, Solution, cards, found_solutions, in_order, reports, tournaments
+from pttt_ooc.config import solving_command
 from pttt_ooc.errors import PtttError, StrategyFileError
 from pttt_ooc.extreme import wing as extreme
 from pttt_ooc.service.wing import Pages
 from pttt_ooc.smbc import wing as smbc
+from pttt_ooc.stages.strategy_store import strategies_of
 
 if TYPE_CHECKING:
     from pttt_ooc.web.parts import Part
@@ -37,7 +39,15 @@ def games_of(solutions: Sequence[Solution], game: str | None, data: Path) -> lis
         If a game is named that is not solved.
     """
     if game is not None and game not in {one.game for one in solutions}:
-        raise StrategyFileError(f"There is no solution of {game} in {data}; name another game, or run make solve.")
+        place = data / game / "full"
+        if strategies_of(place).is_dir():
+            raise StrategyFileError(
+                f"The solution in {place} is not evaluated; `pttt explore {place}` shows it as it is."
+            )
+        raise StrategyFileError(
+            f"There is no solution of {game} in {data}; `{solving_command(game, data)}` makes one, and `pttt explore "
+            f"{place}` shows it."
+        )
     return in_order(solutions, game or FIRST)
 
 

@@ -150,12 +150,14 @@ def solve(
     top = {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}
     settings = _settings(config, top, options._asdict())
     from pttt_ooc.cli import display
+    from pttt_ooc.config import check_listed
     from pttt_ooc.stages import solve as stage
     from pttt_ooc.stages.budgets import refuse_small_budget
     from pttt_ooc.stages.directories import manifest_of, results_of, structure_of
     from pttt_ooc.stages.preparation import prepared
     from pttt_ooc.stages.run_start import begin
 
+    check_listed(settings, "the solver")
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
     with interruptible(), exit_on_error(say):  # within the command: typer has its own message for an interrupt
         budget = settings.memory_mb

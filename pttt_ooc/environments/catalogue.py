@@ -27,6 +27,8 @@ def environment(text: str, render_mode: str | None = None) -> Any:
     ------
     MissingExtraError
         PettingZoo is not installed.
+    ConfigError
+        There is no such mode.
     PtttError
         There is no such game.
 

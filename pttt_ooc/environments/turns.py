@@ -10,6 +10,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
+from pttt_ooc.errors import ConfigError
+
 Numbers = NDArray[np.int8]
 
 
@@ -26,12 +28,19 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         Of an observation, and the greatest number in it; the least is 0.
     render_mode
         None or ``"ansi"``.
+
+    Raises
+    ------
+    ConfigError
+        If the mode is another one.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "is_parallelizable": False}
 
     def __init__(self, name: str, actions: int, shape: tuple[int, ...], most: int, render_mode: str | None) -> None:
         super().__init__()
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ConfigError(f"The render_mode is {render_mode!r}, but must be None or 'ansi'.")
         self.metadata = {**self.metadata, "name": name}
         self.render_mode = render_mode
         self.possible_agents = ["player_0", "player_1"]

@@ -12,6 +12,7 @@ from pttt_ooc.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.explore.wing import pages
 from pttt_ooc.library.strategy_names import further_of, games_of_shape, named_strategy, only_plan
 from pttt_ooc.products.tensor_reader import tensor_header
+from pttt_ooc.rules.catalogue import check_listable
 from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wing import Pages
 from pttt_ooc.stages.strategy_store import strategies_of
@@ -34,6 +35,8 @@ def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[So
     read = [named_strategy(name, player, plans=True) for name, players in named for player in players]
     plan = only_plan(read)
     rules = further_of([one for one in read if one.kind != "uniform"], game)
+    if plan is None:
+        check_listable(rules.name)
     sources = [_source(number, name, players) for number, (name, players) in enumerate(named) if name != "uniform"]
     return rules, _told_apart(sources) if plan else [*_told_apart(sources), uniform()]
 

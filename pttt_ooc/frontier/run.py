@@ -45,7 +45,7 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
         state is damaged, an optional library is missing, or a scheduler does not answer.
     """
     check_extra("exact", "snakemake frontier")
-    with stage("solve", directory, [EQUILIBRIUM, ROUNDS], pipeline.sources) as facts:
+    with stage("solve", directory, [EQUILIBRIUM, ROUNDS], pipeline.sources, continues=True) as facts:
         game, rows = named_game(config.game), list[Facts]()
         with open_runner(config.workers, config.scheduler, game, config.memory_mb) as runner:
             oracle = DoubleOracle(game, math.inf, threads, config.memory_mb, runner)

@@ -6,6 +6,7 @@ rules: players learn only whether their own attempts are placed.  ``gameversion`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol
@@ -15,11 +16,17 @@ from numpy.typing import NDArray
 
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.extras import extra
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.connections import chains
 from pttt_ooc.rules.game import Game, lines
 from pttt_ooc.rules.infoset_text import attempts_of, infoset_text, is_infoset_text
 
 _VERSIONS = {"abrupt": "adh", "classical": "cdh"}  # of dark_hex
+_UNKNOWN = "The policy has nothing for infoset {!r} of player {} in {}: it is incomplete, or for another game."
+_SAME = 1e-9  # probabilities that differ by no more are the same
+
+Table = Callable[[str], Mapping[int, float] | None]
+"""OpenSpiel's text of an information state -> probabilities by square, or None."""
 
 
 class ByInfoset(Protocol):
@@ -49,6 +56,25 @@ def load_game(game: Game) -> Any:
     raise GameError(
         f"OpenSpiel has phantom_ttt, with nine squares and three in a row, and dark_hex; {game.name} has other rules."
     )
+
+
+def game_of(theirs: Any) -> Game:
+    """The package's game with the rules of a game of OpenSpiel, without a setup.
+
+    Raises
+    ------
+    GameError
+        If there is none: another game, another kind of observation, or a board that is too large.
+    """
+    told, name = theirs.get_parameters(), theirs.get_type().short_name
+    if name not in ("phantom_ttt", "dark_hex") or told["obstype"] != "reveal-nothing":
+        raise GameError(
+            f"OpenSpiel's game {theirs} has no counterpart here; phantom_ttt and dark_hex have, with reveal-nothing."
+        )
+    if name == "phantom_ttt":
+        return named_game(f"pttt-{told['gameversion']}")
+    rule = next(rule for rule, version in _VERSIONS.items() if version == told["gameversion"])
+    return named_game(f"dark-hex-{told['num_rows']}x{told['num_cols']}-{rule}")
 
 
 def _pyspiel() -> Any:
@@ -86,7 +112,11 @@ def state_at(game: Game, player: int, infoset: str) -> Any:
     StrategyError
         If it is no infoset of the player, or no history leads there.
     """
-    state = load_game(game).new_initial_state()
+    return _state_in(load_game(game), game, player, infoset)
+
+
+def _state_in(theirs: Any, game: Game, player: int, infoset: str) -> Any:
+    state = theirs.new_initial_state()
     for square in _history(game, player, infoset):
         state.apply_action(square)
     return state
@@ -154,20 +184,103 @@ class _OpponentSearch:
 
 
 def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], dict[int, float]]:
-    """A policy of OpenSpiel as a function of infosets, for :meth:`Strategy.from_function`."""
-    load_game(game)
+    """A policy of OpenSpiel as a function of infosets, for :meth:`Strategy.from_function`.
+
+    A table is asked by OpenSpiel's text of the infoset, any other policy at a state that :func:`state_at` finds.
+
+    Raises
+    ------
+    ConfigError
+        If OpenSpiel is not installed.
+    GameError
+        If OpenSpiel has no such game, or there is none here for the policy's.
+    StrategyError
+        If it is no policy, or one for another game.
+    """
+    theirs = load_game(game)
     if not hasattr(policy, "action_probabilities"):
         raise StrategyError(
             f"A policy of OpenSpiel needs action_probabilities(state, player); found a {type(policy).__name__}."
         )
-
+    check_told_game(policy, game)
+    table = _table_of(policy)
     arguments = () if isinstance(policy, _pyspiel().Policy) else (player,)  # those made in C++ take the state alone
 
     def probabilities(infoset: str) -> dict[int, float]:
-        chances = policy.action_probabilities(state_at(game, player, infoset), *arguments)
+        if table is not None:
+            return _row_of(table, game, player, infoset)
+        state = _state_in(theirs, game, player, infoset)
+        try:
+            chances = policy.action_probabilities(state, *arguments)
+        except _pyspiel().SpielError as error:
+            raise StrategyError(_UNKNOWN.format(infoset, player, game.name)) from error
         return {int(square): float(probability) for square, probability in chances.items()}
 
     return probabilities
+
+
+def told_game(policy: Any) -> Game | None:
+    """The package's game for that of a policy of OpenSpiel; None if the policy does not tell.
+
+    Raises
+    ------
+    GameError
+        If the policy's game has no counterpart here.
+    """
+    pyspiel, told = sys.modules.get("pyspiel"), getattr(policy, "game", None)
+    return game_of(told) if pyspiel is not None and isinstance(told, pyspiel.Game) else None
+
+
+def check_told_game(policy: Any, game: Game) -> None:
+    """Raise a StrategyError if a policy of OpenSpiel tells that it is for other rules."""
+    told = told_game(policy)
+    if told is not None and told != game_of(load_game(game)):
+        raise StrategyError(f"The policy is for {told.name}, not for {game.name}; OpenSpiel calls it {policy.game}.")
+
+
+def _table_of(policy: Any) -> Table | None:
+    """A policy that is a table, in Python or C++, as a function of OpenSpiel's texts; None if it is none."""
+    from open_spiel.python.policy import TabularPolicy
+
+    if type(policy) is _pyspiel().TabularPolicy:
+        rows = policy.policy_table()
+        return lambda text: dict(rows[text]) if text in rows else None
+    if isinstance(policy, TabularPolicy) and type(policy).action_probabilities is TabularPolicy.action_probabilities:
+        return lambda text: dict(enumerate(policy.policy_for_key(text))) if text in policy.state_lookup else None
+    return None
+
+
+def _row_of(table: Table, game: Game, player: int, infoset: str) -> dict[int, float]:
+    found = [row for text in information_states(game, player, infoset) if (row := table(text)) is not None]
+    if not found:
+        raise StrategyError(_UNKNOWN.format(infoset, player, game.name))
+    for row in found[1:]:
+        if any(abs(row.get(square, 0) - found[0].get(square, 0)) > _SAME for square in {*row, *found[0]}):
+            raise StrategyError(
+                f"The policy has several rows for infoset {infoset!r} of player {player} in {game.name}: OpenSpiel "
+                "tells there how often the opponent has failed, which the player does not know."
+            )
+    return {int(square): float(probability) for square, probability in found[0].items()}
+
+
+@cache
+def _name_of(game: Game) -> str:
+    return str(load_game(game).get_type().short_name)
+
+
+def information_states(game: Game, player: int, infoset: str) -> list[str]:
+    """OpenSpiel's texts of a player's infoset: one, but in classical Dark Hex one for each number of all attempts."""
+    own, board = attempts_of(infoset), ["."] * game.squares
+    for square, success in own:
+        board[square] = "xo"[player if success else 1 - player]
+    view = "".join(f"{''.join(board[row : row + game.columns])}\n" for row in range(0, game.squares, game.columns))
+    attempts = "".join(f"{player},{square} " for square, _ in own)
+    if _name_of(game) == "phantom_ttt":
+        return [f"{view}{attempts}"]
+    if game.turn_rule == "abrupt" or not own:  # turns alternate
+        return [f"{view}{2 * len(own) + player}\n{attempts}"]
+    counts = range(len(own), len(own) + game.squares + 1)
+    return [f"{view}{count}\n{attempts}" for count in counts]
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.aliases import Interval, Symmetry
+from pttt_ooc.config import Config, check_listed, solving_command
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.library.strategy_names import NamedStrategy, further_of, named_strategy
@@ -215,23 +216,28 @@ def required_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> In
 
 
 def best_solution(game: Game, data: Path) -> Path:
-    """The solution's directory in `data` that proves the narrowest interval for the game's value.
+    """The solution's directory in `data` that proves the narrowest interval for the game's value; no plan.
 
     Raises
     ------
     StoreError
         If there is none.
+    GameError
+        If there is none, as the game's infosets are not listed.
     """
     found: list[tuple[float, Path]] = []
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
-                interval = _value_in(solution_attrs(strategies_of(results)))
-                found.append((interval[1] - interval[0] if interval else math.inf, results))
+                attrs = solution_attrs(strategies_of(results))
+                if attrs.get("listed") is not False:
+                    interval = _value_in(attrs)
+                    found.append((interval[1] - interval[0] if interval else math.inf, results))
     if not found:
+        check_listed(Config(game=game.name), "a solution that this command can read")
         raise StoreError(
-            f"There is no solution of {game.name} in {data}; `pttt solve --game {game.name}` makes one, or name a "
-            f"strategy by --equilibrium."
+            f"There is no solution of {game.name} in {data}; `{solving_command(game.name, data)}` makes one, or name a "
+            "strategy by --equilibrium."
         )
     return min(found)[1]
 

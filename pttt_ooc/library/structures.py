@@ -52,7 +52,7 @@ def configure(data: str | Path | None = None, threads: int | None = None) -> Non
         The directory of all games; initially ``data`` in the current directory, as in the workflow and
         the commands.  Small games do not need it, nor do solutions that have their own index.
     threads
-        Initially the number of cores.
+        Initially the number of cores.  Sessions of :func:`iterate` that have begun keep theirs.
 
     Raises
     ------
@@ -71,9 +71,7 @@ def configure(data: str | Path | None = None, threads: int | None = None) -> Non
             _cache.data = Path(data)
         if threads is not None and threads != _cache.threads:
             _cache.threads = threads
-            for engine in _cache.engines.values():
-                engine.close()
-            _cache.engines.clear()
+            _cache.engines.clear()  # and not closed: sessions may be at work
 
 
 def data_directory() -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 from pttt_ooc.aliases import Interval, TurnRule
 from pttt_ooc.errors import GameError, UnknownGameError, did_you_mean
 from pttt_ooc.rules.connections import chains, dark_hex
-from pttt_ooc.rules.game import Game, Squares, lines, tic_tac_toe
+from pttt_ooc.rules.game import Game, Squares, check_enumerable, lines, tic_tac_toe
 
 _MINI = ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3))  # rows, columns, k of the smallest boards, which tests use most
 _NAME = re.compile(
@@ -230,6 +230,11 @@ def named_game(name: str) -> Game:
     if found is None:
         raise UnknownGameError(f"There is no game called {name!r}{did_you_mean(name, GAMES)}; `pttt info` lists games.")
     return found
+
+
+def check_listable(name: str) -> None:
+    """Raise a GameError if the infosets of the game called `name` are too many to be listed."""
+    check_enumerable(named_game(name), f"; `pttt exact --game {name}` finds an equilibrium without a list")
 
 
 def aim(game: Game) -> str:

@@ -158,12 +158,12 @@ class Game:
         return keeps_wins and all(g[s] == s for o in self.setup for s in o)
 
 
-def check_enumerable(game: Game) -> None:
-    """Raise a GameError if a game's infosets are too many to be listed."""
+def check_enumerable(game: Game, instead: str = "") -> None:
+    """Raise a GameError if a game's infosets are too many to be listed; `instead` ends the sentence."""
     if game.squares > MOST_ENUMERATED_SQUARES:
         raise GameError(
             f"Game {game.name}: a board of {game.squares} squares has too many infosets to be listed; at most "
-            f"{MOST_ENUMERATED_SQUARES} squares are possible here. `pttt exact` lists none."
+            f"{MOST_ENUMERATED_SQUARES} squares are possible here{instead}."
         )
 
 

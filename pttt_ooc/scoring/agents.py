@@ -7,7 +7,7 @@ import inspect
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from pttt_ooc.errors import ConfigError, PtttError, StrategyError
 from pttt_ooc.extras import imports, sentence
+from pttt_ooc.library.openspiel import told_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.checkpoints import (
     Answers,
     Checkpoint,
@@ -163,6 +165,33 @@ def members_of(agent: Any, player: int) -> list[Member]:
     return found
 
 
+def told_game_of(agents: Iterable[Any]) -> Game | None:
+    """The game that agents tell, as OpenSpiel's policies do; None if none does.
+
+    Raises
+    ------
+    ConfigError
+        If they tell several games.
+    GameError
+        If there is no such game here.
+    """
+    found = {game.name: game for policy in policies_of(agents) if (game := told_game(policy))}
+    if len(found) > 1:
+        raise ConfigError(f"The agents are for different games: {' and '.join(found)}.")
+    return next(iter(found.values()), None)
+
+
+def policies_of(agents: Iterable[Any]) -> Iterator[Any]:
+    """The policies of OpenSpiel among agents, players' agents and mixtures."""
+    for agent in agents:
+        if isinstance(agent, Mapping):
+            yield from policies_of(agent.values())
+        elif isinstance(agent, list):
+            yield from policies_of(pair[-1] for pair in agent)
+        elif hasattr(agent, "action_probabilities"):
+            yield agent
+
+
 def observer(agent: Any) -> Observe:
     """The agent as a function of blocks: a function, or a torch module that maps its inputs to numbers.
 
@@ -249,26 +278,27 @@ def _of_nashbench(policy: Any) -> Observe:
 
 def _of_torch(network: Any, torch: Any) -> Observe:
     # What the first matrix takes is what the network takes; a network without one gets information states.
-    size = next((int(one.shape[1]) for one in network.parameters() if one.ndim == 2), None)
+    parameters = list(network.parameters())
+    size = next((int(one.shape[1]) for one in parameters if one.ndim == 2), None)
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        with torch.no_grad():
-            given = torch.from_numpy(inputs_of(infostates, legal.shape[1], player, size))
-            return cast(Answers, network(given).cpu().numpy())
+        given = torch.from_numpy(inputs_of(infostates, legal.shape[1], player, size))
+        with torch.no_grad():  # on the network's device, and in its precision
+            return cast(Answers, network(given.to(parameters[0]) if parameters else given))
 
     network.eval()
     return observe
 
 
 def checked_answers(answers: Any, shape: tuple[int, int]) -> Answers:
-    """An agent's answers: floats of this shape, which may be NaN.
+    """An agent's answers, an array or a tensor on any device: floats of this shape, which may be NaN.
 
     Raises
     ------
     StrategyError
         If they are not.
     """
-    array = np.asarray(answers)
+    array = np.asarray(answers.detach().cpu().double() if hasattr(answers, "detach") else answers)
     if array.shape != shape or array.dtype.kind not in "fiub":
         known = array.dtype.kind != "O"
         found = f"shape {array.shape} of {array.dtype}" if known else f"an object of the type {type(answers).__name__}"

@@ -22,6 +22,7 @@ from pttt_ooc.structure.views import Ints
 Report = Callable[[str, float], None]
 """Called with what is done and the finished share, 0 to 1."""
 
+_TOLD = 4096  # infosets that a policy is asked one after the other until it is told how far that is
 _SUM = 1e-3  # how far from 1 the sum of numbers may be that are meant as probabilities
 
 
@@ -124,6 +125,24 @@ class StrategyTensor:
 
     def __getitem__(self, part: slice) -> Answers:
         return tensor_rows(self._tables, self._probabilities, self._rows[part]).astype(np.float64)
+
+
+class ToldTensor:
+    """A policy of OpenSpiel as a tensor that tells how far it is; the policy's errors become sentences."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, tensor: Any, player: int, manner: Manner) -> None:
+        self.shape, self._tensor, self._player, self._manner = tensor.shape, tensor, player, manner
+
+    def __getitem__(self, part: slice) -> Answers:
+        out = np.empty((part.stop - part.start, self.shape[1]))
+        for start in range(part.start, part.stop, step := min(self._manner.block, _TOLD)):
+            stop = min(start + step, part.stop)
+            with errors_of(f"The policy failed at an infoset of player {self._player}"):
+                out[start - part.start : stop - part.start] = self._tensor[start:stop]
+            self._manner.report(f"Asking player {self._player}'s policy", stop / self.shape[0])
+        return out
 
 
 class GreedyTensor:

@@ -176,8 +176,7 @@ def score_by_games(
             f"The number of games is {games}, but must be even, for both seats, and at least {LEAST_GAMES}."
         )
     with imports("An interval of games"):
-        from scipy import stats
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, games // 2 - 1))
+        import scipy.stats  # noqa: F401, so that no game is played in vain
     manner = manner or Manner()
     rng, game = np.random.default_rng(seed), opponents[0].game
     seats = [played_agent(game, player, agent, manner, rng) for player in (0, 1)]
@@ -191,8 +190,7 @@ def score_by_games(
         manner.report("Playing", (pair + 1) * 2 / games)
 
     def both(of_seats: NDArray[np.float64]) -> tuple[Estimate, Estimate, Estimate]:
-        first, second = (_estimate(row, quantile) for row in of_seats)
-        return _estimate(-of_seats.mean(axis=0), quantile), first, second
+        return estimate(-of_seats.mean(axis=0)), estimate(of_seats[0]), estimate(of_seats[1])
 
     by_aivat, by_average = both(estimates), both(payoffs)
     best = np.array(heuristic.best)[:, None]
@@ -221,7 +219,11 @@ def _play(seat: PlayedAgent, player: int, opponent: Strategy, rng: np.random.Gen
     return history
 
 
-def _estimate(sample: Sequence[float] | NDArray[np.float64], quantile: float) -> Estimate:
+def estimate(sample: Sequence[float] | NDArray[np.float64]) -> Estimate:
+    """The mean of independent numbers, with its interval."""
+    from scipy import stats
+
     array = np.asarray(sample)
     mean, error = float(array.mean()), float(array.std(ddof=1)) / math.sqrt(len(array))
-    return Estimate(mean, error, mean - quantile * error, mean + quantile * error)
+    width = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(array) - 1)) * error
+    return Estimate(mean, error, mean - width, mean + width)

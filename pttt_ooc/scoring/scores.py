@@ -20,7 +20,7 @@ from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows, row_arrays
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.game import Game
 from pttt_ooc.scoring.agents import Member, members_of, observer
-from pttt_ooc.scoring.answers import AgentTensor, GreedyTensor, Manner, Report, StrategyTensor
+from pttt_ooc.scoring.answers import AgentTensor, GreedyTensor, Manner, Report, StrategyTensor, ToldTensor
 from pttt_ooc.scoring.checkpoints import Outputs
 from pttt_ooc.scoring.recurrent import is_recurrent, write_recurrent
 from pttt_ooc.solving import evaluation
@@ -193,8 +193,9 @@ def agent_strategy(
     Parameters
     ----------
     agent
-        A strategy of this package; a policy of OpenSpiel, with ``action_probabilities(state, player)``; a torch
-        module that maps infostates to numbers; or a function of ``(infostates, legal)``, or of these and the player.
+        A strategy of this package; a policy of OpenSpiel, with ``action_probabilities(state, player)``, which is
+        refused if it is for another game; a torch module that maps infostates to numbers; or a function of
+        ``(infostates, legal)``, or of these and the player.
         Infostates are OpenSpiel's information-state tensors, bool, shape (infosets, size); ``legal`` tells which
         squares may be attempted, bool, shape (infosets, squares).  The answer has that shape, too.  A function whose
         parameter is called ``observations`` gets in their place what the package's PettingZoo environment shows, int8,
@@ -275,7 +276,8 @@ def _write(index: Index, player: int, member: Member, manner: Manner, rows: Ints
     if isinstance(agent, Strategy):
         source = StrategyTensor(agent.unfolded, rows)
     elif hasattr(agent, "action_probabilities"):
-        source = PolicyTensor(policy_by_infoset(index.game, player, agent), index.game, player, rows)
+        asked = PolicyTensor(policy_by_infoset(index.game, player, agent), index.game, player, rows)
+        source = ToldTensor(asked, player, manner)
     else:
         source, manner = AgentTensor(index, player, observer(agent), manner, rows), manner._replace(greedy=False)
     source = GreedyTensor(source) if manner.greedy else source

@@ -82,7 +82,7 @@ def solve(
     """
     settings = settings.normal
     _refuse_others(directory)
-    with stage("solve", directory, [STORE, LOG], sources) as facts:
+    with stage("solve", directory, [STORE, LOG], sources, continues=True) as facts:
         facts["threads"] = threads
         name = fingerprint(settings)
         tree = build(Rules(fill_board=settings.fill_board))

@@ -86,7 +86,7 @@ def run(
         is not listed, also if a limit is too small.
     """
     products = [ROUNDS]
-    with stage("finish", directory, products) as facts:
+    with stage("finish", directory, products, continues=True) as facts:
         before = inputs(directory, "enumerate", "index", "solve") if listed else {}
         facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
         facts["made_from"] = {**digests(before), **(choice.opponent_digests(settings.against) if listed else {})}

@@ -9,8 +9,7 @@ from pathlib import Path
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import Config
 from pttt_ooc.errors import StoreError
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.game import check_enumerable
+from pttt_ooc.rules.catalogue import check_listable
 from pttt_ooc.stages import enumerate, index, stage_context
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of
@@ -34,7 +33,7 @@ def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.
     PtttError
         If the game is unknown, a product is damaged, another run uses the directory, or the disk cannot be written to.
     """
-    check_enumerable(named_game(game))
+    check_listable(game)
     directory = results_of(data, game, symmetry)
     _check_directory(directory)
     ensure_compiled()

@@ -72,7 +72,7 @@ def run(
         written to.
     """
     products = ["solution.zarr", "convergence.jsonl", *([SNAPSHOTS] if settings.snapshot_every else [])]
-    with stage("solve", directory, products) as facts:
+    with stage("solve", directory, products, continues=True) as facts:
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
         facts.update(game=game, symmetry=symmetry, work=name)

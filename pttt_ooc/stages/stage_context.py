@@ -19,7 +19,7 @@ from pttt_ooc.disk.locks import free_here, hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
-from pttt_ooc.errors import BudgetError, StoreError, exit_on_error
+from pttt_ooc.errors import BudgetError, StoreError, exit_on_error, keep_interrupts
 from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
 from pttt_ooc.stages.product_check import described, is_as_described, remember, stamp
 from pttt_ooc.stages.provenance import source_digest, versions
@@ -33,6 +33,8 @@ STRUCTURE_LOCK = ".structure.lock"  # beside an index; shared by runs that read 
 RUN_LOCK = ".run.lock"  # in a directory of results, for the whole run of the workflow
 MEASURED_FILES = ("measurements.html",)  # products with nothing but measurements
 
+_BEGINS_ANEW = "Interrupted; the same command begins the stage {} anew: what it had done is lost, earlier stages stay."
+
 
 @contextmanager
 def stage(
@@ -40,6 +42,7 @@ def stage(
     directory: Path,
     products: Sequence[str],
     sources: Callable[[str], str] = source_digest,
+    continues: bool = False,
 ) -> Iterator[Facts]:
     """Run a stage: measure the block, then describe its products in the manifest.
 
@@ -53,6 +56,8 @@ def stage(
         Names of the files and stores that the block makes there.
     sources
         Gives the digest of a stage's sources, by the stage's name.
+    continues
+        Whether the block goes on, after an interruption, from what it has saved; if not, the interrupt says so.
 
     Yields
     ------
@@ -73,10 +78,15 @@ def stage(
         facts: Facts = {}
         with measured() as usage:
             try:
-                yield facts
+                with keep_interrupts():
+                    yield facts
             except BudgetError:
                 if before is not None:  # refused before anything was touched
                     atomic_write_text(manifest, before)
+                raise
+            except KeyboardInterrupt as interrupt:
+                if not continues:
+                    interrupt.args = (_BEGINS_ANEW.format(name),)
                 raise
             with explained(f"read the products in {directory}"):
                 stamps = {product: stamp(directory / product) for product in products}

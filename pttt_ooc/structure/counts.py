@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.rules.catalogue import KNOWN_COUNTS, named_game
+from pttt_ooc.rules.catalogue import KNOWN_COUNTS, check_listable, named_game
 from pttt_ooc.rules.game import Game
 
 if TYPE_CHECKING:  # kernels are imported only when a game must be counted
@@ -31,7 +31,14 @@ def counts_of(game: Game, pairs: Pairs) -> dict[str, Any]:
 
 @cache
 def total_infosets(name: str) -> tuple[int, int]:
-    """Numbers of both players' infosets in a named game: known, or counted, which takes milliseconds."""
+    """Numbers of both players' infosets in a named game: known, or counted, which takes milliseconds.
+
+    Raises
+    ------
+    GameError
+        If they are too many to be counted.
+    """
+    check_listable(name)
     known = KNOWN_COUNTS.get(name, {})
     if {"infosets_0", "infosets_1"} <= known.keys():
         return sum(known["infosets_0"]), sum(known["infosets_1"])

@@ -94,7 +94,7 @@ def slice_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> SliceArra
 
 
 class Workers:
-    """The threads of one or more engines.
+    """The threads of one or more engines; they end when nobody has them any more.
 
     Parameters
     ----------
@@ -106,9 +106,8 @@ class Workers:
         self.count, self.pool = count, ThreadPoolExecutor(count)
 
     def limit(self, count: int) -> None:
-        """Limit the number of threads from now on."""
+        """Limit the number of threads from now on; what is being done by the present ones goes on."""
         if count < self.count:
-            self.pool.shutdown()
             self.count, self.pool = count, ThreadPoolExecutor(count)
 
 

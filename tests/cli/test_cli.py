@@ -541,6 +541,28 @@ def _interrupted_while_closing(*arguments, **options):
         os.close(descriptor)
 
 
+def _interrupted(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("interrupt", [_interrupted, _interrupted_while_closing])
+def test_an_interrupted_stage_that_saves_nothing_says_that_it_begins_anew(pttt, monkeypatch, tmp_path, interrupt):
+    place = tmp_path / GAME / "full"
+    solve = ("solve", "--max-iterations", 1)
+    lost = "Interrupted; the same command begins the stage {} anew: what it had done is lost, earlier stages stay."
+    for function, name in (("counts_of", "enumerate"), ("write_timing", "index")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"pttt_ooc.stages.{name}.{function}", interrupt)
+            done = pttt(*solve, data=tmp_path)
+        assert done.code == 130 and done.err.splitlines()[-1] == lost.format(name)
+    views = (place / "enumerate.json").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(stage, "solve", interrupt)
+        assert pttt(*solve, data=tmp_path).err.splitlines()[-1] == INTERRUPTED, "the solver saves its state"
+    pttt.ok(*solve, data=tmp_path)
+    assert (place / "enumerate.json").read_bytes() == views, "an earlier stage stays"
+
+
 @pytest.mark.slow
 def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(stage, "solve", _interrupted_while_closing)

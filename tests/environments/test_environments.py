@@ -1,13 +1,17 @@
 """PettingZoo environments: PettingZoo's own test, and tests of what it leaves out."""
 
+import runpy
+import sys
+import types
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.environments.catalogue import environment
-from pttt_ooc.errors import GameError, UnknownGameError
+from pttt_ooc.errors import ConfigError, GameError, UnknownGameError
 
 GAMES = (
     "ultimate",
@@ -37,6 +41,42 @@ def test_pettingzoo_accepts_the_environment(name):
         for text in ("Observation space for each agent", "Observation is not a NumPy array"):
             warnings.filterwarnings("ignore", text)  # it is a dictionary, with the mask
         api_test(environment(name), num_cycles=300)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_seed_gives_the_same_games_again(name):
+    from pettingzoo.test import seed_test
+
+    seed_test(lambda: environment(name), num_cycles=20)
+
+
+@pytest.mark.parametrize("name", ["mnk", "phantom", "secret-goals"])
+@pytest.mark.parametrize("mode", ["nonsense", "human", ""])
+def test_a_mode_that_there_is_not_is_refused(name, mode):
+    with pytest.raises(ConfigError, match=f"^The render_mode is '{mode}', but must be None or 'ansi'"):
+        environment(name, render_mode=mode)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_environment_in_the_examples_is_one_of_gymnasium(monkeypatch, player):
+    """Its learner is another library, which need not be here."""
+    from gymnasium.utils.env_checker import check_env
+
+    for library in ("torch", "sb3_contrib"):
+        monkeypatch.setitem(sys.modules, library, types.SimpleNamespace(MaskablePPO=None))
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples/stable_baselines.py"))["AgainstUniform"]
+    env = example("mini-2x3k2-abrupt", player)
+    check_env(env, skip_render_check=True)
+
+    def seen(seed):
+        found, over = [env.reset(seed=seed)[0].tolist()], False
+        while not over:
+            observation, _, over, _, _ = env.step(np.flatnonzero(env.action_masks())[0])
+            found.append(observation.tolist())
+        return found
+
+    games = [[seen(seed), *(seen(None) for _ in range(9))] for seed in (1, 1, 2)]
+    assert games[0] == games[1] != games[2] and len({str(game) for game in games[0]}) > 1
 
 
 def play(env, actions):

@@ -78,5 +78,5 @@ def test_nothing_is_kept_without_being_asked_for(tmp_path, capsys):
 
 def test_a_game_that_is_not_listed_is_refused(tmp_path, capsys):
     code, _, err = run(capsys, "equilibria", "--game", "pttt-2x5k3-abrupt", "--data", tmp_path)
-    assert code != 0 and "boards of up to nine squares" in err and len(err.strip().splitlines()) == 1
+    assert code != 0 and "boards of up to 9 squares" in err and len(err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())

@@ -1,6 +1,7 @@
 """Deep learners: inputs of networks, games, losses, and the quality of results."""
 
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -561,6 +562,36 @@ print(policies_of_four_steps())
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == policies_of_four_steps()
+
+
+def test_jax_is_left_to_others_as_it_was(monkeypatch):
+    """Somebody else in this process may use JAX on other devices, and with other threads."""
+    assert (jax.config.jax_platforms or None) == os.environ.get("JAX_PLATFORMS")
+    for name, value in (("NPROC", None), ("NPROC", "3")):
+        monkeypatch.delenv("XLA_FLAGS", raising=False)
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        before = dict(os.environ)
+        nets.processor.cache_clear()
+        assert nets.processor().platform == "cpu" and dict(os.environ) == before
+
+
+def test_learners_compute_on_the_processor_whatever_the_device_of_others_is():
+    program = """
+import jax, numpy as np
+from pttt_ooc.learners.deep import network as nets
+other = jax.devices()[1]
+jax.config.update("jax_default_device", other)
+network = nets.make_network(4, (8,), 5, [1])
+moments, codes, players = nets.make_moments(network), np.zeros((3, 4), np.int8), np.zeros(3, np.int8)
+step = nets.trainer(lambda network, codes, players: nets.outputs_of(network, codes, players).sum())
+network, moments = step(network, moments, np.float32(0.1), codes, players)
+network = nets.followed(network, nets.make_network(4, (8,), 5, [2]), 0.5)
+arrays = [*network.values(), *moments.values(), nets.evaluate(network, codes, players)]
+assert {device for array in arrays for device in array.devices()} == {jax.devices("cpu")[0]} != {other}
+"""
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def policies_of_four_steps():

@@ -1,10 +1,12 @@
 """The public API: games, strategies, solutions, values, algorithms step by step; and refused arguments."""
 
+import gc
 import json
 import random
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +20,7 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy as CoreStrategy
 from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.sweep import engine
 from tests.kits import naive, naive_cfr
 from tests.kits.helpers import TINY, as_strategy, random_table, small_engine
 
@@ -399,6 +402,62 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
         assert structures.engine_of(GAME).threads == threads
         found.append(pttt.best_response(strategy(GAME, 0)).probabilities.tobytes())
     assert found[0] == found[1]
+
+
+def divided(monkeypatch, threads):
+    """Settings of their own, and work in so small pieces that even a small game's goes to all threads."""
+    monkeypatch.setattr(engine, "RUN_WORK", 1)
+    monkeypatch.setattr(structures, "_cache", structures._Cache(threads=threads))
+
+
+def steps(run, count):
+    return [next(run).get("nashconv") for _ in range(count)]
+
+
+def test_other_threads_break_no_session_that_is_at_work(monkeypatch):
+    divided(monkeypatch, threads=2)
+    expected = steps(pttt.iterate(GAME), 8)
+    run = pttt.iterate(GAME)
+    begun = steps(run, 4)
+    pttt.configure(threads=3)
+    assert structures.engine_of(GAME, "full").threads == 3, "what begins now has them"
+    assert begun + steps(run, 4) == expected
+    both = [pttt.evaluate(*run.average).nashconv, pttt.evaluate(*run.current).nashconv]
+    structures.engine_of(GAME, "full").workers.limit(1)
+    assert both == [pttt.evaluate(*run.average).nashconv, pttt.evaluate(*run.current).nashconv]
+
+
+def test_fewer_threads_break_no_call_that_is_at_work(monkeypatch):
+    """A score with a limit of memory takes threads from the engine of a game, which others may be using just now."""
+    divided(monkeypatch, threads=3)
+    shared, weights = structures.engine_of(GAME), strategy(GAME, 0).unfolded.probabilities
+    expected = shared.reach(0, weights).sequences.tobytes()
+
+    class Meanwhile(ThreadPoolExecutor):
+        """Somebody limits the threads while calls are handed over to them."""
+
+        def submit(self, *call):
+            shared.workers.limit(2)
+            return super().submit(*call)
+
+    shared.workers.pool = Meanwhile(3)
+    assert shared.reach(0, weights).sequences.tobytes() == expected
+    assert shared.threads == 2 and shared.reach(0, weights).sequences.tobytes() == expected
+
+
+def test_threads_end_with_the_last_who_needs_them(monkeypatch):
+    divided(monkeypatch, threads=2)
+    run = pttt.iterate(GAME)
+    steps(run, 3)
+    mine = list(run._solver.engine.workers.pool._threads)
+    assert mine
+    pttt.configure(threads=1)
+    steps(run, 1)
+    del run
+    gc.collect()
+    for thread in mine:
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -173,3 +173,85 @@ def test_invalid_arguments_are_refused(spiel):
         state.apply_action(state.legal_actions()[0])
     assert "no strategy of player 1" in refused("StrategyError", policy.action_probabilities, state)
     assert [game.name for game in GAMES.values() if (game.rows, game.columns) == (3, 3)]
+
+
+@pytest.mark.parametrize("name", [*LATE, "dark-hex-2x2-abrupt", "dark-hex-2x3-abrupt", "dark-hex-2x2-classical"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_texts_of_information_states_are_those_of_openspiel(spiel, name, player):
+    game = named_game(name)
+    texts = list(naive.infosets(game, player))
+    for text in texts[:: 1 + len(texts) // 200]:
+        there = openspiel.state_at(game, player, text).information_state_string(player)
+        found = openspiel.information_states(game, player, text)
+        assert there in found and (len(found) == 1 or name == "dark-hex-2x2-classical" and text != "|")
+
+
+def test_games_of_openspiel_are_found_by_their_rules(spiel):
+    for name in ("pttt-abrupt", "pttt-classical", "dark-hex-2x3-abrupt", "dark-hex-4x3-classical"):
+        assert openspiel.game_of(openspiel.load_game(named_game(name))) == named_game(name)
+    assert openspiel.game_of(openspiel.load_game(named_game(LATE[0]))).name == "pttt-abrupt"
+    assert openspiel.game_of(spiel.load_game("dark_hex(board_size=2,num_rows=4)")).name == "dark-hex-4x2-classical"
+    for other in ("tic_tac_toe", "phantom_ttt(obstype=reveal-numturns)"):
+        assert "has no counterpart here" in refused("GameError", openspiel.game_of, spiel.load_game(other))
+    assert openspiel.told_game(object()) is openspiel.told_game(None) is None
+
+
+def tables_of(spiel, theirs):
+    """A table in Python and one in C++ with the same random numbers."""
+    from open_spiel.python.policy import TabularPolicy
+
+    python, rng = TabularPolicy(theirs), np.random.default_rng(5)
+    numbers = rng.random(python.action_probability_array.shape) * python.legal_actions_mask
+    python.action_probability_array[:] = numbers / numbers.sum(axis=1, keepdims=True)
+    rows = {key: list(enumerate(python.policy_for_key(key))) for key in python.state_lookup}
+    return python, spiel.TabularPolicy(rows)
+
+
+def test_tables_are_asked_as_tables(spiel, monkeypatch):
+    game = named_game("dark-hex-2x2-abrupt")
+    theirs = openspiel.load_game(game)
+    both = tables_of(spiel, theirs)
+    expected = spiel.nash_conv(theirs, both[1])
+    for policy in both:
+        by_state = [
+            pttt.Strategy.from_function(
+                game, p, lambda t, p=p, one=both[0]: one.action_probabilities(openspiel.state_at(game, p, t), p)
+            )
+            for p in (0, 1)
+        ]
+        with monkeypatch.context() as patch:
+            patch.setattr(openspiel, "_history", None)
+            found = [pttt.Strategy.from_openspiel(game, p, policy) for p in (0, 1)]
+        assert all(np.array_equal(a.probabilities, b.probabilities) for a, b in zip(found, by_state, strict=True))
+        assert pttt.evaluate(*found).nashconv == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_table_that_knows_what_players_do_not_is_refused(spiel):
+    """In classical Dark Hex OpenSpiel's text tells the number of all attempts, also the opponent's that failed."""
+    game = named_game("dark-hex-2x2-classical")
+    python, other = tables_of(spiel, openspiel.load_game(game))
+    for policy in (python, other):
+        told = refused("StrategyError", pttt.Strategy.from_openspiel, game, 0, policy)
+        assert "has several rows for infoset '|0*' of player 0 in dark-hex-2x2-classical" in told
+    legal = python.legal_actions_mask
+    python.action_probability_array[:] = legal / legal.sum(axis=1, keepdims=True)
+    found = [pttt.Strategy.from_openspiel(game, p, python) for p in (0, 1)]
+    uniform = [pttt.Strategy.uniform(game, p) for p in (0, 1)]
+    assert pttt.evaluate(*found).nashconv == pytest.approx(pttt.evaluate(*uniform).nashconv, abs=1e-12)
+
+
+def test_a_policy_for_another_game_is_refused(spiel):
+    from open_spiel.python.policy import UniformRandomPolicy
+
+    game = named_game("dark-hex-2x2-abrupt")
+    for other in ("dark-hex-2x2-classical", "dark-hex-2x3-abrupt", "pttt-abrupt"):
+        policy = UniformRandomPolicy(openspiel.load_game(named_game(other)))
+        told = refused("StrategyError", pttt.Strategy.from_openspiel, game, 0, policy)
+        assert told.startswith(f"The policy is for {other}, not for dark-hex-2x2-abrupt; OpenSpiel calls it ")
+    other = UniformRandomPolicy(spiel.load_game("tic_tac_toe"))
+    assert "tic_tac_toe() has no counterpart" in refused("GameError", pttt.Strategy.from_openspiel, game, 0, other)
+    wide = openspiel.load_game(named_game("dark-hex-2x3-abrupt"))
+    silent = spiel.TabularPolicy({wide.new_initial_state().information_state_string(0): [(0, 1.0)]})
+    for policy in (silent, spiel.CFRSolver(wide).average_policy()):  # they do not tell their game
+        told = refused("StrategyError", pttt.Strategy.from_openspiel, game, 0, policy)
+        assert "The policy has nothing for infoset '|' of player 0 in dark-hex-2x2-abrupt: it is inc" in told

@@ -86,11 +86,25 @@ def test_the_interval_covers_as_often_as_it_says():
         shares, estimates = map(np.array, zip(*found, strict=True))
         sample -= rng.choice(estimates, size=(scores, pairs), p=shares / shares.sum()) / 2
         value -= naive.value(GAME, *both) * (1 - 2 * seat) / 2
-    from scipy import stats
-
-    intervals = [games._estimate(row, stats.t.ppf(0.975, pairs - 1)) for row in sample]
+    intervals = [games.estimate(row) for row in sample]
     covered = np.mean([one.low <= value <= one.high for one in intervals])
     assert 0.935 < covered < 0.965
+
+
+def test_the_interval_is_students():
+    """By the numbers of a printed table of t, and by the variance of a sample of +1 and -1 alone."""
+    found = games.estimate([1.0, 2.0, 3.0, 4.0])
+    assert (found.mean, found.standard_error) == pytest.approx((2.5, math.sqrt(5 / 3) / 2), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx((2.5 - 3.182 * 0.6455, 2.5 + 3.182 * 0.6455), abs=1e-3)
+    hexes = pttt.game("dark-hex-2x2-abrupt")  # without draws
+    scored = score_by_games(
+        tuple(pttt.Strategy.uniform(hexes, p) for p in (0, 1)), lambda infoset, legal: legal[0], 20, seed=3
+    )
+    for one in (scored.plain_payoff_0, scored.plain_payoff_1):
+        assert -1 < one.mean < 1 and one.standard_error == pytest.approx(math.sqrt((1 - one.mean**2) / 9), abs=1e-12)
+    for one in (scored.loss, scored.payoff_0, scored.payoff_1, scored.plain_loss, scored.plain_payoff_0):
+        assert one.high - one.mean == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
+        assert one.mean - one.low == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
 
 
 def test_what_is_played_is_what_is_estimated():

@@ -155,6 +155,19 @@ def test_a_torch_module(kind):
     assert_same(score(GAME, module, greedy=True, outputs="logits"), score(GAME, plainly(kind, layers), "logits", True))
 
 
+def test_a_torch_module_in_another_precision_and_a_function_of_it():
+    torch = needs("torch")
+    layers = weights("infostates")
+    module = torch.nn.Sequential(torch.nn.Linear(54, 5), torch.nn.Tanh(), torch.nn.Linear(5, SQUARES)).double()
+    for linear, (matrix, bias) in zip((module[0], module[2]), layers, strict=True):
+        linear.weight.data[:], linear.bias.data[:] = torch.from_numpy(matrix.T.copy()), torch.from_numpy(bias)
+    expected = score(GAME, plainly("infostates", layers), "logits")
+    assert_same(score(GAME, module, "logits"), expected)
+    assert_same(score(GAME, lambda seen, legal: module(torch.from_numpy(seen).double()), "logits"), expected)
+    rounded = score(GAME, module.bfloat16(), "logits")
+    assert rounded.nashconv == pytest.approx(expected.nashconv, abs=0.05)
+
+
 def test_a_torch_module_of_another_size():
     torch = needs("torch")
     with pytest.raises(

@@ -1,5 +1,6 @@
 """Scores of agents, beside strategies that are made another way."""
 
+import json
 import sys
 from types import ModuleType
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import pttt_ooc as pttt
+from pttt_ooc.cli.commands import main
 from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.scoring import agents
 from pttt_ooc.scoring.scores import agent_strategy, score
@@ -113,6 +115,25 @@ def test_an_infoset_without_a_likely_square_is_refused(greedy):
             agent_strategy(GAME, 0, agent, outputs, greedy=greedy)
 
 
+@pytest.mark.parametrize("outputs", ["probabilities", "logits"])
+def test_greedy_leaves_out_squares_that_may_not_be_attempted(outputs):
+    """Also where their number is the highest, as that of a network that has never been told."""
+
+    def unaware(infostates, legal):
+        numbers = np.tile(np.linspace(1, 2, SQUARES), (len(legal), 1)) + 90 * ~legal
+        return numbers / numbers.sum(axis=1, keepdims=True) if outputs == "probabilities" else numbers
+
+    def last(infostates, legal):
+        return np.eye(SQUARES)[SQUARES - 1 - legal[:, ::-1].argmax(axis=1)]
+
+    expected = score(GAME, last)
+    assert score(GAME, unaware, outputs, greedy=True).nashconv == expected.nashconv
+    assert score(GAME, {0: unaware, 1: last}, outputs, greedy=True).value == expected.value
+    for player in (0, 1):
+        found = agent_strategy(GAME, player, unaware, outputs, greedy=True)
+        assert all(row[max(naive.legal_squares(GAME, text))] == 1 for text, row in found.items())
+
+
 def test_a_mixture_is_drawn_before_the_game():
     """Its value against an opponent is the mean of its members' values; averaged probabilities would not give it."""
     opponent = pttt.Strategy.from_function(GAME, 1, liking(9))
@@ -134,41 +155,73 @@ def test_a_policy_of_openspiel():
     assert score(game, policy).nashconv == pytest.approx(expected.nashconv, abs=1e-12)
 
 
-class Network:
-    """What is used of a torch module."""
+class Tensor:
+    """What is used of torch's tensors: they leave their device, and their gradients, only if told to."""
 
-    def __init__(self):
-        self.evaluating = False
+    def __init__(self, numbers, device="cpu", graph=False):
+        self.numbers, self.device, self.graph, self.dtype = numbers, device, graph, numbers.dtype
+        self.ndim, self.shape = numbers.ndim, numbers.shape
+
+    def to(self, other):
+        return Tensor(self.numbers.astype(other.dtype), other.device, self.graph)
+
+    def detach(self):
+        return Tensor(self.numbers, self.device)
+
+    def cpu(self):
+        return Tensor(self.numbers, graph=self.graph)
+
+    def double(self):
+        return Tensor(self.numbers.astype(np.float64), self.device, self.graph)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.graph or self.device != "cpu":
+            raise TypeError(f"can't convert {self.device} device type tensor to numpy")
+        return np.array(self.numbers, dtype)
+
+
+class Network:
+    """What is used of torch's modules."""
+
+    def __init__(self, device="cpu", dtype=np.float32, parameters=1):
+        self.evaluating, self.weights = False, Tensor(np.zeros(3, dtype), device)
+        self.listed = [self.weights] * parameters
 
     def eval(self):
         self.evaluating = True
 
     def parameters(self):
-        return iter(())
+        return iter(self.listed)
 
     def __call__(self, tensor):
-        assert self.evaluating and tensor.dtype == np.float32
-        numbers = tensor @ np.arange(tensor.shape[1] * SQUARES, dtype=np.float32).reshape(-1, SQUARES) % 5
-        result = ModuleType("tensor")
-        result.cpu = lambda: result
-        result.numpy = lambda: numbers
-        return result
+        assert self.evaluating and (tensor.device, tensor.dtype) == (self.weights.device, self.weights.dtype)
+        return Tensor(numbers_of(tensor.numbers).astype(tensor.dtype), tensor.device, graph=True)
 
 
-def test_a_module_of_torch_is_asked_without_gradients(monkeypatch):
+def numbers_of(inputs):
+    return inputs @ np.arange(inputs.shape[1] * SQUARES, dtype=np.float32).reshape(-1, SQUARES) % 5
+
+
+@pytest.mark.parametrize("network", [("cpu",), ("cuda:0",), ("cuda:1", np.float16), ("cpu", np.float32, 0)])
+def test_a_module_of_torch_is_asked_without_gradients_where_it_is(monkeypatch, network):
     """Torch itself is not installed with the package's tests: this stands for what is used of it."""
     from contextlib import nullcontext
 
     torch = ModuleType("torch")
     torch.nn = ModuleType("torch.nn")
-    torch.nn.Module, torch.no_grad, torch.from_numpy = Network, nullcontext, lambda array: array
+    torch.nn.Module, torch.no_grad, torch.from_numpy = Network, nullcontext, Tensor
     monkeypatch.setitem(sys.modules, "torch", torch)
-    found = score(GAME, Network(), "logits")
+    found = score(GAME, Network(*network), "logits")
     monkeypatch.delitem(sys.modules, "torch")
-    plain = Network()
-    plain.eval()
-    same = score(GAME, lambda seen, legal: plain(seen.astype(np.float32)).numpy(), "logits")
-    assert found == same
+    assert found == score(GAME, lambda seen, legal: numbers_of(seen.astype(np.float32)), "logits")
+
+
+def test_a_function_may_answer_with_tensors_of_any_device():
+    def observe(seen, legal):
+        return Tensor(numbers_of(seen.astype(np.float32)), "cuda:0", graph=True)
+
+    expected = score(GAME, lambda seen, legal: numbers_of(seen.astype(np.float32)), "logits")
+    assert score(GAME, observe, "logits") == expected
 
 
 def test_answers_that_are_no_strategy():
@@ -282,3 +335,63 @@ def test_a_policy_that_openspiel_made_has_the_score_that_openspiel_gives_it():
     found = score(game, average)
     assert found.nashconv == pytest.approx(pyspiel.nash_conv(theirs, average), abs=1e-9)
     assert found.nashconv > 1e-3
+
+
+POLICIES = """
+import pyspiel
+from open_spiel.python.policy import Policy, TabularPolicy, UniformRandomPolicy
+
+hexes = {n: pyspiel.load_game(f"dark_hex(num_rows=2,num_cols={n},gameversion=adh)") for n in (2, 3)}
+uniform, wide = UniformRandomPolicy(hexes[2]), UniformRandomPolicy(hexes[3])
+table, both = TabularPolicy(hexes[2]), {0: uniform, 1: [(1, uniform), (2, TabularPolicy(hexes[2]))]}
+mixed = [(1, uniform), (1, wide)]
+other = UniformRandomPolicy(pyspiel.load_game("kuhn_poker"))
+
+
+class Bad(Policy):
+    def action_probabilities(self, state, player_id=None):
+        raise KeyError("no such state")
+
+
+bad = Bad(hexes[2], [0, 1])
+"""
+
+
+def test_the_game_of_a_policy_of_openspiel_is_scored_and_no_other(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "theirs.py").write_text(POLICIES)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(["score", *arguments, "--data", "data"])
+        return end.value.code or 0, *capsys.readouterr()
+
+    expected = score(pttt.game("dark-hex-2x2-abrupt"), lambda seen, legal: legal / legal.sum(axis=1, keepdims=True))
+    for name in ("uniform", "table", "both"):
+        code, out, _ = run(f"theirs.py:{name}", "--json")
+        found = json.loads(out)
+        assert code == 0 and found["game"] == "dark-hex-2x2-abrupt"
+        assert found["nashconv"] == pytest.approx(expected.nashconv, abs=1e-9)
+    for arguments, told in (
+        (("theirs.py:uniform", "--game", "pttt-abrupt"), "The policy is for dark-hex-2x2-abrupt, not for pttt-abrupt;"),
+        (("theirs.py:uniform", "theirs.py:wide"), "different games: dark-hex-2x2-abrupt and dark-hex-2x3-abrupt."),
+        (("theirs.py:mixed",), "The agents are for different games: dark-hex-2x2-abrupt and dark-hex-2x3-abrupt."),
+        (("theirs.py:other",), "OpenSpiel's game kuhn_poker() has no counterpart here;"),
+        (("theirs.py:bad",), "The policy failed at an infoset of player 0: KeyError: 'no such state' (theirs.py, line"),
+    ):
+        code, out, err = run(*arguments)
+        assert code == 1 and out == "" and told in err and err.count("\n") == 1, err
+
+
+def test_policies_of_openspiel_tell_how_far_they_are(monkeypatch):
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    from open_spiel.python.policy import UniformRandomPolicy
+
+    game, told = pttt.game("dark-hex-2x2-abrupt"), []
+    policy = UniformRandomPolicy(pttt.library.openspiel.load_game(game))
+    score(game, policy, block=10, report=lambda what, share: told.append((what, share)))
+    for player in (0, 1):
+        mine = [share for what, share in told if what == f"Asking player {player}'s policy"]
+        assert len(mine) == -(-len(pttt.Strategy.uniform(game, player)) // 10) and mine[-1] == 1
+        assert mine == sorted(mine)

@@ -11,7 +11,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
@@ -103,6 +102,6 @@ class DeepLearner(Learner[Chosen]):
         """Take them."""
         for kind, group in (("networks", self.networks), ("moments", self.moments)):
             for name, parts in group.items():
-                group[name] = {part: jnp.array(state[f"{kind}/{name}/{part}"]) for part in parts}
+                group[name] = {part: nets.on_processor(state[f"{kind}/{name}/{part}"]) for part in parts}
         for name, memory in self.memories.items():
             memory.restore({part: state[f"memories/{name}/{part}"] for part in memory.state()})

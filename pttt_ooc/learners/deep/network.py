@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import jax
@@ -18,16 +19,37 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-# Read at the first computation.  XLA splits sums among as many threads as there are processors: without a fixed number,
-# a run would end with other strategies on a machine with another number.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
-os.environ.setdefault("NPROC", "1")
-jax.config.update("jax_platforms", "cpu")
+_ONE_THREAD = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "NPROC": "1"}
+"""XLA reads these when it begins."""
 
 Parameters = dict[str, Any]
 """A network, by name."""
 LONGEST = 0.5  # the greatest norm of a gradient
 FAR = -1e9  # the logit of illegal squares
+
+
+@cache
+def processor() -> Any:
+    """The processor, JAX's device for all learners: what is computed with arrays that are there stays there.
+
+    XLA splits sums among as many threads as there are processors: without a fixed number, a run would end with other
+    strategies on a machine with another number.  So JAX begins here with one thread, unless the environment tells
+    another number or the process has begun to use JAX before.
+    """
+    before = dict(os.environ)
+    try:
+        os.environ.update({name: value for name, value in _ONE_THREAD.items() if name not in before})
+        device = jax.devices("cpu")[0]
+        jax.device_put(0, device).block_until_ready()
+    finally:
+        for name in _ONE_THREAD.keys() - before.keys():
+            del os.environ[name]
+    return device
+
+
+def on_processor(array: Any) -> Any:
+    """An array of JAX with these numbers, in single precision, on :func:`processor`."""
+    return jax.device_put(np.array(array, np.float32), processor())
 
 
 def make_network(squares: int, hidden: Sequence[int], outputs: int, seed: Sequence[int]) -> Parameters:
@@ -48,8 +70,8 @@ def make_network(squares: int, hidden: Sequence[int], outputs: int, seed: Sequen
     sizes = [squares * (2 * squares + 1) + 2, *hidden, outputs]
     for k, (before, after) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
         scale = np.sqrt(2 / before) * (0.01 if k == len(hidden) else 1)
-        found[f"weights/{k}"] = jnp.asarray(rng.normal(scale=scale, size=(before, after)), jnp.float32)
-        found[f"biases/{k}"] = jnp.zeros(after, jnp.float32)
+        found[f"weights/{k}"] = on_processor(rng.normal(scale=scale, size=(before, after)))
+        found[f"biases/{k}"] = on_processor(np.zeros(after))
     return found
 
 
@@ -115,9 +137,9 @@ def followed(slow: Parameters, network: Parameters, rate: float) -> Parameters:
 
 def make_moments(network: Parameters) -> Parameters:
     """The optimiser's memory of a new network: both moments of each array, and the number of steps."""
-    zeros = {name: jnp.zeros_like(array) for name, array in network.items()}
+    zeros = {name: on_processor(np.zeros(array.shape)) for name, array in network.items()}
     first, second = ({f"{kind}/{name}": zero for name, zero in zeros.items()} for kind in ("first", "second"))
-    return {**first, **second, "steps": jnp.zeros(1, jnp.float32)}
+    return {**first, **second, "steps": on_processor(np.zeros(1))}
 
 
 def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: Any) -> tuple[Parameters, Parameters]:

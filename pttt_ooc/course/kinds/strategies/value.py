@@ -15,6 +15,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from pttt_ooc.aliases import Interval
+from pttt_ooc.config import solving_command
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.course.settings import SETTINGS, CourseSettings
@@ -57,7 +58,7 @@ def check_value_is_known(settings: CourseSettings) -> None:
     if sum(settings.infosets) > SMALL and told_value(settings) is None:
         raise GraderError(
             f"The value of {settings.game} is not known to this package, and the game is too big to be solved in "
-            f"passing: `pttt solve --game {settings.game}` finds an interval; write it into {SETTINGS} as game_value."
+            f"passing: `{solving_command(settings.game)}` finds an interval; write it into {SETTINGS} as game_value."
         )
 
 
