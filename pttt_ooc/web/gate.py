@@ -10,17 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pttt_ooc.web.arrival import ARRIVAL, Arrival
+
 log = logging.getLogger("pttt.web")
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
-BEGUN = "pttt.begun_at"
-"""The key of a request's scope with the time at which its head had come, before anything else was done for it."""
-
 _HEAD_BYTES, _HEADERS = 32_768, 100
 _DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # seconds for all of an unread body, and between two pieces of it
 
@@ -45,7 +43,7 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        scope[BEGUN] = time.time()
+        scope.setdefault(ARRIVAL, Arrival())
         headers = Headers(scope=scope)
         if self._warns and "x-forwarded-for" in headers and (scope.get("client") or ("",))[0] in ("127.0.0.1", "::1"):
             self._warns = False  # one warning is enough

@@ -7,6 +7,7 @@ import pytest
 
 from pttt_ooc.course import uploads
 from pttt_ooc.course.models import Submission
+from pttt_ooc.web.arrival import Arrival
 from tests.course.grader_kit import Lab, bearer, form_token, random_tensor, strategy_zip, zip_bytes
 
 GOOD = strategy_zip(0, 1)
@@ -220,7 +221,7 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
     async def upload():
         headers = [(b"content-type", b"multipart/form-data; boundary=xyz")]
         request = Request({"type": "http", "method": "POST", "headers": headers}, never)
-        with lab.grader.in_flight.begin(1) as flight, pytest.raises(Exception, match="Nothing has come"):
+        with lab.grader.in_flight.begin(1, Arrival()) as flight, pytest.raises(Exception, match="Nothing has come"):
             await uploads.receive(request, lab.grader, uploads.strategies(lab.grader), lambda fields: None, flight)
 
     asyncio.run(upload())
