@@ -56,9 +56,7 @@ class _Form:
     def _spend(self, size: int) -> None:
         self._spent += size
         if self._spent > _FIELDS_BYTES:
-            raise HTTPException(
-                400, "The form has fields that are too long; the file is sent in the field 'file'."
-            )
+            raise HTTPException(400, "The form has fields that are too long; the file is sent in the field 'file'.")
 
     def _part_begin(self) -> None:
         self._headers, self._text, self._header, self._value = {}, b"", b"", b""

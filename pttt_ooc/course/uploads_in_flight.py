@@ -45,10 +45,10 @@ class Flight:
 
     @property
     def begun_at(self) -> float:
-        """The moment that counts for deadlines: the latest at which an upload of steady speed that came so must begin.
+        """The beginning that counts for deadlines: the earliest one after which all that has come was fast enough.
 
-        No byte may come later after it than at :data:`BYTES_PER_SECOND`, and the last one ten minutes after it. So
-        nobody gains time by beginning early and sending the file, or its last byte, late.
+        That is at :data:`BYTES_PER_SECOND` on average up to each byte, and within ten minutes. So nobody gains time by
+        beginning early and sending the file, or its last byte, late.
         """
         return self.arrival.begun_at + self._late
 
