@@ -15,6 +15,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.handlers import needed_team
 from pttt_ooc.course.models import Judged, Submission, Team
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.uploads_in_flight import BYTES_PER_SECOND, Flight
@@ -162,8 +163,7 @@ async def from_browser(
 ) -> tuple[Row, bool]:
     """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
     check_origin(request)
-    if team is None:
-        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
+    team = needed_team(request, team, "You are not signed in, or no longer; sign in and send the file again.")
 
     def check(fields: Fields) -> None:
         check_form(request, shell, fields.get(FORM_FIELD, ""))

@@ -463,3 +463,25 @@ def test_an_address_in_full_width_letters_is_the_same_address(people):
         assert session.query(Person).filter_by(role="student").count() == 2
         passwords.set_password(session, find_person(session, "ann@example.org"), GOOD, "")
         assert passwords.authenticate_person(session, WIDE, GOOD).email == "ann@example.org"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "GET /parts/teams/2/certificate",
+        "GET /teams/2/certificate.txt.gz",
+        "POST /teams/2/certificate",
+        "POST /submissions",
+        "POST /submissions/1/play",
+    ],
+)
+def test_who_is_signed_in_without_a_team_is_not_told_to_sign_in(people, path):
+    method, _, address = path.partition(" ")
+    alone = by_link(people, "bob@example.org")
+    assert send(alone, "/account/leave").status_code == 303
+    told = {"GET": lambda one: one.get(address), "POST": lambda one: send(one, address)}[method]
+    for one in (alone, browser(people, people.tokens["staff"])):
+        answer = told(one)
+        assert answer.status_code == 403 and "who is signed in here is in none" in answer.text
+    nobody = told(browser(people))
+    assert nobody.status_code == 401 and "sign in" in nobody.text
