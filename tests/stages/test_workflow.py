@@ -437,6 +437,16 @@ def test_a_wrong_configuration_is_refused_in_one_sentence(workflow, section, val
 
 
 @pytest.mark.slow
+def test_a_wrong_key_on_the_command_line_is_not_blamed_on_the_file_alone(workflow):
+    done = workflow.run("--config", "tarket=0.01")
+    assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
+    assert any(
+        line.startswith("--config over config.yaml: there is no key tarket") for line in done.stderr.splitlines()
+    )
+    assert "--config" not in workflow.run("--dry-run").stderr
+
+
+@pytest.mark.slow
 def test_a_wrong_infoset_file_is_refused_in_one_sentence(workflow):
     (workflow.directory / "mine.txt").write_text("|\n|0*\n|0*\n")
     workflow.configure("export", infosets_1="mine.txt")
