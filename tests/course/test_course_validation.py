@@ -102,7 +102,7 @@ def test_the_header_of_version_3_is_read(tmp_path):
     content = malformed.described(version=(3, 0)) + tensor.tobytes()
     assert np.array_equal(read(tmp_path, zip_bytes(content)).probabilities, as_strategy(0, tensor).probabilities)
     named = io.BytesIO()
-    with pytest.warns(UserWarning, match="version 3.0"):
+    with pytest.warns(UserWarning, match="format 3.0"):
         np.save(named, np.zeros(3, [("\u0436", float)]))
     with pytest.raises(Refusal, match="Invalid"):
         read(tmp_path, zip_bytes(named.getvalue()))
