@@ -12,7 +12,7 @@ import asyncio
 import ipaddress
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -169,7 +169,7 @@ class Connection(H11Protocol):
     def _look(self) -> None:
         """Start or stop the clocks; called after every event."""
         if self.cycle is not None and ARRIVAL not in self.cycle.scope:  # its head has just come
-            self.cycle.scope[ARRIVAL] = self._arrival = Arrival()
+            cast(dict[str, Any], self.cycle.scope)[ARRIVAL] = self._arrival = Arrival()
         closing = self.transport.is_closing()
         waits = not closing and self.conn.their_state is h11.IDLE
         if waits and not self.waits_for_head:
