@@ -55,7 +55,8 @@ report: "workflow/report/workflow.rst"
 
 
 try:
-    CONFIG, WINGS = check_file(config, " over ".join(map(relpath, workflow.configfiles)))
+    SOURCES = ["--config"] * bool(workflow.config_settings.config) + [*map(relpath, workflow.configfiles)]
+    CONFIG, WINGS = check_file(config, " over ".join(SOURCES))
     RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))
     RUNS = {RUN: CONFIG} | further_runs(CONFIG, WINGS)  # by the directory of their results
     STRUCTURES = {str(structure_of(Path(run))): each for run, each in RUNS.items()}  # views and index, for all runs

@@ -85,6 +85,7 @@ def validate(
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library import strategy_reader
     from pttt_ooc.library.strategy_names import further_of, named_strategy
+    from pttt_ooc.products.zipped_array import passed_over
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
@@ -96,6 +97,8 @@ def validate(
     [arrays] = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
     strategy_reader.load_strategy(named, index, data, arrays, scratch)
     count = int(index.players[player].infosets_by_slice().sum())
+    if named.path.suffix.lower() == ".zip" and (told := passed_over(named.path)):
+        print(told)
     print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, ColumnDefault, select
+from sqlalchemy import Column, ColumnDefault, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
@@ -40,6 +40,10 @@ from pttt_ooc.course.storage import Storage, upload_hash
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
+OWN = "none"
+"""In place of the address of a database: a file of the course's own."""
+
+_DIGESTED = 5  # from this format on, each copy has digests
 _TABLES, _OTHERS, _DIGESTS = "tables.jsonl", "others/", "digests.json"
 _UPLOADED = {table.__tablename__: table for table in FILED}  # tables whose rows have a file
 _PAIR = ("first_id", "second_id")
@@ -266,12 +270,12 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy
     Parameters
     ----------
     database_url
-        Database for the tables; None: the one in the copy's settings.
+        Database for the tables, :data:`OWN` for a file in `data`; None: so, too, unless the copy's settings name one.
 
     Raises
     ------
     GraderError
-        If `data` is not empty, or the file is no copy.
+        If `data` is not empty, or the file is no copy, or nobody has said where the tables of this one go.
     """
     if data.exists() and any(data.iterdir()):
         raise GraderError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
@@ -302,7 +306,14 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         digest = _check_digests(archive, members)
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
-        changes = {} if database_url is None else {"database_url": database_url}
+        if settings.database_url is not None and database_url is None:
+            raise GraderError(
+                f"The tables of this copy were in {make_url(settings.database_url).render_as_string()}; add "
+                f"`--database-url {OWN}` to keep them in the directory, or the address of an empty database."
+            )
+        changes: dict[str, Any] = {} if database_url is None else {"database_url": database_url}
+        if database_url == OWN:
+            changes["database_url"] = None
         for player, order in enumerate(settings.orders(aside)):
             if order is not None:  # the copy's own file, wherever the original was
                 changes[f"infosets_{player}"] = LISTS[player]
@@ -316,6 +327,8 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
         check_format(form, str(file))
+        if not digest and form >= _DIGESTED:
+            raise ValueError("it has no digests")
         rows = [(table, row) for table, row in upgraded(rows, form)]
         for row in [row for table, row in rows if table in _UPLOADED]:
             _restore_upload(archive, members, row, storage)
@@ -347,7 +360,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
 
 
 def _check_digests(archive: tarfile.TarFile, members: Mapping[str, tarfile.TarInfo]) -> str:
-    """Compare all members with their digests; returns the digest of all, or nothing for a copy of an older version.
+    """Compare all members with their digests; returns the digest of all, or nothing if there are none.
 
     Raises
     ------
@@ -395,7 +408,7 @@ def _restore_game(archive: tarfile.TarFile, member: tarfile.TarInfo, game: str, 
     copy = directory.with_name(f"{game}.tar")
     with _content(archive, member) as source, open(copy, "xb") as target:
         shutil.copyfileobj(source, target)
-    read_backup(copy, directory)
+    read_backup(copy, directory, OWN)
     copy.unlink()
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from pttt_ooc.course import standings
 from pttt_ooc.course.certificates import MADE, Certificates, PairCertificate, pair_of
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import Bearer, Number, Signed
+from pttt_ooc.course.handlers import Bearer, Number, Signed, needed_team
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import CertificateOut
@@ -70,9 +70,8 @@ def shown_certificate(grader: Grader, team: Team, further: bool = False) -> dict
     return {**context, "certificate": found, "stamp": found.stamp, "losses": losses}
 
 
-def _own(team: Signed, number: Number) -> Team:
-    if team is None:
-        raise HTTPException(401, "The certificate of a team is for its members; sign in.")
+def _own(request: Request, team: Signed, number: Number) -> Team:
+    team = needed_team(request, team, "The certificate of a team is for its members; sign in.")
     if team.id != number:
         raise HTTPException(403, "Only the team itself can have this certificate: it contains both strategies.")
     return team

@@ -270,7 +270,8 @@ def _state(submission: dict[str, Any]) -> str:
         return f"Queued, number {submission['position']}"
     if status == "Accepted":
         best = ", your team's best" if submission["best"] else ""
-        return f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_ranked(submission)}"
+        told = f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_ranked(submission)}"
+        return f"{told}. {submission['detail']}" if submission["detail"] else told
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status

@@ -67,7 +67,10 @@ def restore(
     as_json: JsonOption = False,
     data: DataOption = GRADER,
     database_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where the tables go; default: as in the copy's settings.")
+        str | None,
+        typer.Option(
+            metavar="URL", help="An empty database for the tables; none: a file in the directory, as by default."
+        ),
     ] = None,
 ) -> None:
     """Make a course from a copy, in a directory that holds none; checks all of it, and prints the copy's digest."""

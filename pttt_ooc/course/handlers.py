@@ -30,6 +30,15 @@ def _team_signed_in(request: Request, account: Annotated[Account | None, Depends
     return account if isinstance(account, Team) else None
 
 
+def needed_team(request: Request, team: Team | None, otherwise: str) -> Team:
+    """The team that is signed in; 401 with the sentence `otherwise` for nobody, 403 for somebody who is in none."""
+    if team is None and reader(request, team) is None:
+        raise HTTPException(401, otherwise)
+    if team is None:
+        raise HTTPException(403, "This is for teams, and who is signed in here is in none.")
+    return team
+
+
 Bearer = Annotated[Team, Depends(_team_of_token)]
 """The team of a program's token."""
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pttt_ooc.course import models, queue, standings
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.kinds.strategies.validation import Refusal
+from pttt_ooc.course.kinds.strategies.validation import Refusal, note_on
 from pttt_ooc.course.likenesses import Likenesses
 from pttt_ooc.course.models import Entry, Submission
 from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
@@ -163,6 +163,7 @@ class Judge:
         assessment = self.assessor.assess(strategy, self._reporter(number, models.EVALUATING, 0, 0.8))
         outcome: dict[str, Any] = {
             "status": models.ACCEPTED,
+            "detail": note_on(path),
             "exploitability": assessment.exploitability(self.assessor.game_value),
             "best_response": assessment.best_response,
             "opening": self.assessor.opening(strategy),

@@ -8,6 +8,9 @@ import unicodedata
 from pttt_ooc.errors import GraderError
 
 LONGEST = 40
+NO_TEXT = re.compile(r"[^\t\n\r -\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that are in no text for people: controls, halves of pairs, and others that XML cannot have either."""
+
 _MARKUP = set("<>&\"'/\\")
 _VISIBLE = set("LMNPS")  # letters, marks, numbers, punctuation, symbols; not controls, formats, private, unassigned
 # Letters, marks and symbols that show nothing: fillers, joiners, variation selectors, an empty Braille cell.

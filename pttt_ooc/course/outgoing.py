@@ -15,25 +15,28 @@ SECONDS = 10.0
 """Seconds for a connection, and for each step of an answer."""
 
 _LONGEST = 2000
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_NAT64, _UNICAST = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2000::/3")
+_SPECIAL = [  # of IANA's registries of special purposes, what is no address of a host, and not in Python's list or new
+    ipaddress.ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32", "3fff::/20")
+]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_public(address: Address) -> bool:
     """Whether an address is one of the internet: not private, loopback, link-local, multicast or reserved.
 
-    An IPv6 address that stands for an IPv4 address is judged by that one.
+    An IPv6 address that stands for an IPv4 address is judged by that one; of all others, only those are public that are
+    given to hosts, so that no kind of address that comes later is.
     """
     if isinstance(address, ipaddress.IPv6Address):
-        within: list[Address] = [one for one in (address.ipv4_mapped, address.sixtofour) if one is not None]
-        within += list(address.teredo or ())
-        if address in _NAT64:
-            within.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
-        if not all(is_public(one) for one in within):
+        if address in _NAT64:
+            return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        if address not in _UNICAST or (address.sixtofour is not None and not is_public(address.sixtofour)):
             return False
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    special = any(one.version == address.version and address in one for one in _SPECIAL)
+    return address.is_global and not special and not address.is_multicast and not address.is_reserved
 
 
 def checked_url(url: str) -> SplitResult:

@@ -15,7 +15,7 @@ from pttt_ooc.course import figures, queue, rankings, standings, submissions
 from pttt_ooc.course.api import file_of, submission_of
 from pttt_ooc.course.certificate_pages import shown_certificate
 from pttt_ooc.course.context import Grader, UsedGrader
-from pttt_ooc.course.handlers import Number, Signed, check_shown, reader, shown_to
+from pttt_ooc.course.handlers import Number, Signed, check_shown, needed_team, reader, shown_to
 from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.rankings import RankedGame, leaderboard_ranking
@@ -191,8 +191,7 @@ async def open_to_play(
 ) -> Response:
     """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
-    if team is None:
-        raise HTTPException(401, "You are not signed in, or no longer; sign in and try again.")
+    team = needed_team(request, team, "You are not signed in, or no longer; sign in and try again.")
     opened = fields.get("open") == "yes"
     await run_in_threadpool(submissions.open_to_play, grader.database, number, opened, team.id)
     return RedirectResponse(f"/submissions/{number}" if fields.get("back") != "team" else f"/teams/{team.id}", 303)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -16,18 +15,19 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.handlers import needed_team
 from pttt_ooc.course.models import Judged, Submission, Team
 from pttt_ooc.course.storage import Incoming, Storage
-from pttt_ooc.course.uploads_in_flight import Flight
+from pttt_ooc.course.uploads_in_flight import BYTES_PER_SECOND, Flight
+from pttt_ooc.web.arrival import ARRIVAL
 from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
-from pttt_ooc.web.gate import BEGUN
 from pttt_ooc.web.shell import Shell
 
 Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
 _FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
 _SILENT_SECONDS = 60.0  # seconds without a byte
-_BYTES_PER_SECOND = 20_000  # least bytes a second on average: promises of room on the disk must end
+_WHOLE_SECONDS = 3600.0  # seconds for a whole upload: promises of room on the disk must end
 
 
 class _Form:
@@ -57,7 +57,7 @@ class _Form:
     def _spend(self, size: int) -> None:
         self._spent += size
         if self._spent > _FIELDS_BYTES:
-            raise HTTPException(400, "The form has fields that are too long.")
+            raise HTTPException(400, "The form has fields that are too long; the file is sent in the field 'file'.")
 
     def _part_begin(self) -> None:
         self._headers, self._text, self._header, self._value = {}, b"", b"", b""
@@ -79,12 +79,14 @@ class _Form:
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         self._name = options.get(b"name", b"").decode("latin-1")
         self._is_file = self._name == "file"
+        if self.incoming is not None:  # what comes after a file has not been checked before it
+            raise HTTPException(400, "The form goes on after the file, which comes last, and only once.")
+        if b"filename" in options and not self._is_file:
+            raise HTTPException(400, f"The file is sent as {self._name[:40]!r}; send it in the field 'file'.")
         if self._is_file:
-            if self.incoming is not None:
-                raise HTTPException(400, "The form has more than one file.")
             self._check(self.fields)
             name = options.get(b"filename", b"").decode("utf-8", "replace")
-            self.incoming = Incoming(self._storage, name, self._flight.begun_at)
+            self.incoming = Incoming(self._storage, name)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if not self._is_file:
@@ -161,8 +163,7 @@ async def from_browser(
 ) -> tuple[Row, bool]:
     """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
     check_origin(request)
-    if team is None:
-        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
+    team = needed_team(request, team, "You are not signed in, or no longer; sign in and send the file again.")
 
     def check(fields: Fields) -> None:
         check_form(request, shell, fields.get(FORM_FIELD, ""))
@@ -199,7 +200,7 @@ async def take_in(
     HTTPException, SubmissionError, FullDiskError
         If it is refused.
     """
-    with grader.in_flight.begin(team.id, request.scope.get(BEGUN)) as flight:
+    with grader.in_flight.begin(team.id, request.scope[ARRIVAL]) as flight:
         await run_in_threadpool(intake.check_limits, team, flight.ahead, flight.begun_at)
         fields, incoming = await receive(request, grader, intake, check, flight)
         return await to_thread.run_sync(intake.take, team, fields, incoming, limiter=grader.taking)
@@ -233,13 +234,13 @@ async def receive(
         check(fields)
         intake.check_fields(fields)
 
-    length = _length_of(request, intake.largest)
-    grader.in_flight.promise(flight, length)
+    grader.in_flight.promise(flight, _length_of(request, intake.largest))
     form = _Form(boundary, grader.storage, intake.largest, check_all, flight)
     try:
-        await _feed(request.stream(), form, _SILENT_SECONDS + length / _BYTES_PER_SECOND)
+        await _feed(request.stream(), form, flight)
         if not form.ended or form.incoming is None:
             raise HTTPException(400, "The form has no file, or is cut off.")
+        form.incoming.begun_at = flight.begun_at
         return form.fields, form.incoming
     except BaseException:
         if form.incoming is not None:
@@ -263,15 +264,16 @@ def _length_of(request: Request, limit: int) -> int:
     return length
 
 
-async def _feed(stream: AsyncIterator[bytes], form: _Form, seconds: float) -> None:
-    end = time.monotonic() + seconds
+async def _feed(stream: AsyncIterator[bytes], form: _Form, flight: Flight) -> None:
     try:
         async with asyncio.timeout(_SILENT_SECONDS) as silence:
             async for data in stream:
+                flight.come()
+                if flight.arrival.waited > min(_SILENT_SECONDS + flight.size / BYTES_PER_SECOND, _WHOLE_SECONDS):
+                    slow = f"{flight.size:,} bytes of the file have come in {flight.arrival.waited:.0f} seconds"
+                    raise HTTPException(408, f"{slow}, which is too slow; send it again over a faster line.")
                 # Parsing and writing small pieces takes less time than handing them to a thread.
                 form.write(data)
-                if time.monotonic() > end:
-                    raise HTTPException(408, f"It did not arrive within {seconds:.0f} seconds, which is too slow.")
                 silence.reschedule(asyncio.get_running_loop().time() + _SILENT_SECONDS)
     except TimeoutError:
         raise HTTPException(408, f"Nothing has come for {_SILENT_SECONDS:.0f} seconds; send it again.") from None

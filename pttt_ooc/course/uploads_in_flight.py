@@ -5,12 +5,17 @@ All of this runs in the web server's event loop, so that no locks are needed.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pttt_ooc.course.storage import RESERVE, FullDiskError, Storage
+from pttt_ooc.web.arrival import Arrival
+
+BYTES_PER_SECOND = 20_000
+"""As fast as an upload has to come, on average from its beginning to any moment."""
+
+_COUNTED_SECONDS = 600.0  # the longest time by which the moment that counts is before the upload's end
 
 
 @dataclass(eq=False)
@@ -23,19 +28,38 @@ class Flight:
         Number of the team.
     ahead
         Uploads of the same team that were in flight when this one began.
-    begun_at
-        When it began; that counts for deadlines, if it is received whole.
+    arrival
+        How its request comes.
     promised
         Bytes of the disk that it may still use.
+    size
+        Bytes that are in the file.
     """
 
     team: int
     ahead: int
-    begun_at: float
+    arrival: Arrival
     promised: int = 0
+    size: int = 0
+    _late: float = 0.0
+
+    @property
+    def begun_at(self) -> float:
+        """The beginning that counts for deadlines: the earliest one after which all that has come was fast enough.
+
+        That is at :data:`BYTES_PER_SECOND` on average up to each byte, and within ten minutes. So nobody gains time by
+        beginning early and sending the file, or its last byte, late.
+        """
+        return self.arrival.begun_at + self._late
+
+    def come(self) -> None:
+        """Note that something has come, before it is written."""
+        arrival = self.arrival
+        self._late = max(self._late, arrival.waited - self.size / BYTES_PER_SECOND, arrival.elapsed - _COUNTED_SECONDS)
 
     def wrote(self, size: int) -> None:
         """Count bytes that are in the file, and no longer promised."""
+        self.size += size
         self.promised = max(0, self.promised - size)
 
 
@@ -50,10 +74,9 @@ class InFlight:
         return len(self._flights)
 
     @contextmanager
-    def begin(self, team: int, at: float | None = None) -> Iterator[Flight]:
-        """An upload of a team that began at `at` (None: now), in flight until the block ends."""
-        ahead = sum(other.team == team for other in self._flights)
-        flight = Flight(team, ahead, time.time() if at is None else at)
+    def begin(self, team: int, arrival: Arrival) -> Iterator[Flight]:
+        """An upload of a team, in flight until the block ends."""
+        flight = Flight(team, sum(other.team == team for other in self._flights), arrival)
         self._flights.add(flight)
         try:
             yield flight

@@ -374,6 +374,8 @@ class Tournament:
                 continue
             if isinstance(found, BaseException):
                 raise found
+            if found is None:  # broken off, as it is to stop
+                continue
             write_standings(self.record)
             tell(pairing, found)
         if broken_off:

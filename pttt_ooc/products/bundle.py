@@ -232,6 +232,10 @@ def _opened(path: Path) -> Iterator[h5py.File]:
         with h5py.File(path, "r") as f:
             yield f
     except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # of h5py, for damaged or hostile files
+        if isinstance(error, BlockingIOError):  # of HDF5's lock
+            raise StrategyFileError(
+                f"{path}: Another program has this HDF5 file open for writing; close it there."
+            ) from error
         reason = getattr(error, "strerror", None) or str(error)
         raise StrategyFileError(f"{path}: Not a readable HDF5 file ({reason}).") from error
 

@@ -216,12 +216,19 @@ def _opened(path: Path) -> Iterator[tuple[Stream, int]]:
         raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
 
 
+_READ = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,  # differs only in names of fields, which no tensor has
+}
+
+
 def _npy_header(source: object, head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """The header of an npy file: shape, whether the order is Fortran's, dtype, and the start of the data."""
     f = io.BytesIO(head)
     try:
         version = np.lib.format.read_magic(f)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        read = _READ[version]
         shape, fortran, dtype = read(f)
         if not all(0 <= n < 1 << 63 for n in shape):
             raise ValueError("no array has this shape")

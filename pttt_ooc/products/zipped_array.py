@@ -31,6 +31,7 @@ HEADER_BYTES = 1 << 17
 BLOCK_BYTES = 1 << 18
 """Largest read request to a stream.  The directory of a zip with one file has at most 46 + 3 * 65,535 bytes."""
 
+_BESIDE = (".ds_store", "thumbs.db", "desktop.ini")  # what systems put into folders; macOS adds a folder __MACOSX
 _DEFLATE = 1032  # the best compression of deflate
 _INFLATING = cast(type[Exception], IsalError)  # a class, which its stubs declare as an error
 _BAD_ZIP = (  # errors raised for damaged or hostile zips, besides OSError
@@ -79,6 +80,8 @@ def other_player(player: int, where: str = "") -> str:
 def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
     """The only file in a zip, whose name ends with ``.npy``: a stream, and the announced size in bytes.
 
+    Folders, and what a system puts beside it, are no files of the sender's; see :func:`passed_over`.
+
     Raises
     ------
     FlawedFileError
@@ -95,6 +98,24 @@ def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
                 packed = archive.open(_packed(member))
             with packed:
                 yield Member(path, packed, member), member.file_size
+
+
+def passed_over(path: Path) -> str:
+    """The sentence about the files of a system that are in a zip beside the array; empty if there are none."""
+    with (
+        open(path, "rb", buffering=0) as raw,
+        _Bounded(raw) as file,
+        _explained(path),
+        zipfile.ZipFile(file) as archive,
+    ):
+        names = [one.filename for one in archive.infolist() if not one.is_dir() and _is_of_a_system(one.filename)]
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"Passed over in the zip: {shown}." if names else ""
+
+
+def _is_of_a_system(name: str) -> bool:
+    """Whether Finder or Windows makes such files by itself."""
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].lower() in _BESIDE
 
 
 @contextmanager
@@ -125,10 +146,10 @@ def _only_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     members = archive.infolist()
     if not members:
         raise FlawedFileError(path, NOT_A_ZIP, "The zip is empty.")
-    if len(members) > 1:
-        extra = " Finder adds such files; zip the .npy alone." if any("__MACOSX" in m.filename for m in members) else ""
-        raise FlawedFileError(path, SEVERAL_FILES, f"There are {len(members)} of them.{extra}")
-    member = members[0]
+    found = [one for one in members if not one.is_dir() and not _is_of_a_system(one.filename)] or members
+    if len(found) > 1:
+        raise FlawedFileError(path, SEVERAL_FILES, f"There are {len(found)} of them.")
+    member = found[0]
     if not member.filename.endswith(".npy"):
         raise FlawedFileError(path, NOT_NPY)
     if member.flag_bits & 1:

@@ -53,6 +53,6 @@ def serve(pages: Sequence[Pages], host: str, port: int, page: str | None, home: 
     own = pages[0]
     with listen(host, port) as open_socket, processes_behind(pages) as (children, parts):
         descriptor = open_socket.fileno()
-        command = ["-m", _WEB, str(descriptor), own.title, own.subtitle, parts]
+        command = ["-m", _WEB, str(descriptor), host, own.title, own.subtitle, parts]
         web = Child("web", command, (descriptor,))
         serve_until_stopped(own.name, own.what, open_socket, host, [web, *children], page, home)

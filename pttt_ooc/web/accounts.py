@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
@@ -14,7 +17,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pttt_ooc.web.forms import SESSION, own_form, set_cookie
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, Accounts, Shell, UsedShell, shell_of
+from pttt_ooc.web.throttle import network_of
 
+KNOWN = "pttt_known"
+_KNOWN_SECONDS = 400 * 86400  # as long as browsers keep a cookie
 _TOKEN = HTTPBearer(scheme_name="token", description="A secret token.", auto_error=False)
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_TOKEN)]
 
@@ -56,11 +62,55 @@ def known_bearer(request: Request, shell: UsedShell) -> Account | None:
 
 
 def count_wrong_secret(request: Request, shell: Shell) -> None:
-    """Count an unknown token, or another wrong secret; 429 if its address has sent too many."""
-    address = request.client.host if request.client else None
-    wait = shell.wrong_tokens.spend(address)
+    """Count an unknown token, or another wrong secret that nobody can guess; 429 if its address has sent too many."""
+    _spend(shell, network_of(request), "Too many wrong tokens have come from your address")
+
+
+def count_guess(request: Request, shell: Shell, account: str) -> Callable[[], None]:
+    """Count a password before it is looked at, for its address and for its account.
+
+    Parameters
+    ----------
+    account
+        Its name, as far as it is known; any text.
+
+    Returns
+    -------
+    Callable
+        To be called if it was right: then it was no guess.
+
+    Raises
+    ------
+    HTTPException
+        429 if there were too many.
+    """
+    named = _bound(shell, "account", account)
+    known = hmac.compare_digest(request.cookies.get(KNOWN, "").encode(), _bound(shell, KNOWN, account).encode())
+    spent: list[str] = []
+    for name in (_bound(shell, "known", account),) if known else (network_of(request), named):
+        _spend(shell, name, "Too many wrong passwords have been tried from your address, or for this account")
+        spent.append(name)
+
+    def give_back() -> None:
+        for name in spent:
+            shell.wrong_tokens.give_back(name)
+
+    return give_back
+
+
+def remember_browser(request: Request, response: Response, shell: Shell, account: str) -> None:
+    """Let a browser, in which the right password was given, try again however often others guess."""
+    set_cookie(request, response, KNOWN, _bound(shell, KNOWN, account), _KNOWN_SECONDS)
+
+
+def _bound(shell: Shell, what: str, account: str) -> str:
+    return hmac.new(shell.secret, f"{what}\n{account}".encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def _spend(shell: Shell, name: str, what: str) -> None:
+    wait = shell.wrong_tokens.spend(name)
     if wait > 0:
-        sentence = f"Too many wrong tokens have come from your address; try again in {int(wait // 60) + 1} min."
+        sentence = f"{what}; try again in {int(wait // 60) + 1} min."
         raise HTTPException(429, sentence, {"Retry-After": str(int(wait) + 1), "Connection": "close"})
 
 

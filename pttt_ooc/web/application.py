@@ -48,7 +48,7 @@ def make_application(shell: Shell) -> FastAPI:
     # cookies; they are sent to our own pages only.
     kept = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "text/plain")  # a part keeps its long texts compressed
     app.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=6, exclude_content_types=kept)
-    app.add_middleware(Gate, drained=shell.largest_body, proxies=shell.behind_proxy)
+    app.add_middleware(Gate, drained=shell.largest_body, proxies=shell.behind_proxy, names=shell.names)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=metrics)
     return app

@@ -8,19 +8,18 @@ sent everything still gets the answer.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import re
-import time
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pttt_ooc.web.arrival import ARRIVAL, Arrival
+
 log = logging.getLogger("pttt.web")
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
-BEGUN = "pttt.begun_at"
-"""The key of a request's scope with the time at which its head had come, before anything else was done for it."""
-
 _HEAD_BYTES, _HEADERS = 32_768, 100
 _DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # seconds for all of an unread body, and between two pieces of it
 
@@ -34,10 +33,13 @@ class Gate:
         Most bytes of a body that are read after the application has answered.
     proxies
         Whether the settings name any reverse proxy.
+    names
+        The names by which a browser may call this server, beside IP addresses; None: any.  A page of another site
+        can have its own name lead to this machine, and would then read what is here.
     """
 
-    def __init__(self, app: ASGIApp, drained: int, proxies: bool) -> None:
-        self.app, self._drained = app, drained
+    def __init__(self, app: ASGIApp, drained: int, proxies: bool, names: frozenset[str] | None = None) -> None:
+        self.app, self._drained, self._names = app, drained, names
         self._warns = not proxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +47,7 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        scope[BEGUN] = time.time()
+        scope.setdefault(ARRIVAL, Arrival())
         headers = Headers(scope=scope)
         if self._warns and "x-forwarded-for" in headers and (scope.get("client") or ("",))[0] in ("127.0.0.1", "::1"):
             self._warns = False  # one warning is enough
@@ -54,6 +56,10 @@ class Gate:
         if wrong is not None:
             refusal = PlainTextResponse(wrong + "\n", 400, {"Connection": "close"})
             await refusal(scope, receive, send)
+            return
+        if self._names is not None and not _is_called(headers.get("host", ""), self._names):
+            told = f"This server is called {' or '.join(sorted(self._names))}, and not so; or use its IP address.\n"
+            await PlainTextResponse(told, 421, {"Connection": "close"})(scope, receive, send)
             return
         if scope["method"] == "HEAD":
             scope, send = _as_get(scope), _without_body(send)
@@ -78,6 +84,16 @@ def _what_is_wrong(scope: Scope, headers: Headers) -> str | None:
     if len(hosts) > 1 or not all(_HOST.fullmatch(host) for host in hosts):
         return "The header Host is malformed, or there are several."
     return None
+
+
+def _is_called(host: str, names: frozenset[str]) -> bool:
+    """Whether a header Host has one of these names, or an IP address; browsers always send one."""
+    name = re.sub(r":\d+$", "", host).strip("[]").rstrip(".").lower()
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return not host or name in names or name.endswith(".localhost")
+    return True
 
 
 # ---------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import sys
 
 from pttt_ooc.disk.stop_signals import watch_parent
@@ -23,16 +24,21 @@ def parts_of(calls: str, *first: object) -> list[Part]:
     return [part for call in json.loads(calls) for part in called(call, *first)]
 
 
+def names_of(host: str) -> frozenset[str]:
+    """The names of a server on this machine that listens at `host`."""
+    return frozenset({"localhost", socket.gethostname().lower(), host.lower()})
+
+
 def main() -> None:
     """Serve on the open socket number SOCKET until the process is stopped; the parent holds the other end of stdin.
 
-    Arguments: SOCKET TITLE SUBTITLE PARTS; see :func:`parts_of` for the last.
+    Arguments: SOCKET HOST TITLE SUBTITLE PARTS; see :func:`parts_of` for the last.
     """
-    descriptor, title, subtitle, parts = sys.argv[1:]
+    descriptor, host, title, subtitle, parts = sys.argv[1:]
     start_logging("web")
     watch_parent()
     try:
-        app = make_application(Shell(title, subtitle, parts_of(parts)))
+        app = make_application(Shell(title, subtitle, parts_of(parts), names=names_of(host)))
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)

@@ -12,11 +12,12 @@ import asyncio
 import ipaddress
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pttt_ooc.web.arrival import ARRIVAL, Arrival
 from pttt_ooc.web.sockets import LingeringTransport, StrictLines
 from pttt_ooc.web.throttle import network_of
 
@@ -100,12 +101,13 @@ class Connection(H11Protocol):
         self.conn._receive_buffer = StrictLines()
         self._door = door
         self.address, self.waits_for_head, self.since = "unknown", False, 0.0
+        self._arrival = Arrival()  # of the latest request
         self._head: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Admit or refuse the connection."""
-        lingering = LingeringTransport(transport, self._is_being_sent_to, self._start_reading)
+        lingering = LingeringTransport(transport, self._is_being_sent_to, self._start_reading, self._read_again)
         super().connection_made(lingering)  # type: ignore[arg-type]
         self.address = network_of(self.client[0] if self.client else None)
         if not self._door.enter(self, self.address):
@@ -124,6 +126,8 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take data."""
         if not self.transport.is_closing():
+            if self.conn.their_state is h11.SEND_BODY:
+                self._arrival.come()
             super().data_received(data)
             self._look()
 
@@ -164,6 +168,8 @@ class Connection(H11Protocol):
 
     def _look(self) -> None:
         """Start or stop the clocks; called after every event."""
+        if self.cycle is not None and ARRIVAL not in self.cycle.scope:  # its head has just come
+            cast(dict[str, Any], self.cycle.scope)[ARRIVAL] = self._arrival = Arrival()
         closing = self.transport.is_closing()
         waits = not closing and self.conn.their_state is h11.IDLE
         if waits and not self.waits_for_head:
@@ -175,6 +181,9 @@ class Connection(H11Protocol):
         self.waits_for_head = waits
         if closing:
             self._start_reading()
+
+    def _read_again(self) -> None:
+        self._arrival.resume()
 
     def _head_is_late(self) -> None:
         if self.conn.trailing_data[0]:

@@ -83,6 +83,8 @@ class Shell:
         Most wrong tokens per address and hour.
     behind_proxy
         Whether the settings name a reverse proxy.
+    names
+        The names in addresses of its pages, beside IP addresses; None: any.
     """
 
     title: str
@@ -92,6 +94,7 @@ class Shell:
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     wrong_tokens_per_hour: int = 60
     behind_proxy: bool = False
+    names: frozenset[str] | None = None
 
     @cached_property
     def wrong_tokens(self) -> Throttle:

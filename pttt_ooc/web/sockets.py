@@ -49,13 +49,19 @@ class LingeringTransport:
         Whether the client may still be sending.
     linger
         Called when only our half is closed; it has to end the wait.
+    resume
+        Called before it is read from again.
     """
 
     def __init__(
-        self, transport: asyncio.Transport, is_being_sent_to: Callable[[], bool], linger: Callable[[], None]
+        self,
+        transport: asyncio.Transport,
+        is_being_sent_to: Callable[[], bool],
+        linger: Callable[[], None],
+        resume: Callable[[], None],
     ) -> None:
         self._transport, self._is_being_sent_to, self._linger = transport, is_being_sent_to, linger
-        self._lingers = False
+        self._resume, self._lingers = resume, False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -63,6 +69,11 @@ class LingeringTransport:
     def is_closing(self) -> bool:
         """Whether nothing is written or read any more; data that arrives while it lingers is discarded."""
         return self._lingers or self._transport.is_closing()
+
+    def resume_reading(self) -> None:
+        """Read again, after a pause."""
+        self._resume()
+        self._transport.resume_reading()
 
     def close(self) -> None:
         """Close the connection when all is written and the client has stopped sending."""

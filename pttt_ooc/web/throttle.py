@@ -1,6 +1,9 @@
 """Limits by address, never by the name of a team: nobody can lock out somebody else.
 
-A right token always passes, however many wrong tokens came from its address: a whole campus may share one address.
+A right token always passes, however many wrong tokens came from its address: a whole campus may share one address, and
+no token can be guessed.  A password can, so it is not even looked at after too many wrong ones, from its address or for
+its account; a browser in which the account has signed in before has a limit of its own, so that others do not shut it
+out.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ _ADDRESSES = 10_000  # the most that are remembered, least recently seen first o
 _IPV6_NETWORK = 64  # bits of an IPv6 network, which one customer has as a whole
 
 
-def network_of(address: str | None) -> str:
-    """An IPv4 address, or the network of an IPv6 address; ``"unknown"`` for any other text."""
+def network_of(asks: Request | str | None) -> str:
+    """An IPv4 address, or the network of an IPv6 one, also of a request's client; ``"unknown"`` for any other text."""
+    address = (asks.client.host if asks.client else None) if isinstance(asks, Request) else asks
     try:
         found = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:
@@ -30,7 +34,7 @@ def network_of(address: str | None) -> str:
 
 
 class Throttle:
-    """A leaky bucket for each address.
+    """A leaky bucket for each address, or other name.
 
     Parameters
     ----------
@@ -46,9 +50,9 @@ class Throttle:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def spend(self, address: str | None) -> float:
+    def spend(self, name: str) -> float:
         """Count one request; returns 0, or the seconds until there is room if the bucket is full."""
-        name, now = network_of(address), time.monotonic()
+        now = time.monotonic()
         leak = self._per_hour / 3600.0
         with self._lock:
             level, since = self._buckets.pop(name, (0.0, now))
@@ -59,7 +63,14 @@ class Throttle:
                 self._buckets.popitem(last=False)
         return (level + 1 - self._per_hour) / leak if full else 0.0
 
+    def give_back(self, name: str) -> None:
+        """Count one request less."""
+        with self._lock:
+            level, since = self._buckets.get(name, (0.0, 0.0))
+            if level:
+                self._buckets[name] = (max(0.0, level - 1), since)
+
     def check(self, request: Request, what: str) -> None:
         """Count a request; 429 if there are too many: `what` is, for example, "games have been begun"."""
-        if self.spend(request.client.host if request.client else None) > 0:
+        if self.spend(network_of(request)) > 0:
             raise HTTPException(429, f"Too many {what} from your address; try again in a minute.")

@@ -73,9 +73,13 @@ def zips():
         yield f"without its first {start} bytes", good[start:], NOT_A_ZIP
     yield "two strategies", several(("a.npy", npy), ("b.npy", npy)), SEVERAL
     yield "a second, empty file", several(("a.npy", npy), ("b", b"")), SEVERAL
-    yield "Finder's extra", several(("a.npy", npy), ("__MACOSX/._a.npy", b"x")), SEVERAL
+    yield "two strategies and Finder's extra", several(("a.npy", npy), ("b.npy", npy), (".DS_Store", b"x")), SEVERAL
+    yield "Finder's extra alone", several((".DS_Store", npy)), NOT_NPY
+    yield "Finder's extras alone", several((".DS_Store", npy), ("__MACOSX/._a.npy", npy)), SEVERAL
+    yield "a hidden file beside it", several(("a.npy", npy), (".hidden", b"x")), SEVERAL
+    yield "a file called nearly so", several(("a.npy", npy), ("x.DS_Store", b"x")), SEVERAL
+    yield "a folder called nearly so", several(("a.npy", npy), ("d/__MACOSX/a.npy", b"x")), SEVERAL
     yield "the same name twice", good[: good.index(CENTRAL)] + doubled_directory(good), SEVERAL
-    yield "a directory beside it", several(("d/", b""), ("d/a.npy", npy)), SEVERAL
     yield "many", several(*((f"{i}.npy", b"") for i in range(500))), SEVERAL
     yield "very many", several(*((f"{i:0100}.npy", b"") for i in range(2000))), SEVERAL
     for name in ("a.txt", "a.npz", "npy", "a.npy.txt", "a.NPY", "d/", "a.npy/", "a.npy ", ".npy\x01"):
@@ -199,7 +203,7 @@ def headers():
         "twice": good + good,
     }.items():
         yield what, zip_bytes(data), UNREADABLE
-    for version in ((0, 0), (3, 0), (4, 0), (9, 9), (255, 255)):
+    for version in ((0, 0), (3, 1), (4, 0), (9, 9), (255, 255)):
         yield f"version {version}", zip_bytes(described(version=version) + body), UNREADABLE
 
 

@@ -7,7 +7,6 @@ import os
 import socket
 import threading
 import time
-from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -15,9 +14,11 @@ from sqlalchemy import create_engine, text
 from starlette.requests import Request
 
 from pttt_ooc.course import storage, uploads, uploads_in_flight
+from pttt_ooc.course.app import create_app
 from pttt_ooc.course.webserver import server_of
 from pttt_ooc.web import forms, gate
 from pttt_ooc.web import throttle as throttle_module
+from pttt_ooc.web.arrival import Arrival
 from pttt_ooc.web.throttle import Throttle, network_of
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
 
@@ -34,10 +35,11 @@ TAIL = b"\r\n--x--\r\n"
 class Served:
     """The web server of a grader, in a thread of this process."""
 
-    def __init__(self, data, **changes):
-        self.lab = Lab(data, max_upload_mb=0.1, **changes)
+    def __init__(self, data, parts=lambda lab: [], **changes):
+        self.lab = Lab(data, **{"max_upload_mb": 0.1, **changes})
         self.token = self.lab.team("Team A")
-        self.server = server_of(self.lab.grader, connections=40)
+        further = parts(self.lab)
+        self.server = server_of(self.lab.grader, 40, lambda grader: create_app(grader, *further))
         self.door = self.server.config.http.args[0]
         listening = socket.create_server(("127.0.0.1", 0))
         self.address = listening.getsockname()
@@ -372,7 +374,7 @@ def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
     free = [200]
     monkeypatch.setattr(type(lab.storage), "free_bytes", lambda storage: free[0])
     flights = lab.grader.in_flight
-    with flights.begin(1) as first, flights.begin(2) as second:
+    with flights.begin(1, Arrival()) as first, flights.begin(2, Arrival()) as second:
         flights.promise(first, 60)
         with pytest.raises(storage.FullDiskError):
             flights.promise(second, 41)
@@ -381,7 +383,7 @@ def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
         first.wrote(60)
         free[0] -= 60
         flights.promise(second, 40)
-    flights.promise(uploads_in_flight.Flight(3, 0, 0.0), 40)  # nothing is promised to those that have landed
+    flights.promise(uploads_in_flight.Flight(3, 0, Arrival()), 40)  # nothing is promised to those that have landed
 
 
 def test_a_team_has_so_many_uploads_in_flight(tmp_path, monkeypatch):
@@ -496,18 +498,6 @@ def test_small_forms_have_little_time(monkeypatch):
     monkeypatch.setattr(forms, "_FORM_SECONDS", 0.05)
     with pytest.raises(Exception, match="has not come within"):
         asyncio.run(forms.small_form(a_request([b"token="])))
-
-
-def test_uploads_that_crawl_end(lab, monkeypatch):
-    ticks = count(0, 30)
-    monkeypatch.setattr(uploads, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    request = a_request([HEAD] + [b"x"] * 100, content_type="multipart/form-data; boundary=x", content_length="9000")
-    with (
-        lab.grader.in_flight.begin(1) as flight,
-        pytest.raises(Exception, match="too slow"),
-    ):
-        asyncio.run(uploads.receive(request, lab.grader, uploads.strategies(lab.grader), lambda _: None, flight))
-    assert not list(lab.storage.incoming.iterdir())
 
 
 def test_a_body_that_stalls_after_the_answer_ends_the_connection(lab, monkeypatch):

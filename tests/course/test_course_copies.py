@@ -1,5 +1,7 @@
 """Copies of a grader that are damaged: nothing is restored of them, and nothing is overwritten."""
 
+import io
+import re
 import shutil
 import sqlite3
 import tarfile
@@ -7,7 +9,12 @@ from contextlib import closing
 
 import pytest
 
-from tests.course.grader_kit import Lab, pttt, strategy_zip
+from pttt_ooc.course.backup import write_backup
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.games.directory import directory_of
+from pttt_ooc.course.settings import read_settings
+from tests.course.games_kit import OTHER, two_games
+from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +78,71 @@ def test_a_copy_with_changed_bytes_is_refused(copy, tmp_path, name, at, words, o
     assert words in told if older else (name in told and "has changed" in told)
 
 
-def without_digests(copy, file):
-    """The copy as an older version would have written it."""
+def changed(copy, file, change):
+    """The copy without digests, and with members for which `change` returns other bytes, by their name and bytes."""
     with tarfile.open(copy) as archive, tarfile.open(file, "w") as made:
         for member in archive.getmembers():
+            content = change(member.name, archive.extractfile(member).read())
+            member.size = len(content)
             if member.name != "digests.json":
-                made.addfile(member, archive.extractfile(member))
+                made.addfile(member, io.BytesIO(content))
     return file
+
+
+def without_digests(copy, file):
+    """The copy as an older version would have written it."""
+    form = rb'("name": "format", "value": )\d+'
+    return changed(copy, file, lambda name, content: re.sub(form, rb"\g<1>4", content) if "tables" in name else content)
+
+
+def test_a_copy_that_has_lost_its_digests_is_refused(copy, tmp_path):
+    lost = changed(copy, tmp_path / "lost.tar", lambda name, content: content)
+    assert "it has no digests" in refused(lost, tmp_path / "d")
+    older = without_digests(copy, tmp_path / "older.tar")
+    done = pttt("grader", "restore", older, "--data", tmp_path / "d")
+    assert done.returncode == 0 and "written by an older version, without digests" in done.stdout
+
+
+def test_a_copy_does_not_say_where_tables_are_written(lab, tmp_path):
+    """Its settings name a database, which may be that of the course that still runs."""
+    named = tmp_path / "elsewhere.sqlite"
+    lab.team("Team A")
+    copy = tmp_path / "copy.tar"
+    settings = (lab.data / "settings.yaml").read_text()
+    (lab.data / "settings.yaml").write_text(settings.replace("database_url: null", f"database_url: sqlite:///{named}"))
+    other = Database.of(lab.data, f"sqlite:///{named}", GAME)
+    assert write_backup(other, lab.storage, copy).digest
+    other.close()
+    named.unlink()
+    told = refused(copy, tmp_path / "d")
+    assert str(named) in told and "--database-url none" in told and not named.exists()
+    done = pttt("grader", "restore", copy, "--data", tmp_path / "d", "--database-url", "none")
+    assert done.returncode == 0 and not named.exists() and (tmp_path / "d" / "grader.sqlite").is_file()
+    assert read_settings(tmp_path / "d").database_url is None
+    done = pttt("grader", "restore", copy, "--data", tmp_path / "e", "--database-url", f"sqlite:///{named}")
+    assert done.returncode == 0 and named.is_file() and read_settings(tmp_path / "e").database_url
+
+
+def test_a_refusal_does_not_show_the_databases_password(copy, tmp_path):
+    url = b"postgresql+psycopg://grader:secret4711@localhost/grader"
+    settings = {"settings.yaml": lambda content: content.replace(b"database_url: null", b"database_url: " + url)}
+    there = changed(
+        without_digests(copy, tmp_path / "older.tar"),
+        tmp_path / "there.tar",
+        lambda name, content: settings.get(name, bytes)(content),
+    )
+    told = refused(there, tmp_path / "d")
+    assert "grader:***@localhost" in told and "4711" not in told
+
+
+def test_a_copy_of_a_further_game_keeps_its_tables_beside_it(lab, tmp_path):
+    second, named = two_games(lab, tmp_path), tmp_path / "elsewhere.sqlite"
+    file = second.data / "settings.yaml"
+    file.write_text(re.sub("database_url: null", f"database_url: sqlite:///{named}", file.read_text()))
+    assert pttt("course", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    assert pttt("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "d").returncode == 0
+    assert not named.exists() and (directory_of(tmp_path / "d", OTHER) / "grader.sqlite").is_file()
+    second.close()
 
 
 @pytest.mark.parametrize(

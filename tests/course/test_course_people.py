@@ -1,14 +1,17 @@
 """People who sign in: links that can be used once, passwords, teams of students' own making; and what nobody may do."""
 
+import asyncio
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from pttt_ooc.course.term import invitations, passwords
+from pttt_ooc.course.term import invitations, openid, passwords
 from pttt_ooc.course.term.assignments import Term, set_term
 from pttt_ooc.course.term.people import add_staff, apply_roster, end_sessions, find_person, read_roster, team_of
 from pttt_ooc.course.term.tables import Invitation, LogLine, Membership, Person
@@ -349,3 +352,136 @@ def test_the_page_takes_the_code_from_the_address_and_forgets_it(people, browser
         assert "Cleo" in page.inner_text("main") and not page.errors
     # The browser names a page by its whole address here; what it sends has neither the code nor a Referer with it.
     assert requested and not any(code in one.partition("#")[0] or code in other for one, other in requested)
+
+
+# ---------------------------------------------------------------------------------------------
+# Guesses
+
+
+def with_password(people, email):
+    """A browser in which a person has set a password, and another one, in which nobody has signed in."""
+    own = by_link(people, email)
+    assert send(own, "/account/password", password=GOOD).status_code == 303
+    return own, browser(people)
+
+
+def from_address(client, address):
+    client._transport.client = (address, 50_000)
+    return client
+
+
+def signing_in(client, password, email="ann@example.org", address="10.1.2.3"):
+    return send(from_address(client, address), "/account/sign-in", email=email, password=password).status_code
+
+
+@pytest.fixture
+def few(people, monkeypatch):
+    """Three guesses an hour, and hashes that take no time; the list of all passwords that were looked at."""
+    seen, fits = [], passwords._fits
+    monkeypatch.setattr(passwords, "_fits", lambda known, given: seen.append(given) or fits(known, given))
+    monkeypatch.setattr(people.client.app.state.shell.wrong_tokens, "_per_hour", 3)
+    return seen
+
+
+def test_passwords_are_not_looked_at_after_too_many_guesses_from_an_address(people, few):
+    _, other = with_password(people, "ann@example.org")
+    few.clear()
+    tries = [signing_in(other, f"wrong {n}", f"somebody{n}@example.org") for n in range(4)]
+    assert tries == [401, 401, 401, 429]
+    assert signing_in(other, GOOD) == 429, "be it the right one"
+    assert few == ["wrong 0", "wrong 1", "wrong 2"]
+    assert signing_in(other, GOOD, address="10.9.9.9") == 303
+
+
+def test_passwords_are_not_looked_at_after_too_many_guesses_at_an_account(people, few):
+    own, other = with_password(people, "ann@example.org")
+    names = ["ann@example.org", " ANN@example.org", "ann@EXAMPLE.org ", "ann@example.org"]
+    tries = [signing_in(other, "wrong", name, f"10.1.2.{n}") for n, name in enumerate(names)]
+    assert tries == [401, 401, 401, 429]
+    assert signing_in(other, GOOD, address="10.1.3.1") == 429
+    assert signing_in(own, GOOD, address="10.1.3.2") == 303, (
+        "where she has signed in before, others cannot keep her out"
+    )
+    assert [signing_in(own, "wrong", address="10.1.3.3") for _ in range(4)] == [401, 401, 401, 429]
+    assert signing_in(own, GOOD, "bob@example.org") == 401, "that browser is known for her account only"
+
+
+def test_right_passwords_are_no_guesses(people, few):
+    _, other = with_password(people, "ann@example.org")
+    for _ in range(5):
+        assert signing_in(other, GOOD) == 303
+        other.cookies.clear()
+
+
+def test_the_former_password_is_not_looked_at_after_too_many_guesses(people, few):
+    own, _ = with_password(people, "ann@example.org")
+    stolen = browser(people)
+    stolen.cookies.set("pttt_session", own.cookies["pttt_session"], domain="grader.local")
+    tries = [send(stolen, "/account/password", password=OTHER, former="wrong").status_code for _ in range(4)]
+    assert tries == [400, 400, 400, 429]
+    assert send(stolen, "/account/password", password=OTHER, former=GOOD).status_code == 429
+    assert few == ["wrong"] * 3
+
+
+def test_guesses_at_the_same_time_are_counted_before_they_are_looked_at(people, few):
+    page = browser(people)
+    form = {"form_token": form_token(page.get("/account/sign-in").text), "email": "ann@example.org", "password": "x"}
+
+    async def statuses():
+        transport = httpx2.ASGITransport(people.client.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://grader", cookies=page.cookies) as client:
+            return [
+                one.status_code
+                for one in await asyncio.gather(*(client.post("/account/sign-in", data=form) for _ in "12345678"))
+            ]
+
+    with ThreadPoolExecutor(1) as thread:  # playwright has a loop in this one
+        told = thread.submit(lambda: asyncio.run(statuses())).result()
+    assert sorted(told) == [401] * 3 + [429] * 5 and few == ["x"] * 3
+
+
+# ---------------------------------------------------------------------------------------------
+# One address in several writings
+
+
+WIDE = "\uff41\uff4e\uff4e\uff20example.org".replace("\uff20", "@")
+
+
+def test_an_address_in_full_width_letters_is_the_same_address(people):
+    answer = send(browser(people), "/account/join", code=invited(people, "Team A"), name="Ann", email=WIDE)
+    assert answer.status_code == 400 and "ann@example.org is known here already" in answer.text
+    by_link(people, "ann@example.org")
+    with people.database.writing() as session:
+        assert find_person(session, WIDE).email == "ann@example.org"
+        with pytest.raises(GraderError, match="a student of a team"):
+            add_staff(session, "Ann", WIDE, "assistant")
+        with pytest.raises(GraderError, match="is in line 2, too"):
+            read_roster(f"team,name,email\nA,Ann,ann@example.org\nB,Ann,{WIDE}\n", "roster")
+        assert not apply_roster(session, read_roster(f"team,name,email\nTeam A,Ann,{WIDE}\n", "roster")).joins
+        identity = openid.Identity(subject="1", email=WIDE)
+        assert openid.person_of(session, identity).email == "ann@example.org"
+        assert session.query(Person).filter_by(role="student").count() == 2
+        passwords.set_password(session, find_person(session, "ann@example.org"), GOOD, "")
+        assert passwords.authenticate_person(session, WIDE, GOOD).email == "ann@example.org"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "GET /parts/teams/2/certificate",
+        "GET /teams/2/certificate.txt.gz",
+        "POST /teams/2/certificate",
+        "POST /submissions",
+        "POST /submissions/1/play",
+    ],
+)
+def test_who_is_signed_in_without_a_team_is_not_told_to_sign_in(people, path):
+    method, _, address = path.partition(" ")
+    alone = by_link(people, "bob@example.org")
+    assert send(alone, "/account/leave").status_code == 303
+    told = {"GET": lambda one: one.get(address), "POST": lambda one: send(one, address)}[method]
+    for one in (alone, browser(people, people.tokens["staff"])):
+        answer = told(one)
+        assert answer.status_code == 403 and "who is signed in here is in none" in answer.text
+    nobody = told(browser(people))
+    assert nobody.status_code == 401 and "sign in" in nobody.text

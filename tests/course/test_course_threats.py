@@ -21,6 +21,7 @@ from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt, strategy_zip
 from tests.course.term_kit import change
+from tests.course.test_course_copies import without_digests
 
 HOSTILE = "<script>alert(4711)</script> & \"x\" 'y' ]]>"
 THREATS = (ROOT / "docs" / "threats.md").read_text(encoding="utf-8")
@@ -215,10 +216,8 @@ def test_a_copy_writes_nowhere_else(populated, tmp_path, name, link):
     """Of a copy of an older version, which has no digests: what is not expected is left alone."""
     change(populated, "report")
     assert pttt("course", "backup", tmp_path / "good.tar", "--data", populated.data).returncode == 0
-    with tarfile.open(tmp_path / "good.tar") as good, tarfile.open(tmp_path / "bad.tar", "w") as bad:
-        for member in good.getmembers():
-            if member.name != "digests.json":
-                bad.addfile(member, good.extractfile(member))
+    without_digests(tmp_path / "good.tar", tmp_path / "bad.tar")
+    with tarfile.open(tmp_path / "bad.tar", "a") as bad:
         evil = tarfile.TarInfo(name)
         evil.type, evil.linkname = (tarfile.SYMTYPE, "/etc/passwd") if link else (tarfile.REGTYPE, "")
         bad.addfile(evil)

@@ -14,7 +14,7 @@ from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.settings import SETTINGS
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, strategy_zip
-from tests.course.older_databases import check_format_4, make_format_6
+from tests.course.older_databases import _digest, check_format_4, make_format_6
 from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
 
 
@@ -47,7 +47,7 @@ def rows_of(url):
 
 
 def copy_by_the_version_before(url, file):
-    """A copy as the version before wrote it: without digests."""
+    """A copy as the version before wrote it."""
     engine, there = create_engine(url), MetaData()
     there.reflect(engine)
     lines = []
@@ -65,8 +65,10 @@ def copy_by_the_version_before(url, file):
     place = file.parent / "members"
     make_settings(place)
     (place / "tables.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    names = [SETTINGS, "tables.jsonl"]
+    (place / "digests.json").write_text(json.dumps({name: _digest((place / name).read_bytes()) for name in names}))
     with tarfile.open(file, "w") as archive:
-        for name in (SETTINGS, "tables.jsonl"):
+        for name in (*names, "digests.json"):
             archive.add(place / name, name)
 
 

@@ -7,7 +7,9 @@ import pytest
 
 from pttt_ooc.course import uploads
 from pttt_ooc.course.models import Submission
-from tests.course.grader_kit import Lab, bearer, form_token, random_tensor, strategy_zip, zip_bytes
+from pttt_ooc.web.arrival import Arrival
+from tests.course.grader_kit import Lab, bearer, form_token, npy_bytes, random_tensor, strategy_zip, zip_bytes
+from tests.course.malformed import several
 
 GOOD = strategy_zip(0, 1)
 
@@ -195,6 +197,36 @@ def test_other_kinds_of_bodies_are_refused(lab, kind):
     assert nothing_was_kept(lab)
 
 
+def test_a_file_in_another_field_is_told_where_it_belongs(lab):
+    token = lab.team("Team A")
+    files = {"player": (None, "0"), "strategy": ("x.zip", bytes(20_000))}
+    answer = lab.client.post("/api/submissions", headers=bearer(token), files=files)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "The file is sent as 'strategy'; send it in the field 'file'."
+    answer = send(lab, token, form([(b"player", b"0", False), (b"strategy", bytes(20_000), False)]))
+    assert answer.status_code == 400 and "the file is sent in the field 'file'" in answer.json()["error"]
+    assert nothing_was_kept(lab)
+
+
+@pytest.mark.parametrize("field", [b"player", b"link", b"comment", b"form_token"])
+def test_nothing_comes_after_the_file(lab, field):
+    """What was checked before the file could be another thing afterwards, such as a link that is a program."""
+    token = lab.team("Team A")
+    fields = [(b"player", b"0", False), (b"file", GOOD, True), (field, b"javascript:alert(1)", False)]
+    answer = send(lab, token, form(fields))
+    assert answer.status_code == 400 and "the file, which comes last" in answer.json()["error"]
+    assert nothing_was_kept(lab)
+
+
+def test_what_was_passed_over_in_a_zip_is_noted(lab):
+    lab.sign_in(lab.team("Team A"))
+    mac = several(("__MACOSX/._a.npy", b"x"), ("a.npy", npy_bytes(random_tensor(0, 1))))
+    told = lab.verdict(lab.tokens["Team A"], 0, mac)
+    assert (told["status"], told["detail"]) == ("Accepted", "Passed over in the zip: __MACOSX/._a.npy.")
+    for page in ("/submissions", "/submissions/1"):
+        assert "Passed over in the zip: __MACOSX/._a.npy." in lab.client.get(page).text
+
+
 def test_a_full_disk_is_told(lab, monkeypatch):
     token = lab.team("Team A")
     monkeypatch.setattr(type(lab.storage), "free_bytes", lambda self: 1000)
@@ -220,7 +252,7 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
     async def upload():
         headers = [(b"content-type", b"multipart/form-data; boundary=xyz")]
         request = Request({"type": "http", "method": "POST", "headers": headers}, never)
-        with lab.grader.in_flight.begin(1) as flight, pytest.raises(Exception, match="Nothing has come"):
+        with lab.grader.in_flight.begin(1, Arrival()) as flight, pytest.raises(Exception, match="Nothing has come"):
             await uploads.receive(request, lab.grader, uploads.strategies(lab.grader), lambda fields: None, flight)
 
     asyncio.run(upload())

@@ -1,5 +1,6 @@
 """Whatever is uploaded gets a verdict: strategies in all their forms are accepted, nothing else is."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.course.kinds.strategies.validation import Refusal, read_strategy
+from pttt_ooc.course.kinds.strategies.validation import Refusal, note_on, read_strategy
 from pttt_ooc.products.infosets import default_rows
 from tests.course import malformed
 from tests.course.grader_kit import GAME, as_strategy, npy_bytes, random_tensor, uniform_tensor, zip_bytes
@@ -70,6 +71,41 @@ def test_fuzzed_files_are_refused_or_read_as_they_were(tmp_path):
     expected = as_strategy(0, random_tensor(0, 2)).probabilities
     refused = sum(refused_or_the_same(tmp_path, data, expected) for _, data in malformed.fuzzed(500))
     assert refused > 350
+
+
+MAC = ("__MACOSX/", "__MACOSX/._mine.npy", ".DS_Store")
+
+
+@pytest.mark.parametrize(
+    "before, after, told",
+    [
+        ((), ("__MACOSX/._mine.npy",), "__MACOSX/._mine.npy"),
+        ((".DS_Store",), (), ".DS_Store"),
+        (("mine/",), ("mine/Thumbs.db", "mine/desktop.ini"), "mine/Thumbs.db, mine/desktop.ini"),
+        (("mine/", "mine/.DS_Store"), MAC, "mine/.DS_Store, __MACOSX/._mine.npy, .DS_Store"),
+        (("Desktop.ini", "THUMBS.DB"), MAC, "Desktop.ini, THUMBS.DB, __MACOSX/._mine.npy and 1 more"),
+        (("mine/",), (), ""),
+        ((), (), ""),
+    ],
+)
+def test_what_finder_and_windows_put_beside_the_file_is_passed_over(tmp_path, before, after, told):
+    tensor = random_tensor(0, 4)
+    members = [*((name, b"x") for name in before), ("mine/mine.npy", npy_bytes(tensor)), *((n, b"x") for n in after)]
+    data = malformed.several(*((name, b"" if name.endswith("/") else content) for name, content in members))
+    assert np.array_equal(read(tmp_path, data).probabilities, as_strategy(0, tensor).probabilities)
+    assert note_on(tmp_path / "upload") == (f"Passed over in the zip: {told}." if told else "")
+
+
+def test_the_header_of_version_3_is_read(tmp_path):
+    """numpy writes it for arrays whose fields have names that are not Latin."""
+    tensor = random_tensor(0, 4)
+    content = malformed.described(version=(3, 0)) + tensor.tobytes()
+    assert np.array_equal(read(tmp_path, zip_bytes(content)).probabilities, as_strategy(0, tensor).probabilities)
+    named = io.BytesIO()
+    with pytest.warns(UserWarning, match="format 3.0"):
+        np.save(named, np.zeros(3, [("\u0436", float)]))
+    with pytest.raises(Refusal, match="Invalid"):
+        read(tmp_path, zip_bytes(named.getvalue()))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -148,7 +184,7 @@ def test_bombs_take_neither_memory_nor_time(tmp_path):
 import resource, sys
 from pathlib import Path
 from tests.kits.helpers import full_index
-from pttt_ooc.course.kinds.strategies.validation import Refusal, read_strategy
+from pttt_ooc.course.kinds.strategies.validation import Refusal, note_on, read_strategy
 from pttt_ooc.products.infosets import default_rows
 from tests.course.grader_kit import uniform_tensor, zip_bytes
 from tests.kits.patience import PATIENCE

@@ -295,6 +295,23 @@ def test_forms_with_a_mistake_tell_it(term, path, fields, words):
         assert not session.query(LogLine).filter(LogLine.what != "link").count()
 
 
+@pytest.mark.parametrize("odd", ["\0", "\x07", "\x1b[31m", "\x9f", "\ufffe"])
+def test_controls_are_in_no_text_and_break_no_feed(term, odd):
+    """Also not those that a course already has, from an older version or in its title."""
+    desk = browser(term, "instructor")
+    for place in ("title", "text"):
+        form = {"form_token": form_of(desk), "title": "A", "text": "B", place: f"x{odd}y"}
+        refused = desk.post("/course/desk/announce", data=form)
+        assert refused.status_code == 400 and "which cannot be shown" in refused.text
+    assert hand_in(term, "team", b"%PDF-odd", comment=f"x{odd}y").status_code == 400
+    with term.database.writing() as session:
+        session.add(Announcement(at=1.0, by="Ada", title=f"Older{odd}", text=f"😀 ü\u200d{odd}\n<b>"))
+    feed = ElementTree.fromstring(browser(term, "nobody").get("/course/announcements.atom").content)
+    names = {"a": "http://www.w3.org/2005/Atom"}
+    assert feed.findtext("a:entry/a:title", None, names) == "Older" + odd[:1].replace(odd[0], "\ufffd") + odd[1:]
+    assert feed.findtext("a:entry/a:content", None, names).startswith("😀 ü\u200d\ufffd")
+
+
 def test_announcements_are_a_feed(term):
     desk = browser(term, "instructor")
     hostile = {"title": "A <b>& title</b>", "text": "First\n]]><x/>\nlast"}

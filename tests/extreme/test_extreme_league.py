@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 
@@ -17,7 +19,9 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.tries import KILLED
 from pttt_ooc.extreme import broken_off, cores, display, league, tournament
 from pttt_ooc.extreme.allowed_modules import MissingModuleError
+from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_terms import Terms
+from pttt_ooc.extreme.clock import StoppedError
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import BotMatch
 from pttt_ooc.extreme.tournament_record import Record
@@ -336,6 +340,32 @@ def test_no_more_matches_are_played_at_once_than_memory_holds(tmp_path, instant,
     assert "holds 1 matches at a time; there are 3 cores" in capsys.readouterr().err
     assert run(*options(bots, out, *SMALL, "--memory-mb", "1001", "--workers", "2")) == 1
     assert "holds 1 matches at a time, of two bots with 1001 MB" in capsys.readouterr().err
+
+
+class SeenLate(threading.Event):
+    """An event that its first thread sees one look late, as if it were set meanwhile."""
+
+    def is_set(self):
+        found = super().is_set()
+        if found and threading.current_thread() is threading.main_thread() and not hasattr(self, "seen"):
+            self.seen, found = True, False
+        return found
+
+
+def test_a_tournament_that_is_stopped_during_a_match_ends_without_a_word(tmp_path, monkeypatch):
+    """A match that is broken off has no result that could be told."""
+    stopping, told = SeenLate(), []
+
+    def broken_off(programs, conditions, stopping):
+        stopping.set()
+        raise StoppedError
+
+    monkeypatch.setattr(tournament, "play_match", broken_off)
+    entries = [tournament.Entry(f"team{n}", f"Team {n}", f"team{n}.py", bot_text().encode(), 3) for n in (1, 2)]
+    settings = tournament.TournamentSettings((Stage("final", 1, 1, 10),), 4, Conditions(walls=False))
+    with closing(tournament.Tournament(tmp_path / "out", entries, settings)) as played:
+        played.play([0], lambda *found: told.append(found), stopping)
+    assert not told and not list((tmp_path / "out" / "matches").glob("*.json"))
 
 
 def test_a_match_that_the_machine_breaks_off_keeps_no_other_from_being_played(tmp_path, instant, capsys, monkeypatch):

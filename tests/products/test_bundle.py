@@ -1,6 +1,8 @@
 """The hand-over file, read with h5py only."""
 
 import json
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import h5py
@@ -160,6 +162,18 @@ def test_no_hdf5_file(written, tmp_path):
     for bad in (tmp_path / "x.h5", tmp_path / "none.h5"):
         with pytest.raises(StrategyFileError, match="Not a readable HDF5 file"):
             bundle.read_bundle_strategy(bad, index, 0)
+
+
+def test_a_file_that_another_program_writes_is_not_called_damaged(written):
+    path, index, _ = written
+    writes = f"import h5py, sys; f = h5py.File({str(path)!r}, 'a'); print('open', flush=True); sys.stdin.read()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", writes], **pipes) as writer:
+        assert writer.stdout.readline() == b"open\n"
+        with pytest.raises(StrategyFileError, match="Another program has this HDF5 file open for writing"):
+            bundle.read_bundle_strategy(path, index, 0)
+        writer.stdin.close()
+    bundle.read_bundle_strategy(path, index, 0)
 
 
 def test_damaged_bytes_are_found(written):

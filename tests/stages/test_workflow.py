@@ -437,6 +437,14 @@ def test_a_wrong_configuration_is_refused_in_one_sentence(workflow, section, val
     assert workflow.contents() == before
 
 
+def test_a_wrong_key_on_the_command_line_is_not_blamed_on_the_file_alone(tmp_path):
+    done = Workflow.fresh(tmp_path / "w").run("--dry-run", "--config", "tarket=0.01")
+    assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
+    assert any(
+        line.startswith("--config over config.yaml: there is no key tarket") for line in done.stderr.splitlines()
+    )
+
+
 @pytest.mark.slow
 def test_a_wrong_infoset_file_is_refused_in_one_sentence(workflow):
     (workflow.directory / "mine.txt").write_text("|\n|0*\n|0*\n")

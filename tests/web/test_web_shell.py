@@ -1,6 +1,9 @@
 """The shell of the web application, with parts that exist only here, and without the grader."""
 
+import http.client
+import json
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +15,11 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.testclient import TestClient
 
 from pttt_ooc.errors import GameError
+from pttt_ooc.service.processes import listen
 from pttt_ooc.web.accounts import Signed, bearer
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.local_process import names_of
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Shell, UsedShell
@@ -360,3 +365,58 @@ def test_a_page_alone_for_slides_has_no_head_and_is_linked_with_its_whole_addres
         alone = client.get("/garden?bed=4&alone=1").text
     assert "<nav" not in alone and "<footer" not in alone and "<main" in alone
     assert 'href="/garden?bed=4">The whole page</a>' in alone
+
+
+@pytest.mark.parametrize(
+    "host, status",
+    [
+        ("localhost:8080", 200),
+        ("LOCALHOST", 200),
+        ("localhost.:80", 200),
+        ("play.localhost", 200),
+        ("127.0.0.1:8080", 200),
+        ("192.168.1.7", 200),
+        ("[::1]:8080", 200),
+        ("my-box:8080", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("evil-localhost", 421),
+        ("127.0.0.1.evil.example:8080", 421),
+        ("1.2.3", 421),
+        ("0x7f000001", 421),
+    ],
+)
+def test_a_server_on_this_machine_answers_to_its_own_names_only(tmp_path, host, status):
+    """A page of another site may have its own name lead here, and would read all answers."""
+    names, part = names_of("my-box"), make_part(tmp_path)
+    with client_of(part, names=names) as client:
+        for path in ("/garden", "/livez", "/static/web/shell.css", "/nothing"):
+            answer = client.get(path, headers={"Host": host})
+            assert (answer.status_code == 421) == (status == 421), answer.text
+        assert status == 200 or "called localhost or my-box" in answer.text.replace(
+            socket.gethostname().lower(), "my-box"
+        )
+    with client_of(part) as client:
+        assert client.get("/garden", headers={"Host": host}).status_code == 200, "a grader has names of its own"
+
+
+def test_the_process_of_a_local_server_knows_its_names(tmp_path):
+    assert names_of("0.0.0.0") == {"localhost", "0.0.0.0", socket.gethostname().lower()}
+    with listen("127.0.0.1", 0) as opened:
+        command = [sys.executable, "-m", "pttt_ooc.web.local_process", str(opened.fileno()), "my-box", "A", "B"]
+        calls = json.dumps([["tests.web.test_web_shell:garden_parts", str(tmp_path)]])
+        process = subprocess.Popen([*command, calls], stdin=subprocess.PIPE, pass_fds=[opened.fileno()], cwd=ROOT)
+        port, statuses = opened.getsockname()[1], []
+        for host in ("my-box", "evil.example"):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+            connection.request("GET", "/livez", headers={"Host": host})
+            statuses.append(connection.getresponse().status)
+            connection.close()
+        process.stdin.close()
+        process.wait(PATIENCE)
+    assert statuses == [200, 421]
+
+
+def garden_parts(directory):
+    """The parts of that process."""
+    return [make_part(Path(directory))]

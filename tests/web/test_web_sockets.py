@@ -177,5 +177,5 @@ def test_a_connection_that_is_gone_does_not_linger():
             self.aborted = True
 
     waits, gone = [], Gone()
-    LingeringTransport(gone, lambda: True, lambda: waits.append(1)).close()
+    LingeringTransport(gone, lambda: True, lambda: waits.append(1), lambda: None).close()
     assert gone.aborted and not waits

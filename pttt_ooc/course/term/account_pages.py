@@ -22,11 +22,11 @@ from pttt_ooc.course.term.audit import note
 from pttt_ooc.course.term.dates import shown
 from pttt_ooc.course.term.gradebook import settle_if_graded
 from pttt_ooc.course.term.memberships import times_left, without_rank
-from pttt_ooc.course.term.people import members
+from pttt_ooc.course.term.people import address_key, members
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import STUDENT, Person
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.accounts import count_wrong_secret
+from pttt_ooc.web.accounts import count_guess, count_wrong_secret, remember_browser
 from pttt_ooc.web.forms import SESSION, own_form, set_cookie
 from pttt_ooc.web.rendering import render
 from pttt_ooc.web.shell import Account, UsedShell
@@ -104,20 +104,24 @@ def sign_in_page(request: Request, account: Allowed) -> Response:
 async def sign_in(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
     """Sign in with an address and a password."""
     fields = await own_form(request, shell)
+    key = address_key(fields.get("email", ""))
+    was_right = count_guess(request, shell, key)
 
     def person() -> Person | None:
         with grader.database.reading() as session:
-            return passwords.authenticate_person(session, fields.get("email", ""), fields.get("password", ""))
+            return passwords.authenticate_person(session, key, fields.get("password", ""))
 
     found = await to_thread.run_sync(person, limiter=_HASHING)
     if found is None:
-        count_wrong_secret(request, shell)
         page = await run_in_threadpool(
             lambda: render(request, "grader/account_sign_in.html", account, team=None, wrong=True)
         )
         page.status_code = 401
         return page
-    return await run_in_threadpool(begin, request, grader, found)
+    was_right()
+    response = await run_in_threadpool(begin, request, grader, found)
+    remember_browser(request, response, shell, key)
+    return response
 
 
 def begin(request: Request, grader: Grader, person: Person) -> Response:
@@ -175,6 +179,7 @@ async def password(request: Request, grader: UsedGrader, shell: UsedShell, accou
     """Set the password; all other browsers are signed out."""
     fields = await own_form(request, shell)
     person = _person_of(account)
+    was_right = count_guess(request, shell, person.key)
 
     def work(session: Session) -> Person:
         current = session.get_one(Person, person.id)
@@ -184,10 +189,12 @@ async def password(request: Request, grader: UsedGrader, shell: UsedShell, accou
 
     changed, refused = await _act(request, grader, account, work)
     if refused is not None:
-        count_wrong_secret(request, shell)
         return refused
     assert changed is not None
-    return await run_in_threadpool(begin, request, grader, changed)
+    was_right()
+    response = await run_in_threadpool(begin, request, grader, changed)
+    remember_browser(request, response, shell, person.key)
+    return response
 
 
 # ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.names import shown
+from pttt_ooc.course.names import NO_TEXT, shown
 from pttt_ooc.course.teams import find_team
 from pttt_ooc.course.term.assignments import dates_for, find_assignment, term_of
 from pttt_ooc.course.term.audit import note
@@ -100,8 +100,8 @@ class Desk:
 
     def announce(self, title: str, text: str) -> None:
         """Tell everybody something; GraderError if the title is missing, or either is too long."""
-        title = " ".join(title.split())
-        if not 1 <= len(title) <= _LONGEST_TITLE:
+        title = _text(" ".join(title.split()), "A title", _LONGEST_TITLE)
+        if not title:
             raise GraderError(f"An announcement has a title of 1 to {_LONGEST_TITLE} characters.")
         text = _text(text, "An announcement", _LONGEST_COMMENT)
         made = Announcement(at=time.time(), by=self.by, title=title, text=text)
@@ -148,6 +148,8 @@ class Desk:
 
 def _text(text: str, what: str, longest: int) -> str:
     text = "\n".join(" ".join(line.split()) for line in text.splitlines()).strip()
+    if odd := NO_TEXT.search(text):
+        raise GraderError(f"{what} has the character U+{ord(odd[0]):04X}, which cannot be shown; leave it out.")
     if len(text) > longest:
         raise GraderError(f"{what} has at most {longest} characters; this one has {len(text)}.")
     return text

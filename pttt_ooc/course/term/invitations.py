@@ -18,7 +18,7 @@ from pttt_ooc.course.limits import hold
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.assignments import term_of
 from pttt_ooc.course.term.audit import note
-from pttt_ooc.course.term.people import check_email, join, members, person_name, team_of, vouch
+from pttt_ooc.course.term.people import address_key, check_email, join, members, person_name, team_of, vouch
 from pttt_ooc.course.term.tables import STUDENT, Invitation, Person
 from pttt_ooc.errors import GraderError
 
@@ -133,9 +133,9 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
 
 def _newcomer(session: Session, name: str, email: str) -> Person:
     name, email = person_name(" ".join(name.split())), check_email(email.strip())
-    if session.scalar(select(Person.id).where(Person.key == email.casefold())) is not None:
+    if session.scalar(select(Person.id).where(Person.key == address_key(email))) is not None:
         raise GraderError(f"{email} is known here already; sign in first, and then use the link.")
-    made = Person(key=email.casefold(), email=email, name=name, role=STUDENT, guest=True, created_at=time.time())
+    made = Person(key=address_key(email), email=email, name=name, role=STUDENT, guest=True, created_at=time.time())
     session.add(made)
     session.flush()
     return made

@@ -23,6 +23,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.term.audit import note
+from pttt_ooc.course.term.people import address_key
 from pttt_ooc.course.term.tables import Person
 from pttt_ooc.errors import GraderError
 
@@ -196,7 +197,7 @@ def person_of(session: Session, who: Identity) -> Person:
     if person is not None:
         return person
     if who.email:
-        person = session.scalar(select(Person).where(Person.key == who.email.casefold(), there))
+        person = session.scalar(select(Person).where(Person.key == address_key(who.email), there))
         if person is not None and person.subject is None:
             person.subject = who.subject
             note(session, person.email, "openid", subject=who.subject)

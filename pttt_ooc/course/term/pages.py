@@ -15,6 +15,7 @@ from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.context import Grader, UsedGrader
 from pttt_ooc.course.handlers import Number
 from pttt_ooc.course.models import Team
+from pttt_ooc.course.names import NO_TEXT
 from pttt_ooc.course.term import audit, checkup, deliveries, exports, gradebook, reports
 from pttt_ooc.course.term.assignments import all_assignments, term_of
 from pttt_ooc.course.term.dates import shown
@@ -70,16 +71,20 @@ def feed(request: Request, grader: UsedGrader, account: Allowed) -> Response:
     base = str(request.base_url).rstrip("/")
     updated = max((one.at for one in found), default=0.0)
     entries = "".join(
-        f"<entry><id>{escape(base)}/course#announcement-{one.id}</id><title>{escape(one.title)}</title>"
-        f"<updated>{_iso(one.at)}</updated><content type='text'>{escape(one.text)}</content></entry>"
+        f"<entry><id>{escape(base)}/course#announcement-{one.id}</id><title>{_xml(one.title)}</title>"
+        f"<updated>{_iso(one.at)}</updated><content type='text'>{_xml(one.text)}</content></entry>"
         for one in found
     )
     text = (
         "<?xml version='1.0' encoding='utf-8'?><feed xmlns='http://www.w3.org/2005/Atom'>"
-        f"<id>{escape(base)}/course</id><title>{escape(grader.settings.title)}</title>"
+        f"<id>{escape(base)}/course</id><title>{_xml(grader.settings.title)}</title>"
         f"<updated>{_iso(updated)}</updated><author><name>Instructors</name></author>{entries}</feed>"
     )
     return Response(text, media_type="application/atom+xml")
+
+
+def _xml(text: str) -> str:
+    return escape(NO_TEXT.sub("\ufffd", text))
 
 
 def _iso(at: float) -> str:

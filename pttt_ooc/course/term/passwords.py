@@ -9,7 +9,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.term.people import end_sessions
+from pttt_ooc.course.term.people import address_key, end_sessions
 from pttt_ooc.course.term.tables import Person
 from pttt_ooc.errors import GraderError
 
@@ -35,7 +35,7 @@ def set_password(session: Session, person: Person, password: str, former: str) -
         raise GraderError("The present password is wrong; if it is lost, ask the instructors for a link to sign in.")
     if not SHORTEST <= len(password) <= LONGEST:
         raise GraderError(f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}.")
-    if password.casefold() in (person.key, person.name.casefold()):
+    if address_key(password) in (person.key, address_key(person.name)):
         raise GraderError("A password must not be the address or the name.")
     person.password_hash = _HASHER.hash(password)
     end_sessions(session, person)
@@ -49,7 +49,7 @@ def forget_password(session: Session, person: Person) -> None:
 
 def authenticate_person(session: Session, email: str, password: str) -> Person | None:
     """The person who has this address and password; it takes as long if there is none."""
-    person = session.scalar(select(Person).where(Person.key == email.strip().casefold(), Person.removed_at.is_(None)))
+    person = session.scalar(select(Person).where(Person.key == address_key(email), Person.removed_at.is_(None)))
     known = person.password_hash if person and person.password_hash else _nobodys()
     return person if _fits(known, password[: LONGEST + 1]) and person and person.password_hash else None
 

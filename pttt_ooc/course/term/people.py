@@ -12,6 +12,7 @@ import io
 import re
 import secrets
 import time
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -106,7 +107,7 @@ def read_roster(text: str, source: str) -> list[RosterRow]:
             found.append(_roster_row(line, cells))
         except GraderError as error:
             raise GraderError(f"{source}, line {line}: {error}") from None
-        key = found[-1].email.casefold()
+        key = address_key(found[-1].email)
         if key in seen:
             raise GraderError(f"{source}, line {line}: {found[-1].email} is in line {seen[key]}, too.")
         seen[key] = line
@@ -129,10 +130,16 @@ def person_name(name: str) -> str:
 
 
 def check_email(email: str) -> str:
-    """An e-mail address; GraderError if it cannot be one."""
+    """An e-mail address, in its plain form; GraderError if it cannot be one."""
+    email = unicodedata.normalize("NFKC", email)
     if len(email) > _LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
         raise GraderError(f"{email!r} is no e-mail address.")
     return email
+
+
+def address_key(email: str) -> str:
+    """The form for comparing e-mail addresses: capitals and widths make no difference; the text may be any."""
+    return name_key(email)
 
 
 def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
@@ -140,7 +147,7 @@ def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
     known = {name_key(row.team): row.team for row in rows if find_team(session, row.team) is None}
     joins, leaves, renamed = [], [], []
     for row in rows:
-        person = session.scalar(select(Person).where(Person.key == row.email.casefold()))
+        person = session.scalar(select(Person).where(Person.key == address_key(row.email)))
         if person is not None and person.role != STUDENT:
             raise GraderError(f"{row.email} is {person.role}, and so in no team.")
         team = find_team(session, row.team)
@@ -160,9 +167,9 @@ def apply_roster(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
     tokens = [(name, new_team(session, name)[1]) for name in change.teams]
     left: dict[int, Team] = {}
     for row in rows:
-        person = session.scalar(select(Person).where(Person.key == row.email.casefold()))
+        person = session.scalar(select(Person).where(Person.key == address_key(row.email)))
         if person is None:
-            person = Person(key=row.email.casefold(), email=row.email, name=row.name, role=STUDENT, created_at=now)
+            person = Person(key=address_key(row.email), email=row.email, name=row.name, role=STUDENT, created_at=now)
             session.add(person)
         person.name, person.number, person.removed_at = row.name, row.number or person.number or "", None
         vouch(session, person)
@@ -217,7 +224,7 @@ def members(session: Session) -> dict[int, list[Person]]:
 
 def find_person(session: Session, email: str) -> Person:
     """A student or somebody with rights by the e-mail address; GraderError if there is none."""
-    found = session.scalar(select(Person).where(Person.key == email.casefold(), Person.removed_at.is_(None)))
+    found = session.scalar(select(Person).where(Person.key == address_key(email), Person.removed_at.is_(None)))
     if found is None:
         raise GraderError(f"Nobody here has the address {email!r}.")
     return found
@@ -238,11 +245,11 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
     if role not in ROLES or role == STUDENT:
         raise GraderError(f"There is no role {role!r} with rights; choose instructor or assistant.")
     email, name = check_email(email), person_name(" ".join(name.split()))
-    person = session.scalar(select(Person).where(Person.key == email.casefold()))
+    person = session.scalar(select(Person).where(Person.key == address_key(email)))
     if person is not None and person.role == STUDENT and team_of(session, person) is not None:
         raise GraderError(f"{email} is a student of a team, and cannot have rights too.")
     if person is None:
-        person = Person(key=email.casefold(), email=email, name=name, role=role, created_at=time.time())
+        person = Person(key=address_key(email), email=email, name=name, role=role, created_at=time.time())
         session.add(person)
         session.flush()
     secret = secrets.token_urlsafe(32)
@@ -254,7 +261,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
 
 def remove_staff(session: Session, email: str) -> Person:
     """Take somebody's rights; token and sessions end.  GraderError if nobody with rights has this address."""
-    person = session.scalar(select(Person).where(Person.key == email.casefold(), Person.role != STUDENT))
+    person = session.scalar(select(Person).where(Person.key == address_key(email), Person.role != STUDENT))
     if person is None or person.removed_at is not None:
         raise GraderError(f"Nobody with rights has the address {email!r}; `pttt course staff` lists them.")
     person.token_hash, person.removed_at = None, time.time()

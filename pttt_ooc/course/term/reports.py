@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.limits import Limits, check_limits, hold
 from pttt_ooc.course.models import ACCEPTED, REJECTED, Team
+from pttt_ooc.course.names import NO_TEXT
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.course.term.assignments import check_open, find_assignment
 from pttt_ooc.course.term.gradebook import hold_grades, settle
@@ -61,8 +62,10 @@ def _check_fields(fields: Fields) -> None:
     link = fields.get("link", "").strip()
     if link and not _is_link(link):
         raise HTTPException(400, "The field link must be an address that begins with https:// or http://.")
-    if len(fields.get("comment", "")) > _LONGEST_COMMENT:
-        raise HTTPException(400, f"The field comment has at most {_LONGEST_COMMENT} characters.")
+    if len(fields.get("comment", "")) > _LONGEST_COMMENT or NO_TEXT.search(fields.get("comment", "")):
+        raise HTTPException(
+            400, f"The field comment has at most {_LONGEST_COMMENT} characters, none of them a control."
+        )
 
 
 def _is_link(text: str) -> bool:

@@ -9,7 +9,7 @@ from pttt_ooc.errors import StrategyError
 from pttt_ooc.products.file_headers import ShapeError
 from pttt_ooc.products.tensor_reader import open_zipped_tensor
 from pttt_ooc.products.tensors import strategy_from_tensor
-from pttt_ooc.products.zipped_array import FlawedFileError, other_player
+from pttt_ooc.products.zipped_array import FlawedFileError, other_player, passed_over
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
@@ -34,6 +34,11 @@ class Refusal(Exception):
 def _printable(text: str) -> str:
     """Text without control characters, which databases and pages do not accept."""
     return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def note_on(path: Path) -> str:
+    """What a team should know of its file, though it is a strategy; empty if there is nothing."""
+    return _printable(passed_over(path))[:1000]
 
 
 def read_strategy(
