@@ -265,7 +265,7 @@ def cache_class() -> Any:
             if result.library.has_dynamic_globals:
                 raise TypeError(f"{self._name} has addresses of this process in it: its code cannot be kept.")
             key, failure = self._key(signature, result.codegen), ""
-            content = dumps((key, result._reduce()))
+            content = dumps((key, result._reduce()))  # type: ignore[no-untyped-call]
             for root in roots(self._in_tree):
                 try:
                     file = _made(root, self._source) / self._file(key)

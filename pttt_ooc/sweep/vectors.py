@@ -72,7 +72,7 @@ def _adder(count):
     @overload(add, jit_options={"forceinline": True})
     def compiled(source, first, width, chosen, target, place, step):
         def implementation(source, first, width, chosen, target, place, step):
-            add_vectors(source, first, width, chosen, target, place, step)  # type: ignore[call-arg]
+            add_vectors(source, first, width, chosen, target, place, step)
 
         return implementation
 
@@ -121,7 +121,7 @@ def _turn_vectors(typingctx, source, first, source_step, target, place, target_s
 @overload(turn, jit_options={"forceinline": True})
 def _compiled_turn(source, first, source_step, target, place, target_step):
     def implementation(source, first, source_step, target, place, target_step):
-        _turn_vectors(source, first, source_step, target, place, target_step)  # type: ignore[call-arg]
+        _turn_vectors(source, first, source_step, target, place, target_step)
 
     return implementation
 
@@ -151,7 +151,7 @@ def _compare(typingctx, numbers, first):
 @overload(not_zero, jit_options={"forceinline": True})
 def _compiled_not_zero(numbers, first):
     def implementation(numbers, first):
-        return _compare(numbers, first)  # type: ignore[call-arg]
+        return _compare(numbers, first)
 
     return implementation
 
@@ -172,7 +172,7 @@ def _count_zeros(typingctx, bits):
 @overload(lowest, jit_options={"forceinline": True})
 def _compiled_lowest(bits):
     def implementation(bits):
-        return _count_zeros(bits)  # type: ignore[call-arg]
+        return _count_zeros(bits)
 
     return implementation
 
@@ -216,6 +216,6 @@ def _join_cells(typingctx, source, first, width):
 @overload(any_cell, jit_options={"forceinline": True})
 def _compiled_any_cell(source, first, width):
     def implementation(source, first, width):
-        return _join_cells(source, first, width)  # type: ignore[call-arg]
+        return _join_cells(source, first, width)
 
     return implementation

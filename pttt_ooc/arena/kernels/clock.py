@@ -41,4 +41,4 @@ def _read(typing_context: Any, clock: Any) -> Any:
 
 @overload(nanoseconds)
 def _nanoseconds(clock):
-    return lambda clock: _read(clock)  # type: ignore[call-arg]
+    return lambda clock: _read(clock)
