@@ -247,7 +247,7 @@ def cache_class() -> Any:
                         found, reduced = pickle.loads(_content(file.read_bytes()) or b"")
                         if found != key:
                             raise ValueError(f"{file} has the code of another kernel")
-                        result = CompileResult._rebuild(context, *reduced)
+                        result = CompileResult._rebuild(context, *reduced)  # type: ignore[no-untyped-call]
                     except (FileNotFoundError, NotADirectoryError, MemoryError):
                         raise
                     except Exception as error:
