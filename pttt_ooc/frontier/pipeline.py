@@ -9,12 +9,19 @@ from pathlib import Path
 
 from pttt_ooc.frontier.settings import FrontierConfig
 from pttt_ooc.imports import module_digest
+from pttt_ooc.stages.directories import EQUILIBRIUM
 from pttt_ooc.stages.stage_context import Facts
+from pttt_ooc.stages.stage_sets import StageSet
 from pttt_ooc.stages.staleness import StageRequest
 
 MODULES = {"solve": "frontier/run", "report": "frontier/report"}
 """The stages in their order, each with its module."""
 PAGE, PICTURE = "report.html", "interval.svg"
+
+STAGES = StageSet(
+    {"solve": (EQUILIBRIUM, "rounds.jsonl"), "report": (PAGE, PICTURE)}, owns=lambda manifest: "game" not in manifest
+)
+"""The stages with their products."""
 
 
 def sources(stage: str) -> str:
