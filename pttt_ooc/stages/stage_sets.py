@@ -65,8 +65,5 @@ WORKFLOW = StageSet(
 )
 """The stages of the workflow."""
 
-UNLISTED = StageSet(
-    {stage: WORKFLOW.products[stage] for stage in UNLISTED_STAGES},
-    owns=lambda manifest: manifest.get("listed") is False,
-)
+UNLISTED = StageSet({stage: WORKFLOW.products[stage] for stage in UNLISTED_STAGES})
 """Those of a game whose infosets are not listed."""
