@@ -18,9 +18,7 @@ MODULES = {"solve": "frontier/run", "report": "frontier/report"}
 """The stages in their order, each with its module."""
 PAGE, PICTURE = "report.html", "interval.svg"
 
-STAGES = StageSet(
-    {"solve": (EQUILIBRIUM, "rounds.jsonl"), "report": (PAGE, PICTURE)}, owns=lambda manifest: "game" not in manifest
-)
+STAGES = StageSet({"solve": (EQUILIBRIUM, "rounds.jsonl"), "report": (PAGE, PICTURE)})
 """The stages with their products."""
 
 

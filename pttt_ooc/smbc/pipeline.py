@@ -29,7 +29,6 @@ STAGES = StageSet(
         "report": ("report.html", "values.svg", "opening.svg", "convergence.svg"),
     },
     optional=("equilibria",),
-    owns=lambda manifest: "game" not in manifest,
 )
 """The stages with their products."""
 

@@ -155,17 +155,14 @@ class _Checkup:
                 self.findings.problems.append(str(error))
 
     def _kind_of(self, directory: Path, entries: Mapping[str, bool]) -> StageSet | None:
-        """The set of stages whose results are in a directory, by its manifests; without any, by its stores.
+        """The set of stages whose results are in a directory, by its manifests; if none can be read, by its stores.
 
         Pages and tables alone say nothing: results of wings that have no manifests have the same names.
         """
         manifests = [facts for run in runs_of(directory) for facts in _manifests(run, self.stages).values()]
         stores = {name for name, is_folder in entries.items() if is_folder and name.endswith(".zarr")}
-        if not manifests:
-            if any(manifest_of(directory, stage).exists() for stage in self._own(directory)):
-                return None  # none of them can be read: that is told
-            if SOLUTION in stores and _is_unnamed(directory / SOLUTION):
-                return None
+        if not manifests and SOLUTION in stores and _is_unnamed(directory / SOLUTION):
+            return None
 
         def evidence(one: StageSet) -> tuple[int, int]:
             fitting = sum(map(one.fits, manifests)) if manifests else len(one.all_products & stores)

@@ -27,7 +27,7 @@ class StageSet:
     optional
         Stages without which later ones run too.
     owns
-        Whether a manifest of a stage of that name belongs to this set: sets have stages of the same names.
+        Whether a manifest belongs to this set, where names of stages and products do not tell.
     """
 
     products: Mapping[str, tuple[str, ...]]
@@ -61,7 +61,7 @@ WORKFLOW = StageSet(
         "report": ("report.html", "measurements.html", "convergence.svg", "opening.svg"),
     },
     optional=("finish",),
-    owns=lambda manifest: "game" in manifest and bool(manifest.get("listed", True)),
+    owns=lambda manifest: bool(manifest.get("listed", True)),
 )
 """The stages of the workflow."""
 
