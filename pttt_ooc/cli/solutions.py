@@ -176,13 +176,19 @@ def fsck(
     """Check the contents of all files on disk; nothing is written.
 
     Below DIR, all saved states of the solver are compared with their checksums, and all products of the workflow
-    with their manifests.
+    and of its wings with their manifests.  A missing manifest is a problem if there is a product of its stage, or a
+    manifest of a later one.  Stages that have not run, and files that no manifest describes, are only told.
     """
-    from pttt_ooc.stages.fsck import check
+    from pkgutil import resolve_name
 
-    findings = check(directory)
+    from pttt_ooc.cli.wings import WINGS
+    from pttt_ooc.stages.fsck import OWN_SETS, check
+
+    findings = check(directory, [*OWN_SETS, *(resolve_name(wing.stages) for wing in WINGS if wing.stages)])
     for problem in findings.problems:
         print(problem, file=sys.stderr)
+    for fact in findings.facts:
+        print(fact)
     print(findings.summary)
     if findings.problems:
         raise typer.Exit(1)

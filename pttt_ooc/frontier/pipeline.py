@@ -9,12 +9,17 @@ from pathlib import Path
 
 from pttt_ooc.frontier.settings import FrontierConfig
 from pttt_ooc.imports import module_digest
+from pttt_ooc.stages.directories import EQUILIBRIUM
 from pttt_ooc.stages.stage_context import Facts
+from pttt_ooc.stages.stage_sets import StageSet
 from pttt_ooc.stages.staleness import StageRequest
 
 MODULES = {"solve": "frontier/run", "report": "frontier/report"}
 """The stages in their order, each with its module."""
 PAGE, PICTURE = "report.html", "interval.svg"
+
+STAGES = StageSet({"solve": (EQUILIBRIUM, "rounds.jsonl"), "report": (PAGE, PICTURE)})
+"""The stages with their products."""
 
 
 def sources(stage: str) -> str:

@@ -2,4 +2,4 @@
 
 from pttt_ooc.service.wing import Wing
 
-WING = Wing("frontier", section="pttt_ooc.frontier.settings:FrontierConfig")
+WING = Wing("frontier", section="pttt_ooc.frontier.settings:FrontierConfig", stages="pttt_ooc.frontier.pipeline:STAGES")

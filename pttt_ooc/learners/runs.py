@@ -28,14 +28,17 @@ from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.learning_game import LearningGame, open_learning_game
 from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
 from pttt_ooc.products.solution import write_solution
-from pttt_ooc.stages.directories import results_of
+from pttt_ooc.stages.directories import SOLUTION, results_of
 from pttt_ooc.stages.provenance import fingerprint, versions
+from pttt_ooc.stages.stage_sets import StageSet
 from pttt_ooc.structure.strategy import uniform_strategy
 
 STAGE = "learn"
 ITERATES = ("learners/", "double_oracle/", "solving/linear_program", "solving/highs_solver")
 """The code that decides about iterates, besides the exact gradients."""
 MANIFEST = "learn.json"
+STAGES = StageSet({STAGE: (SOLUTION, LOG)})
+"""The stage of a run's directory, with its products."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +119,10 @@ def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, game: 
     make_directory(directory)
     (directory / MANIFEST).unlink(missing_ok=True)
     timeless = {key: value for key, value in last.items() if "seconds" not in key}
-    with fresh_store(directory / "solution.zarr") as store:
+    with fresh_store(directory / SOLUTION) as store:
         write_solution(store, loop.result(), {"algorithm": run.algorithm, "learner": run.described(), **timeless})
     atomic_write_text(directory / LOG, "".join(json.dumps(row, sort_keys=True) + "\n" for row in loop.rows))
-    products = {name: {"digest": content_digest(directory / name)} for name in ("solution.zarr", LOG)}
+    products = {name: {"digest": content_digest(directory / name)} for name in STAGES.products[STAGE]}
     facts = {"name": run.name, **run.described(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
     facts["source"] = learner_class(run.algorithm).source
     uniform = uniform_strategy(game.index, 0), uniform_strategy(game.index, 1)

@@ -2,4 +2,9 @@
 
 from pttt_ooc.service.wing import Wing
 
-WING = Wing("learners", "pttt_ooc.learners.commands", "pttt_ooc.learners.settings:LearnersConfig")
+WING = Wing(
+    "learners",
+    "pttt_ooc.learners.commands",
+    "pttt_ooc.learners.settings:LearnersConfig",
+    stages="pttt_ooc.learners.runs:STAGES",
+)

@@ -103,12 +103,15 @@ class Wing:
     pages
         Checks a directory, so that errors are reported before any process starts, and describes the pages on it.
         A second argument is the directory for people's games, if it is another one.
+    stages
+        The :class:`~pttt_ooc.stages.stage_sets.StageSet` of its directories of results; empty: none with manifests.
     """
 
     name: str
     commands: str = ""
     section: str = ""
     pages: Callable[[Path, Path | None], Pages] | None = None
+    stages: str = ""
 
 
 def called(call: Sequence[str], *first: object) -> Any:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pttt_ooc.imports import module_digest
 from pttt_ooc.smbc.settings import SmbcConfig
 from pttt_ooc.stages.stage_context import Facts
+from pttt_ooc.stages.stage_sets import StageSet
 from pttt_ooc.stages.staleness import StageRequest
 
 MODULES = {
@@ -19,6 +20,17 @@ MODULES = {
     "report": "smbc/stages/report",
 }
 """The stages in their order, each with its module."""
+
+STAGES = StageSet(
+    {
+        "solve": ("strategies.zarr", "convergence.jsonl"),
+        "equilibria": (),
+        "findings": (),
+        "report": ("report.html", "values.svg", "opening.svg", "convergence.svg"),
+    },
+    optional=("equilibria",),
+)
+"""The stages with their products."""
 
 
 def sources(stage: str) -> str:

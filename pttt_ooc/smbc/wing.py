@@ -77,4 +77,6 @@ def found_match(named: str | None, results: Path) -> Path | None:
     return directory
 
 
-WING = Wing("smbc", "pttt_ooc.smbc.commands", "pttt_ooc.smbc.settings:SmbcConfig", pages)
+WING = Wing(
+    "smbc", "pttt_ooc.smbc.commands", "pttt_ooc.smbc.settings:SmbcConfig", pages, "pttt_ooc.smbc.pipeline:STAGES"
+)

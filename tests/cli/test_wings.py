@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from pttt_ooc.cli.wings import WINGS, pages_beside
+from pttt_ooc.stages.stage_sets import StageSet
 
 HEAVY = ("fastapi", "numba", "numpy", "pydantic", "sqlalchemy", "zarr")
 
@@ -17,6 +18,7 @@ HEAVY = ("fastapi", "numba", "numpy", "pydantic", "sqlalchemy", "zarr")
 def test_everything_that_a_wing_names_exists(wing):
     assert not wing.commands or callable(import_module(wing.commands).add_commands)
     assert not wing.section or issubclass(resolve_name(wing.section), BaseModel)
+    assert not wing.stages or isinstance(resolve_name(wing.stages), StageSet)
 
 
 def test_names_of_wings_differ():

@@ -12,11 +12,12 @@ from pttt_ooc.double_oracle.oracle import DoubleOracle
 from pttt_ooc.double_oracle.rule_tables import rule_tables
 from pttt_ooc.errors import MemoryBudgetError, StoreError
 from pttt_ooc.frontier import needs, report, run
-from pttt_ooc.frontier.pipeline import directory_of, requests
+from pttt_ooc.frontier.pipeline import STAGES, directory_of, requests
 from pttt_ooc.frontier.settings import FrontierConfig
 from pttt_ooc.library.strategy_names import named_strategy
 from pttt_ooc.products.equilibrium import read_plans
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.stages import fsck
 from pttt_ooc.structure.counts import total_infosets
 from tests.kits.cli_runner import Done, main
 from tests.stages.test_workflow import Workflow
@@ -50,6 +51,8 @@ def test_a_run_ends_with_the_value_and_both_plans(solved):
     assert first.counts[1] == made["result"]["sequences"][0]
     widths = [row["value_upper"] - row["value_lower"] for row in rows_of(solved)]
     assert widths == sorted(widths, reverse=True) and len(widths) == made["result"]["iteration"]
+    told = fsck.check(solved, [*fsck.OWN_SETS, STAGES])
+    assert told.problems == [] and told.facts == [f"{solved}: not run yet: report."]
     parts = sum(row["restricted_seconds"] + row["response_seconds"] for row in rows_of(solved))
     assert 0 < parts <= rows_of(solved)[-1]["seconds"]
 

@@ -7,7 +7,8 @@ from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.report import compare, figure_of, half_gap_at, times_of
-from pttt_ooc.learners.runs import LearnerRun, learn
+from pttt_ooc.learners.runs import STAGES, LearnerRun, learn
+from pttt_ooc.stages import fsck
 from tests.learners.learning_kit import MINI
 
 
@@ -50,6 +51,7 @@ def test_the_page_shows_each_run(tmp_path):
         learn(LearnerRun(MINI, "full", name, name), Ends(max_iterations=n), tmp_path)
         for name, n in (("xfp", 20), ("mccfr-external", 50))
     ]
+    assert all((found := fsck.check(place, [STAGES])).problems == found.facts == [] for place in directories)
     compare(directories, tmp_path)
     page = (tmp_path / "comparison.html").read_text()
     assert "xfp" in page and "Lanctot et al. 2009" in page and "Uniform play has" in page

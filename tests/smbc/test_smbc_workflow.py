@@ -8,9 +8,10 @@ import yaml
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc.pipeline import MODULES, requests, settings
+from pttt_ooc.smbc.pipeline import MODULES, STAGES, requests, settings
 from pttt_ooc.smbc.settings import SmbcConfig, SolveSettings
 from pttt_ooc.smbc.stages import equilibria, report
+from pttt_ooc.stages import fsck
 from tests.stages.test_workflow import Workflow
 
 SECTION = {"winning_score": 2, "maximum_subgame_exploitability": 0.02, "compared": ["dcfr"], "compared_iterations": 9}
@@ -39,6 +40,8 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     assert {"report.html", "values.svg", "opening.svg", "convergence.svg", "strategies.zarr"} <= made
     assert [path.name for path in (finished.directory / "data").iterdir()] == ["smbc"]
     assert stale(finished) == []
+    told = fsck.check(finished.directory / "data", [*fsck.OWN_SETS, STAGES])
+    assert told.problems == told.facts == []
     page = (finished.directory / "data/smbc/report.html").read_text()
     found = json.loads((finished.directory / "data/smbc/findings.json").read_text())
     assert "In the match to 2" in page and f"{found['rounds']['1-1']['value']:.7f}".lstrip("-") in page

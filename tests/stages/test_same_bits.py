@@ -155,7 +155,7 @@ def test_other_compressed_bytes_are_the_same_run(both, tmp_path, product):
         repack(run / name)
         assert digest(run / name) != before, name
     assert run_digest(run) == run_digest(both[0])
-    assert fsck.check(run).problems == []
+    assert (found := fsck.check(run)).problems == found.facts == []
     config = Config(game=GAME, solve=SETTINGS)
     assert not any(reasons(run, requested_stages(config, run)).values())
 
