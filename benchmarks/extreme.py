@@ -56,7 +56,7 @@ def players(strong: float, example: float, positions: int | None = None) -> tupl
         changed(
             read_program(Path("strong")),
             ("seconds = 0.9", f"seconds = {strong!r}"),
-            ("self.searcher = searcher()", f"{clock}\n        self.searcher = searcher(clock=PROCESSOR)"),
+            ("self.searcher = ready(Searcher())", f"{clock}\n        self.searcher = ready(Searcher(clock=PROCESSOR))"),
         ),
         example_of(example) if positions is None else twin_of(positions),
     )

@@ -116,7 +116,7 @@ def test_all_that_is_imported_is_named():
         served = parts[0] in ("service", "web", "explore", "smbc") or {"pages", "course", "play"} & set(parts)
         # Linear programs are of wings that have an extra for them.
         programs = {"linear_program"} & set(parts)
-        exact = parts[0] in ("double_oracle", "equilibria", "proof")
+        exact = parts[0] in ("double_oracle", "equilibria", "proof") or parts == ("solving", "highs_solver")
         wanted = {*parts, *(("grader",) if served else ()), *(("learners",) if programs else ())}
         wanted |= {"exact"} if exact else {"workflow"} if parts[0] == "stages" else set()
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))

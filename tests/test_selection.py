@@ -29,6 +29,8 @@ NOTHING_TO_INSTALL += (
     "there are walls",
     "daemons want to be root",
     "no user namespaces",
+    "some were kept before",
+    "number of the system call is not known",
 )
 
 

@@ -37,7 +37,7 @@ def nearly_drawn():
 
 def test_both_bots_are_those_of_the_package_but_for_their_time():
     strong, example = series.players(0.25, 6.0)
-    assert strong.trusted and "seconds = 0.25" in strong.source and "searcher(clock=PROCESSOR)" in strong.source
+    assert strong.trusted and "seconds = 0.25" in strong.source and "Searcher(clock=PROCESSOR)" in strong.source
     assert "seconds = 6.0" in example.source and "time.time()" not in example.source
     for one in (strong, example):
         compile(one.source, one.name, "exec")
