@@ -29,7 +29,6 @@ NOTHING_TO_INSTALL += (
     "there are walls",
     "daemons want to be root",
     "no user namespaces",
-    "some were kept before",
     "number of the system call is not known",
 )
 
