@@ -106,7 +106,7 @@ class Enclosed:
         package: bool = False,
     ) -> None:
         self._unread = b""  # the beginning of a message
-        self._process = -1  # the descriptor of the process, once there is one
+        self._process = -1  # the descriptor of the process, once there is one; it may have ended before
         self._listener: Listener | None = None
         self._open: list[int] = []
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
@@ -127,8 +127,9 @@ class Enclosed:
             for descriptor in (*keep, status[1]):
                 self._close(descriptor)
             self.pid = self._read_status(status[0])
-            self._process = os.pidfd_open(self.pid)
-            self._open.append(self._process)
+            with contextlib.suppress(ProcessLookupError):  # it has ended since, and whoever asks it hears how
+                self._process = os.pidfd_open(self.pid)
+                self._open.append(self._process)
             os.set_blocking(self._from, False)
             os.set_blocking(self._to, False)
             self.meter = Meter(self.pid)
@@ -254,8 +255,9 @@ class Enclosed:
     # Freezing and ending
 
     def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._process, number)
+        if self._process >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, number)
 
     def freeze(self) -> None:
         """Stop the process until it is thawed."""

@@ -5,6 +5,8 @@ The server's clock stands still, and a test moves it on when the server has all 
 
 import asyncio
 import itertools
+import select
+import sqlite3
 import threading
 import time
 from types import SimpleNamespace
@@ -12,8 +14,11 @@ from types import SimpleNamespace
 import pytest
 
 from pttt_ooc.course import uploads
-from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
+from pttt_ooc.course.kinds.agents.tables import Agent
+from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, open_league
 from pttt_ooc.course.kinds.bots.parts import parts_of
+from pttt_ooc.course.kinds.bots.submissions import Bot
+from pttt_ooc.course.models import Submission
 from pttt_ooc.course.term.course_file import apply, read_course_file
 from pttt_ooc.course.term.tables import Assignment, Report
 from pttt_ooc.web import arrival
@@ -60,6 +65,11 @@ def a_report(size):
     return (b"%%PDF-1.7 %d" % next(NUMBERS)).ljust(size)
 
 
+def a_file(way):
+    """A file that may be sent there, unlike all others: who sends one again hears of the row that it has made."""
+    return WAYS[way][1] + b"# %d\n" % next(NUMBERS)
+
+
 class Clock:
     """The time of the web server's connections."""
 
@@ -93,7 +103,7 @@ def served(tmp_path_factory):
 
     def prepare(lab):
         (directory / "course.yaml").write_text(COURSE)
-        open_league(lab.data, LeagueSettings(practice=False, sandbox=False))
+        open_league(lab.data, LeagueSettings(practice=False, sandbox=False, waiting_per_team=100))
         with lab.database.writing() as session:
             apply(session, read_course_file(directory / "course.yaml"), lab.data, "Ada")
         return parts_of(lab.grader)
@@ -121,13 +131,21 @@ def due(served, clock):
 
 
 class Drip:
-    """An upload whose pieces a test sends; with a length of the file, or in chunks."""
+    """An upload whose pieces a test sends; with a length of the file, or in chunks.
 
-    def __init__(self, served, clock, way=REPORT, length=None, connection=None):
+    Parameters
+    ----------
+    connection
+        The socket that it comes by; None: its own.
+    begun
+        The beginning of the file, which is sent at once with all that is before it; None: only the head is sent.
+    """
+
+    def __init__(self, served, clock, way=REPORT, length=None, connection=None, begun=None):
         lab = served.lab
         self.grader = lab.grader.of_game(OTHER) if OTHER in way else lab.grader
         self.clock, self.chunked, self.sent = clock, length is None, 0
-        name, self.content, fields = WAYS[way]
+        name, _, fields = WAYS[way]
         if way.startswith("/api"):
             who = f"Authorization: Bearer {served.token}"
         else:
@@ -138,12 +156,16 @@ class Drip:
         whole = f"Content-Length: {len(self.fields) + length + len(END)}" if length else "Transfer-Encoding: chunked"
         head = f"POST {way} HTTP/1.1\r\nHost: grader\r\nContent-Type: multipart/form-data; boundary=x"
         self.socket = connection or served.connect()
-        self.socket.sendall(f"{head}\r\n{who}\r\n{whole}\r\n\r\n".encode())
+        body = b"" if begun is None else self.fields.encode() + begun
+        self.socket.sendall(f"{head}\r\n{who}\r\n{whole}\r\n\r\n".encode() + body)
 
     def begin(self):
         """Send the fields, up to the file's first byte, once the server expects them."""
-        wait_until(lambda: len(self.grader.in_flight))
+        wait_until(lambda: len(self.grader.in_flight), alive=lambda: not self.is_answered(), told=self.answer)
         self.put(self.fields.encode())
+
+    def is_answered(self):
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def put(self, data):
         """Send bytes of the body."""
@@ -201,11 +223,11 @@ def is_too_late(answer):
 @pytest.mark.parametrize("way", WAYS)
 def test_who_drips_over_a_deadline_is_late(served, clock, way):
     """The last bytes come half a minute after the first one, and may be of work that was done meanwhile."""
-    drip = Drip(served, clock, way)
+    drip, content = Drip(served, clock, way), a_file(way)
     drip.begin()
     for at in range(5):
-        drip.send(drip.content[at : at + 1], after=5)
-    drip.send(drip.content[5:], after=5)
+        drip.send(content[at : at + 1], after=5)
+    drip.send(content[5:], after=5)
     assert is_too_late(drip.end())
     assert not list(drip.grader.storage.incoming.iterdir())
 
@@ -213,11 +235,12 @@ def test_who_drips_over_a_deadline_is_late(served, clock, way):
 @pytest.mark.usefixtures("due")
 @pytest.mark.parametrize("way", WAYS)
 def test_what_comes_at_once_is_in_time_to_the_last_second(served, clock, way):
-    drip = Drip(served, clock, way, len(WAYS[way][1]))
+    content = a_file(way)
+    drip = Drip(served, clock, way, len(content))
     clock.passed = 3.0
     drip.begin()
-    drip.send(drip.content)
-    assert drip.end()[0] in (200, 201, 303)
+    drip.send(content)
+    assert drip.end()[0] == (201 if way.startswith("/api") else 303)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -288,17 +311,43 @@ def test_much_padding_gains_ten_minutes(served, clock, due):
 @pytest.mark.usefixtures("due")
 def test_nothing_is_gained_by_many_connections(served, clock):
     """Four uploads that begin in time, of which the last one is sent to its end, and the others are given up."""
-    drips = []
+    drips, content = [], a_file("/api/submissions")
     for n in range(4):
         drips.append(Drip(served, clock, "/api/submissions"))
         wait_until(lambda n=n: len(served.lab.grader.in_flight) == n + 1)
         drips[-1].begin()
-        drips[-1].put(STRATEGY[:2])
+        drips[-1].put(content[:2])
     for given_up in drips[:3]:
         given_up.socket.close()
+    wait_until(lambda: len(served.lab.grader.in_flight) == 1)
     drips[3].sent = 2
-    drips[3].send(STRATEGY[2:], after=20)
+    drips[3].send(content[2:], after=20)
     assert is_too_late(drips[3].end())
+
+
+@pytest.mark.usefixtures("due")
+@pytest.mark.parametrize(
+    "way, table",
+    [("/api/submissions", Submission), ("/api/extreme/bots", Bot), ("/api/agents/rows", Agent), (REPORT, Report)],
+)
+def test_nothing_is_gained_by_a_file_that_is_sent_again(served, clock, way, table):
+    """In time or late, it makes no row, and the first one counts from when it came."""
+
+    def send(until):
+        drip = Drip(served, clock, way, len(content))
+        drip.begin()
+        clock.passed = until
+        drip.send(content)
+        status = drip.end()[0]
+        league = League(served.lab.data)
+        with sqlite3.connect(league.database if table is Bot else served.lab.data / "grader.sqlite") as database:
+            return status, database.execute(f"SELECT id, begun_at FROM {table.__tablename__} ORDER BY id").fetchall()
+
+    content = a_file(way)
+    status, rows = send(0.0)
+    assert status == 201 and rows[-1][1] == clock.begin
+    assert send(2.0) == (200, rows)
+    assert send(30.0) == (409 if table is Bot else 200, rows)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -376,10 +425,9 @@ def test_nothing_is_gained_by_pipelining(served, clock, due, busy):
     first.begin()
     first.put(STRATEGY + END)
     content = a_report(100)
-    second = Drip(served, clock, length=100, connection=first.socket)
-    second.socket.sendall(second.fields.encode() + content[:50])
-    connections = list(served.server.server_state.connections)
-    wait_until(lambda: any(one.conn.trailing_data[0].endswith(content[:50]) for one in connections))
+    # The server reads no further once it has a second head: what is sent apart from that would not come.
+    second = Drip(served, clock, length=100, connection=first.socket, begun=content[:50])
+    wait_until(lambda: is_paused(served))
     clock.passed += 30
     busy.set()
     assert b" 20" in heard(first.socket)[0][:20]

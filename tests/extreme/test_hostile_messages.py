@@ -1,8 +1,10 @@
 """Whatever a bot's process sends, the referee raises nothing but a forfeit; and no bot can look like the machine."""
 
+import os
 import platform
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ from pttt_ooc.extreme.walled_process import MachineError, plain
 from tests.extreme.bot_kit import FIRST, bot
 from tests.extreme.hostile import framed, framed_json, hostile_bytes, process_that_says
 from tests.extreme.test_extreme_attacks import FORGED, REASON, attack, lost
+from tests.kits.patience import wait_until
 
 
 @pytest.fixture
@@ -186,6 +189,20 @@ def test_a_bot_may_read_its_limits_and_change_that_of_its_stack():
     assert found.message == "WON", found.detail
 
 
+@pytest.fixture(params=["looked at before", "gone before"])
+def ended(request, monkeypatch):
+    """What ends by itself does so at any time after its beginning; the referee may see no process any more."""
+    really = os.pidfd_open
+
+    def late(pid):
+        wait_until(lambda: not Path(f"/proc/{pid}").exists())
+        return really(pid)
+
+    if request.param == "gone before":
+        monkeypatch.setattr(os, "pidfd_open", late)
+
+
+@pytest.mark.usefixtures("ended")
 def test_a_python_that_does_not_start_is_the_machines_fault(tmp_path, monkeypatch):
     broken = tmp_path / "runner.py"
     broken.write_text("raise SystemExit(3)\n")
@@ -194,6 +211,7 @@ def test_a_python_that_does_not_start_is_the_machines_fault(tmp_path, monkeypatc
         play_match((bot(), bot(file="team2.py")), Conditions(walls=False))
 
 
+@pytest.mark.usefixtures("ended")
 def test_a_reader_that_fails_is_the_machines_fault_and_no_fault_of_the_file(tmp_path, monkeypatch):
     broken = tmp_path / "source_reader.py"
     broken.write_text("import sys\nprint('no memory')\nsys.exit(3)\n")
