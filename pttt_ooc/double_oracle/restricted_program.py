@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from pttt_ooc.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.double_oracle.restricted_matching import gap
 from pttt_ooc.double_oracle.sparse_plan import SparsePlan
-from pttt_ooc.errors import PtttError
 from pttt_ooc.solving import highs_solver
 from pttt_ooc.solving.highs_solver import BASIC, LOWER, UPPER, Basis, ColumnProgram, Statuses, UnsolvedError
 
@@ -113,7 +112,7 @@ class RestrictedProgram:
 
         Raises
         ------
-        PtttError
+        UnsolvedError
             If no method finds plans that pass the checks.
         """
         program, problems = build(plans, won), list[str]()
@@ -128,9 +127,9 @@ class RestrictedProgram:
                 self.last = checked
                 return list(checked.reach)
             problems.append(problem)
-        raise PtttError(
-            f"The linear program for {len(program.sequences):,} and {len(program.row_sequences):,} sequences was not "
-            f"solved: {'; then '.join(dict.fromkeys(problems))}. That is not because of the game; please report it."
+        raise UnsolvedError(
+            "; then ".join(dict.fromkeys(problems)),
+            f"The linear program for {len(program.sequences):,} and {len(program.row_sequences):,} sequences",
         )
 
 

@@ -89,25 +89,17 @@ def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
     OSError
         If it cannot be read.
     """
-    with open(path, "rb", buffering=0) as raw, _Bounded(raw) as file:
+    with _archive(path) as archive:
         with _explained(path):
-            archive = zipfile.ZipFile(file)
-        with archive:
-            with _explained(path):
-                member = _only_member(path, archive)
-                packed = archive.open(_packed(member))
-            with packed:
-                yield Member(path, packed, member), member.file_size
+            member = _only_member(path, archive)
+            packed = archive.open(_packed(member))
+        with packed:
+            yield Member(path, packed, member), member.file_size
 
 
 def passed_over(path: Path) -> str:
     """The sentence about the files of a system that are in a zip beside the array; empty if there are none."""
-    with (
-        open(path, "rb", buffering=0) as raw,
-        _Bounded(raw) as file,
-        _explained(path),
-        zipfile.ZipFile(file) as archive,
-    ):
+    with _archive(path) as archive:
         names = [one.filename for one in archive.infolist() if not one.is_dir() and _is_of_a_system(one.filename)]
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return f"Passed over in the zip: {shown}." if names else ""
@@ -116,6 +108,15 @@ def passed_over(path: Path) -> str:
 def _is_of_a_system(name: str) -> bool:
     """Whether Finder or Windows makes such files by itself."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].lower() in _BESIDE
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    with open(path, "rb", buffering=0) as raw, _Bounded(raw) as file:
+        with _explained(path):
+            archive = zipfile.ZipFile(file)
+        with archive:
+            yield archive
 
 
 @contextmanager

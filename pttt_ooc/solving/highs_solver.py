@@ -39,9 +39,9 @@ class UnsolvedError(PtttError):
         In the words of HiGHS.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, program: str = "A linear program") -> None:
         more = "That is not because of the game; please report it."
-        super().__init__(f"A linear program was not solved: {reason}. {more}")
+        super().__init__(f"{program} was not solved: {reason}. {more}")
         self.reason = reason
 
 
