@@ -101,7 +101,7 @@ COMPILE = $(BIN)/uv pip compile --quiet \
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Python 3.11 or newer is needed, but '$(PYTHON)' is not: set it, as in 'make PYTHON=python3.12'." >&2; exit 1; }
-	@$(PYTHON) -B -m pttt_ooc.stages.path_check
+	@$(PYTHON) -B -m pttt_ooc.pipeline.stages.path_check
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "'$(PYTHON)' cannot make virtual environments: install its venv module (Debian: python3-venv)." >&2; exit 1; }
 	@echo "Making $(VENV) ..."

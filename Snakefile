@@ -22,16 +22,16 @@ from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.cli.workflow_arguments import what_stays
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
-from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
-from pttt_ooc.stages.path_check import check_place
+from pttt_ooc.pipeline.files.names import BUNDLE as HDF5, COURSE_FILES
+from pttt_ooc.pipeline.stages.path_check import check_place
 from pttt_ooc.disk.resources import small_threads
-from pttt_ooc.stages.comparison import check_compared, compared_files
-from pttt_ooc.stages.budgets import refuse_small_budget
-from pttt_ooc.stages.decisions import Decisions
-from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
-from pttt_ooc.stages.normal_form import check_row_orders, normal_export
-from pttt_ooc.stages.normal_solve import normal_solve
-from pttt_ooc.stages.staleness import requested_stages, stages_of
+from pttt_ooc.pipeline.stages.comparison import check_compared, compared_files
+from pttt_ooc.pipeline.stages.budgets import refuse_small_budget
+from pttt_ooc.pipeline.stages.decisions import Decisions
+from pttt_ooc.pipeline.stages.directories import SHARED, manifest_of, results_of, structure_of
+from pttt_ooc.pipeline.stages.normal_form import check_row_orders, normal_export
+from pttt_ooc.pipeline.stages.normal_solve import normal_solve
+from pttt_ooc.pipeline.stages.staleness import requested_stages, stages_of
 
 small_threads()  # jobs inherit it
 

@@ -24,9 +24,9 @@ from benchmarks.measures import Baseline, Row
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import PtttError
-from pttt_ooc.products.structure_store import read_pairs
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.provenance import versions
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.pipeline.files.structure_store import read_pairs
+from pttt_ooc.pipeline.stages.provenance import versions
 
 LEGEND = """\
 seconds: median, elapsed; cpu: of all processors together.

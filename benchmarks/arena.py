@@ -11,14 +11,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from pttt_ooc.arena.agents.catalogue import agent
-from pttt_ooc.arena.games.base import Game
-from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.kernels.perft import counting
-from pttt_ooc.arena.kernels.rng import generator
-from pttt_ooc.arena.kernels.ultimate_values import evaluate
-from tests.arena import naive_search
-from tests.arena import naive_ultimate as naive
+from pttt_ooc.other_games.arena.agents.catalogue import agent
+from pttt_ooc.other_games.arena.games.base import Game
+from pttt_ooc.other_games.arena.games.catalogue import game
+from pttt_ooc.other_games.arena.kernels.perft import counting
+from pttt_ooc.other_games.arena.kernels.rng import generator
+from pttt_ooc.other_games.arena.kernels.ultimate_values import evaluate
+from tests.other_games.arena import naive_search
+from tests.other_games.arena import naive_ultimate as naive
 
 
 def taken(work: Callable[[], Any]) -> tuple[float, Any]:

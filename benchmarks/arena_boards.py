@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.arena.games.mnk import Mnk
-from pttt_ooc.arena.solvers import maker_breaker, pairings, values
+from pttt_ooc.other_games.arena.games.mnk import Mnk
+from pttt_ooc.other_games.arena.solvers import maker_breaker, pairings, values
 
 LARGEST = 8
 GROWTH = 4

@@ -21,11 +21,11 @@ import numpy as np
 from scipy import stats
 
 from benchmarks import arena_boards
-from pttt_ooc.arena import claims_table, experiments, records, round_robin
-from pttt_ooc.arena.significance import SIZE, Units
-from pttt_ooc.arena.solvers import attack, error_meter
-from pttt_ooc.arena.statistics import Rate, Sequential, ratings
-from pttt_ooc.arena.trainings import stretches
+from pttt_ooc.other_games.arena import claims_table, experiments, records, round_robin
+from pttt_ooc.other_games.arena.significance import SIZE, Units
+from pttt_ooc.other_games.arena.solvers import attack, error_meter
+from pttt_ooc.other_games.arena.statistics import Rate, Sequential, ratings
+from pttt_ooc.other_games.arena.trainings import stretches
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "docs" / "records" / "arena"

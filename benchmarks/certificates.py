@@ -17,8 +17,8 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from pttt_ooc.proof.certificate import statement
-from pttt_ooc.rules.catalogue import EXACT_VALUES
+from pttt_ooc.exact.certificates.certificate import statement
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 
 PROOF = Path(__file__).parent.parent / "proof"
 PTTT = ("-m", "pttt_ooc.cli")

@@ -22,9 +22,9 @@ from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
 from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, league_directory, open_league
 from pttt_ooc.course.models import ACCEPTED, REJECTED, UNFINISHED, Team
 from pttt_ooc.course.term.tables import Assignment, GradeRow
-from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.tournament_record import Record
-from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.other_games.extreme.match import check_walls
+from pttt_ooc.other_games.extreme.tournament_record import Record
+from pttt_ooc.other_games.extreme.walls import ExtremeError
 
 AGENTS, BOTS = "agents", "cup"
 _AGENT = "def choose(legal, state):\n    return legal[{which} % len(legal)]\n# {n}\n"

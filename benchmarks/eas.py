@@ -31,8 +31,8 @@ def _measure(program: str, game: str, directory: str) -> dict[str, object]:
     """In a process of its own: seconds of processors and elapsed, and the largest memory in MB."""
     if program == "ours":
         import pttt_ooc
-        from pttt_ooc import eas
-        from pttt_ooc.stages.compilation import ensure_compiled
+        from pttt_ooc.library import eas
+        from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 
         pttt_ooc.configure(data=directory)
         ensure_compiled()

@@ -17,8 +17,8 @@ from statistics import median
 from typing import Any
 
 from pttt_ooc.disk.resources import MB, peak_rss_bytes
-from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+from pttt_ooc.games.rules.catalogue import named_game
 
 TRIAL = {
     "pttt-abrupt": "14 s, 260, 0.2 GB",

@@ -23,8 +23,8 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.play import start
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.play import start
 
 _COMMAND = "from pttt_ooc.cli.commands import main; main()"
 _LINK = re.compile(r'<a href="(/explore[^"]*)"(?! download)')

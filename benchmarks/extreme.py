@@ -29,11 +29,11 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import BotProgram, read_program
-from pttt_ooc.extreme.match import BotMatch, play_match
-from pttt_ooc.extreme.referee import FLAGS, Cell, Referee
-from pttt_ooc.extreme.runner import BigBoard
+from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_programs import BotProgram, read_program
+from pttt_ooc.other_games.extreme.match import BotMatch, play_match
+from pttt_ooc.other_games.extreme.referee import FLAGS, Cell, Referee
+from pttt_ooc.other_games.extreme.runner import BigBoard
 
 PATIENCE = 20
 """The referee's limit, as a multiple of the time that the example is given: here, nobody is to lose by the clock."""
@@ -51,7 +51,7 @@ def changed(program: BotProgram, *changes: tuple[str, str]) -> BotProgram:
 
 def players(strong: float, example: float, positions: int | None = None) -> tuple[BotProgram, BotProgram]:
     """Both bots, given these seconds of the processor for each move; the example as its twin if positions are given."""
-    clock = "from pttt_ooc.arena.kernels.clock import PROCESSOR"
+    clock = "from pttt_ooc.other_games.arena.kernels.clock import PROCESSOR"
     return (
         changed(
             read_program(Path("strong")),

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import program
-from pttt_ooc.extreme.match import BotMatch, play_match
+from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_programs import program
+from pttt_ooc.other_games.extreme.match import BotMatch, play_match
 
 ASKED, ANSWERED = 128, 1400
 """Bytes of a question and of an answer, about as in a match."""

@@ -29,21 +29,21 @@ from typing import Any
 
 import numpy as np
 
-import pttt_ooc.solving.solver
+import pttt_ooc.cfr.solving.solver
+from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.sweep.engine import Engine
+from pttt_ooc.cfr.sweep.tree import reach_of_regrets
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import ResumableState, fsck
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.snapshot_record import SnapshotRecord
 from pttt_ooc.errors import PtttError
-from pttt_ooc.products.structure_store import read_index, read_timings
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.solving.solver import solve
-from pttt_ooc.stages.preparation import prepared
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.timing import Timing
-from pttt_ooc.sweep.engine import Engine
-from pttt_ooc.sweep.tree import reach_of_regrets
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.games.structure.timing import Timing
+from pttt_ooc.pipeline.files.structure_store import read_index, read_timings
+from pttt_ooc.pipeline.stages.preparation import prepared
 
 # Calls that change or sync anything on disk, as Python's own auditing names them.
 STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "mmap.__new__", "fcntl.flock"}
@@ -155,11 +155,11 @@ def run(
             board["first"] = row["iteration"]
         on_iteration(row["iteration"])
 
-    pttt_ooc.solving.solver.ResumableState = _observed(board, commit_hook, on_open)  # type: ignore[misc]
+    pttt_ooc.cfr.solving.solver.ResumableState = _observed(board, commit_hook, on_open)  # type: ignore[misc]
     try:
         solution = solve(engine or job.engine(), job.settings, work, FINGERPRINT, progress)
     finally:
-        pttt_ooc.solving.solver.ResumableState = ResumableState  # type: ignore[misc]
+        pttt_ooc.cfr.solving.solver.ResumableState = ResumableState  # type: ignore[misc]
     for strategy in solution.strategies:
         np.save(strategies_file(work, strategy.player), strategy.probabilities)
 

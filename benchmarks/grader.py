@@ -26,15 +26,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.reading import read_pages
+from pttt_ooc.cfr.solving.assessment import assess
+from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.course import teams
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.settings import CourseSettings, settings_text
-from pttt_ooc.products.infosets import default_rows
-from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.solving.assessment import assess
-from pttt_ooc.structure.strategy import Strategy, uniform_strategy
-from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.pipeline.files.infosets import default_rows
+from pttt_ooc.pipeline.files.tensors import strategy_from_tensor, tensor_from_strategy
 
 GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)

@@ -31,13 +31,14 @@ import yaml
 from scipy.stats import t as student
 
 import pttt_ooc as pttt
+from pttt_ooc.cfr.solving.regret import RULES
 from pttt_ooc.errors import ConfigError, exit_on_error
+from pttt_ooc.games.rules.game import Game
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
 from pttt_ooc.learners.learning_game import open_learning_game
 from pttt_ooc.learners.loop import Ends, Loop
-from pttt_ooc.rules.game import Game
-from pttt_ooc.scoring.agents import find_agent
-from pttt_ooc.scoring.ladder import (
+from pttt_ooc.library.scoring.agents import find_agent
+from pttt_ooc.library.scoring.ladder import (
     agent_name,
     budget_text,
     exploitability_of,
@@ -46,8 +47,7 @@ from pttt_ooc.scoring.ladder import (
     record_key,
     settings_text,
 )
-from pttt_ooc.scoring.scores import agent_strategy
-from pttt_ooc.solving.regret import RULES
+from pttt_ooc.library.scoring.scores import agent_strategy
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/records/ladder.jsonl"

@@ -22,24 +22,24 @@ import psutil
 from numpy.typing import NDArray
 
 from benchmarks.walk import build_trie, uniform_reach, walk_all
-from pttt_ooc.aliases import Symmetry
+from pttt_ooc.cfr.solving.arrays import state_arrays
+from pttt_ooc.cfr.solving.evaluation import evaluate
+from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.sweep.engine import Engine
+from pttt_ooc.cfr.sweep.tree import Reach, Slice
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
-from pttt_ooc.rules.game import Game
-from pttt_ooc.solving.arrays import state_arrays
-from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.solving.solver import solve
-from pttt_ooc.stages import enumerate as enumerate_stage
-from pttt_ooc.stages import index as index_stage
-from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.stages.stage_context import inputs
-from pttt_ooc.structure.strategy import Strategy, uniform_strategy
-from pttt_ooc.structure.views import Pairs
-from pttt_ooc.sweep.engine import Engine
-from pttt_ooc.sweep.tree import Reach, Slice
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.games.structure.views import Pairs
+from pttt_ooc.pipeline.stages import enumerate as enumerate_stage
+from pttt_ooc.pipeline.stages import index as index_stage
+from pttt_ooc.pipeline.stages.engines import open_engine
+from pttt_ooc.pipeline.stages.stage_context import inputs
+from pttt_ooc.types import Symmetry
 
 PART = 64  # starting points of the baseline's walk: enough to share out, and to be typical of all
 START_LENGTH = 4  # attempts before a starting point; on the full board about five million histories follow each

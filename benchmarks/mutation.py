@@ -52,73 +52,81 @@ PATIENCE = 120  # seconds after which a test is taken to loop for ever
 LIMIT = 900.0  # ... and all tests of a step, which may have to compile kernels on a busy machine
 
 TESTS: dict[str, Sequence[str]] = {
-    "rules/game": [
-        "rules/test_game.py",
-        "rules/test_naive.py",
-        "structure/test_index.py",
-        "rules/test_referee.py",
+    "games/rules/game": [
+        "games/rules/test_game.py",
+        "games/rules/test_naive.py",
+        "games/structure/test_index.py",
+        "games/rules/test_referee.py",
         "cli/test_cli.py -k info",
     ],
-    "rules/play": ["rules/test_play.py", "rules/test_referee.py -k plays"],
-    "structure/orders": [
-        "structure/test_index.py",
-        "products/test_infosets.py",
-        "products/test_formats.py",
-        "sweep/test_gradient.py -k tiny",
+    "games/rules/play": ["games/rules/test_play.py", "games/rules/test_referee.py -k plays"],
+    "games/structure/orders": [
+        "games/structure/test_index.py",
+        "pipeline/files/test_infosets.py",
+        "pipeline/files/test_formats.py",
+        "cfr/sweep/test_gradient.py -k tiny",
     ],
-    "structure/views": [
-        "structure/test_views.py",
-        "structure/test_index.py",
-        "sweep/test_gradient.py -k tiny",
+    "games/structure/views": [
+        "games/structure/test_views.py",
+        "games/structure/test_index.py",
+        "cfr/sweep/test_gradient.py -k tiny",
         "test_benchmarks.py -k walk",
     ],
-    "structure/index": [
-        "structure/test_index.py",
-        "sweep/test_gradient.py",
-        "products/test_infosets.py",
-        "solving/test_solver.py",
+    "games/structure/index": [
+        "games/structure/test_index.py",
+        "cfr/sweep/test_gradient.py",
+        "pipeline/files/test_infosets.py",
+        "cfr/solving/test_solver.py",
     ],
-    "structure/relabelling": ["structure/test_index.py", "sweep/test_gradient.py -k tiny", "products/test_formats.py"],
-    "structure/patterns": ["sweep/test_gradient.py", "solving/test_solver.py"],
-    "structure/cells": ["structure/test_cells.py", "sweep/test_gradient.py", "solving/test_solver.py"],
-    "structure/timing": ["sweep/test_gradient.py", "disk/test_store.py", "solving/test_solver.py"],
-    "sweep/gradient": ["sweep/test_gradient.py", "solving/test_solver.py"],
-    "sweep/sixteen": ["solving/test_state_precision.py"],
-    "sweep/tree": ["sweep/test_gradient.py", "solving/test_solver.py", "solving/test_assessment.py"],
-    "sweep/vectors": ["sweep/test_vectors.py", "sweep/test_gradient.py"],
-    "sweep/engine": [
-        "sweep/test_gradient.py",
-        "solving/test_solver.py",
-        "solving/test_assessment.py",
-        "stages/test_faults.py -k threads",
+    "games/structure/relabelling": [
+        "games/structure/test_index.py",
+        "cfr/sweep/test_gradient.py -k tiny",
+        "pipeline/files/test_formats.py",
     ],
-    "structure/symmetry": [
-        "solving/test_solver.py",
-        "solving/test_assessment.py",
-        "products/test_formats.py",
+    "games/structure/patterns": ["cfr/sweep/test_gradient.py", "cfr/solving/test_solver.py"],
+    "games/structure/cells": [
+        "games/structure/test_cells.py",
+        "cfr/sweep/test_gradient.py",
+        "cfr/solving/test_solver.py",
+    ],
+    "games/structure/timing": ["cfr/sweep/test_gradient.py", "disk/test_store.py", "cfr/solving/test_solver.py"],
+    "cfr/sweep/gradient": ["cfr/sweep/test_gradient.py", "cfr/solving/test_solver.py"],
+    "cfr/sweep/sixteen": ["cfr/solving/test_state_precision.py"],
+    "cfr/sweep/tree": ["cfr/sweep/test_gradient.py", "cfr/solving/test_solver.py", "cfr/solving/test_assessment.py"],
+    "cfr/sweep/vectors": ["cfr/sweep/test_vectors.py", "cfr/sweep/test_gradient.py"],
+    "cfr/sweep/engine": [
+        "cfr/sweep/test_gradient.py",
+        "cfr/solving/test_solver.py",
+        "cfr/solving/test_assessment.py",
+        "pipeline/stages/test_faults.py -k threads",
+    ],
+    "games/structure/symmetry": [
+        "cfr/solving/test_solver.py",
+        "cfr/solving/test_assessment.py",
+        "pipeline/files/test_formats.py",
         "cli/test_cli.py -k 'uniform or alike'",
     ],
-    "solving/state_precision": ["solving/test_state_precision.py", "solving/test_solver.py"],
-    "solving/regret": ["solving/test_solver.py"],
-    "solving/best_response": ["solving/test_best_response.py"],
-    "solving/schedule": ["solving/test_solver.py", "cli/test_faults_cli.py"],
-    "solving/solver": [
-        "solving/test_solver.py",
-        "stages/test_budgets.py",
-        "stages/test_faults.py -k 'boundary or threads'",
+    "cfr/solving/state_precision": ["cfr/solving/test_state_precision.py", "cfr/solving/test_solver.py"],
+    "cfr/solving/regret": ["cfr/solving/test_solver.py"],
+    "cfr/solving/best_response": ["cfr/solving/test_best_response.py"],
+    "cfr/solving/schedule": ["cfr/solving/test_solver.py", "cli/test_faults_cli.py"],
+    "cfr/solving/solver": [
+        "cfr/solving/test_solver.py",
+        "pipeline/stages/test_budgets.py",
+        "pipeline/stages/test_faults.py -k 'boundary or threads'",
         "cli/test_faults_cli.py",
     ],
-    "solving/evaluation": [
-        "solving/test_evaluation.py",
-        "sweep/test_gradient.py",
-        "solving/test_assessment.py",
-        "solving/test_solver.py",
+    "cfr/solving/evaluation": [
+        "cfr/solving/test_evaluation.py",
+        "cfr/sweep/test_gradient.py",
+        "cfr/solving/test_assessment.py",
+        "cfr/solving/test_solver.py",
         "cli/test_cli.py -k against",
     ],
-    "solving/assessment": ["solving/test_assessment.py", "course/test_course_judging.py"],
+    "cfr/solving/assessment": ["cfr/solving/test_assessment.py", "course/test_course_judging.py"],
     "disk/commits": [
         "disk/test_commits.py",
-        "stages/test_faults.py -k 'boundary or damaged'",
+        "pipeline/stages/test_faults.py -k 'boundary or damaged'",
         "cli/test_faults_cli.py",
     ],
     "disk/files": [
@@ -130,44 +138,44 @@ TESTS: dict[str, Sequence[str]] = {
     ],
     "disk/store": ["disk/test_store.py", "disk/test_commits.py", "cli/test_faults_cli.py"],
     "disk/manifests": ["disk/test_manifests.py", "cli/test_faults_cli.py", "cli/test_cli.py -k made"],
-    "disk/memory": ["disk/test_memory.py", "stages/test_budgets.py"],
-    "questions/places": ["questions/test_infoset.py", "questions/test_continuations.py"],
-    "questions/histories": [
-        "questions/test_histories.py",
-        "questions/test_infoset.py",
-        "questions/test_continuations.py",
-        "questions/test_beliefs.py",
+    "disk/memory": ["disk/test_memory.py", "pipeline/stages/test_budgets.py"],
+    "games/structure/infoset_places": ["library/questions/test_infoset.py", "library/questions/test_continuations.py"],
+    "library/questions/histories": [
+        "library/questions/test_histories.py",
+        "library/questions/test_infoset.py",
+        "library/questions/test_continuations.py",
+        "library/questions/test_beliefs.py",
     ],
-    "questions/beliefs": ["questions/test_beliefs.py"],
-    "questions/losses": ["questions/test_mistakes.py"],
-    "questions/ranking": ["questions/test_mistakes.py"],
-    "stages/provenance": ["stages/test_provenance.py", "cli/test_cli.py -k made"],
-    "products/infosets": [
-        "products/test_infosets.py",
-        "products/test_formats.py",
+    "library/questions/beliefs": ["library/questions/test_beliefs.py"],
+    "library/questions/losses": ["library/questions/test_mistakes.py"],
+    "library/questions/ranking": ["library/questions/test_mistakes.py"],
+    "pipeline/stages/provenance": ["pipeline/stages/test_provenance.py", "cli/test_cli.py -k made"],
+    "pipeline/files/infosets": [
+        "pipeline/files/test_infosets.py",
+        "pipeline/files/test_formats.py",
         "cli/test_cli.py -k infosets",
         "cli/test_cli_bad_input.py",
     ],
-    "products/tensors": [
-        "products/test_formats.py",
-        "products/test_bundle.py",
+    "pipeline/files/tensors": [
+        "pipeline/files/test_formats.py",
+        "pipeline/files/test_bundle.py",
         "cli/test_cli_bad_input.py",
         "cli/test_cli.py -k 'file or alike'",
     ],
 }
 """For modules of the core, the tests that run on their mutants: their own first."""
 
-_CORE = ("products/", "questions/", "solving/", "structure/", "sweep/")
-KERNELS = {name for name in TESTS if name.startswith(_CORE) and jit.has_kernels(name)} - {"structure/timing"}
-KERNELS |= {"sweep/vectors"}
+_CORE = ("pipeline/files/", "library/questions/", "cfr/solving/", "games/structure/", "cfr/sweep/")
+KERNELS = {name for name in TESTS if name.startswith(_CORE) and jit.has_kernels(name)} - {"games/structure/timing"}
+KERNELS |= {"cfr/sweep/vectors"}
 """Modules of the core that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each
 of them."""
 
 _UNCOMPILED = {
-    "products/tensors": "products/test_formats.py -k 'mini-2x2k2'",
-    "products/infosets": "products/test_infosets.py -k 'mini-2x2k2'",
-    "structure/orders": "structure/test_index.py -k 'mini-2x2k2'",
-    "sweep/sixteen": "solving/test_state_precision.py -k 'off_by or mean or cut or small'",
+    "pipeline/files/tensors": "pipeline/files/test_formats.py -k 'mini-2x2k2'",
+    "pipeline/files/infosets": "pipeline/files/test_infosets.py -k 'mini-2x2k2'",
+    "games/structure/orders": "games/structure/test_index.py -k 'mini-2x2k2'",
+    "cfr/sweep/sixteen": "cfr/solving/test_state_precision.py -k 'off_by or mean or cut or small'",
 }
 
 
@@ -200,7 +208,7 @@ class Tree:
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, place / name)
         # It would compile all kernels anew for every mutant; numba compiles those that are called, one by one.
-        with open(self.file("stages/compilation"), "a", encoding="utf-8") as file:
+        with open(self.file("pipeline/stages/compilation"), "a", encoding="utf-8") as file:
             file.write("\n\ndef ensure_compiled(*_, **__) -> None:\n    pass\n")
         self._sound: set[str] = set()
         self._unsound: set[str] = set()
@@ -287,7 +295,7 @@ def is_kernel(source: str) -> bool:
 def steps(module: str, line: int = 1) -> Iterator[Step]:
     """What to run for a mutant of a line of a module, one after the other."""
     if module in KERNELS:
-        plain = _UNCOMPILED.get(module, "sweep/test_gradient.py -k 'tiny and 2x2k2'")
+        plain = _UNCOMPILED.get(module, "cfr/sweep/test_gradient.py -k 'tiny and 2x2k2'")
         yield Step(tuple(shlex.split(f"tests/{plain}")), False)
     for tests in TESTS.get(module, ()):
         yield Step(tuple(shlex.split(f"tests/{tests}")))

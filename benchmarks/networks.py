@@ -41,8 +41,8 @@ def network(width: int, squares: int, hidden: tuple[int, ...], seed: int) -> Any
 
 def _measure(game: str, size: str, members: int, data: str) -> dict[str, Any]:
     import pttt_ooc as pttt
-    from pttt_ooc.eas.boards import board_of
-    from pttt_ooc.scoring.scores import score
+    from pttt_ooc.library.eas.boards import board_of
+    from pttt_ooc.library.scoring.scores import score
 
     pttt.configure(data=data)
     rules = pttt.game(game)

@@ -26,15 +26,15 @@ from scipy.stats import t as student
 
 from benchmarks.measures import prepared
 from pttt_ooc.disk.memory import in_memory
-from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.equilibria.optimal_face import OptimalFace
-from pttt_ooc.equilibria.plan_places import PlanPlaces
-from pttt_ooc.equilibria.responses import Choices, Floats
-from pttt_ooc.equilibria.trembling import trembling_response
-from pttt_ooc.products.solution import read_player
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.directories import SOLUTION
-from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
+from pttt_ooc.exact.equilibria.plan_places import PlanPlaces
+from pttt_ooc.exact.equilibria.responses import Choices, Floats
+from pttt_ooc.exact.equilibria.trembling import trembling_response
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.structure.strategy import strategy_arrays, uniform_strategy
+from pttt_ooc.pipeline.files.solution import read_player
+from pttt_ooc.pipeline.stages.directories import SOLUTION
 
 GAP = 1e-6
 """The width of the interval of the worst and the best payoff."""

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measures
+from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.solving.solver import solve
-from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.games.rules.catalogue import named_game
 
 HANDOVER = 20e-6  # seconds to hand a run over to another thread
 THREADS = (1, 2, 4, 8, 16, 32)

@@ -24,19 +24,19 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.arena.agents.alphabeta import Tuned
-from pttt_ooc.arena.agents.catalogue import agent
-from pttt_ooc.arena.games.base import ArenaError, Game
-from pttt_ooc.arena.games.catalogue import game as by_name
-from pttt_ooc.arena.kernels import ultimate_network as kernels
-from pttt_ooc.arena.kernels.rng import generator
-from pttt_ooc.arena.kernels.ultimate import IMAGE, IMAGE_OF_SET, LENGTH
-from pttt_ooc.arena.kernels.ultimate_learnt import ACTIVE, ENTRIES, ENTRY_OF_MARKS, HAS_LINE, chances
-from pttt_ooc.arena.kernels.ultimate_self_play import NO_MOVE, examples, self_play
-from pttt_ooc.arena.kernels.ultimate_values import TERNARY
-from pttt_ooc.arena.learning import ultimate, ultimate_network
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import exit_on_error
+from pttt_ooc.other_games.arena.agents.alphabeta import Tuned
+from pttt_ooc.other_games.arena.agents.catalogue import agent
+from pttt_ooc.other_games.arena.games.base import ArenaError, Game
+from pttt_ooc.other_games.arena.games.catalogue import game as by_name
+from pttt_ooc.other_games.arena.kernels import ultimate_network as kernels
+from pttt_ooc.other_games.arena.kernels.rng import generator
+from pttt_ooc.other_games.arena.kernels.ultimate import IMAGE, IMAGE_OF_SET, LENGTH
+from pttt_ooc.other_games.arena.kernels.ultimate_learnt import ACTIVE, ENTRIES, ENTRY_OF_MARKS, HAS_LINE, chances
+from pttt_ooc.other_games.arena.kernels.ultimate_self_play import NO_MOVE, examples, self_play
+from pttt_ooc.other_games.arena.kernels.ultimate_values import TERNARY
+from pttt_ooc.other_games.arena.learning import ultimate, ultimate_network
 
 OPENING = 8
 """The most random moves at the start of a game."""

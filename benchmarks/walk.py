@@ -18,10 +18,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.rules.game import Game
-from pttt_ooc.structure.index import actions_of
-from pttt_ooc.structure.orders import OrderCounts, order_counts
-from pttt_ooc.structure.views import Pairs, attempts
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.structure.index import actions_of
+from pttt_ooc.games.structure.orders import OrderCounts, order_counts
+from pttt_ooc.games.structure.views import Pairs, attempts
 
 Floats = NDArray[np.floating[Any]]
 State = tuple[int, int, int, int]

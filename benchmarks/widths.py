@@ -11,8 +11,8 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 
-from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+from pttt_ooc.games.rules.catalogue import named_game
 
 WIDTHS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-12)
 

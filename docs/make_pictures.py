@@ -16,16 +16,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from pttt_ooc.arena import records
-from pttt_ooc.arena.significance import Units
-from pttt_ooc.frontier.report import interval_figure
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.game import mask_of
+from pttt_ooc.games.structure.counts import counts_of
+from pttt_ooc.games.structure.orders import all_orders, order_counts
+from pttt_ooc.games.structure.views import Pairs, find_pairs, image_of
 from pttt_ooc.learners.report import AXES, figure_of
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.game import mask_of
-from pttt_ooc.show.pictures import PALETTE, draw_board
-from pttt_ooc.structure.counts import counts_of
-from pttt_ooc.structure.orders import all_orders, order_counts
-from pttt_ooc.structure.views import Pairs, find_pairs, image_of
+from pttt_ooc.other_games.arena import records
+from pttt_ooc.other_games.arena.significance import Units
+from pttt_ooc.pipeline.frontier.report import interval_figure
+from pttt_ooc.pipeline.show.pictures import PALETTE, draw_board
 
 PICTURES, RECORDS = Path(__file__).parent / "pictures", Path(__file__).parent / "records"
 INK, MUTED, LINE, ACCENT, WARM = (PALETTE[name] for name in ("ink", "muted", "line", "accent", "warm"))

@@ -21,17 +21,17 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_sources import local_sources
-from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import FixedSources
-from pttt_ooc.service.pulse import Pulse
-from pttt_ooc.web.application import make_application
-from pttt_ooc.web.shell import Shell
+from pttt_ooc.site.explore.explorer import Explorer
+from pttt_ooc.site.explore.local_sources import local_sources
+from pttt_ooc.site.explore.part import part_of
+from pttt_ooc.site.explore.sources import FixedSources
+from pttt_ooc.site.service.pulse import Pulse
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.shell import Shell
 from tests.course.coursekit import BAD, Course
-from tests.explore.answerer_kit import answering, solve_game
-from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.browsing import served
+from tests.other_games.extreme.practice_kit import bot, league, write_match
+from tests.site.explore.answerer_kit import answering, solve_game
 
 PICTURES = Path(__file__).parent / "pictures"
 WIDE, TALL, LAPTOP, PHONE = (1060, 800), (1060, 1150), (1280, 800), (390, 844)

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from pttt_ooc.environments.catalogue import environment
+from pttt_ooc.other_games.environments.catalogue import environment
 
 
 class Agent(nn.Module):

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from pttt_ooc.environments.catalogue import environment
+from pttt_ooc.other_games.environments.catalogue import environment
 
 
 class AgainstUniform(gymnasium.Env):

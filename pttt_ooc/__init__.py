@@ -13,31 +13,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pttt_ooc.cfr.solving.regret import Coefficients, Rule
     from pttt_ooc.errors import PtttError
-    from pttt_ooc.library.games import game, placement_game, tic_tac_toe
-    from pttt_ooc.library.profiles import Profile, profile
-    from pttt_ooc.library.solutions import Solution, load, solve
-    from pttt_ooc.library.solver_session import iterate
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.structures import configure
-    from pttt_ooc.library.values import best_response, compare, evaluate
-    from pttt_ooc.rules.game import Game
-    from pttt_ooc.solving.regret import Coefficients, Rule
+    from pttt_ooc.games.rules.game import Game
+    from pttt_ooc.library.api.games import game, placement_game, tic_tac_toe
+    from pttt_ooc.library.api.profiles import Profile, profile
+    from pttt_ooc.library.api.solutions import Solution, load, solve
+    from pttt_ooc.library.api.solver_session import iterate
+    from pttt_ooc.library.api.strategies import Strategy
+    from pttt_ooc.library.api.structures import configure
+    from pttt_ooc.library.api.values import best_response, compare, evaluate
 
 __version__ = "0.2.0.dev0"
 
 # Names are looked up when they are used: importing the package, as `pttt --help` does, loads nothing.
 _HOMES = {
     "errors": ("PtttError",),
-    "rules.game": ("Game",),
-    "library.games": ("game", "placement_game", "tic_tac_toe"),
-    "library.profiles": ("Profile", "profile"),
-    "library.solver_session": ("iterate",),
-    "library.solutions": ("Solution", "load", "solve"),
-    "library.strategies": ("Strategy",),
-    "library.structures": ("configure",),
-    "library.values": ("best_response", "compare", "evaluate"),
-    "solving.regret": ("Coefficients", "Rule"),
+    "games.rules.game": ("Game",),
+    "library.api.games": ("game", "placement_game", "tic_tac_toe"),
+    "library.api.profiles": ("Profile", "profile"),
+    "library.api.solver_session": ("iterate",),
+    "library.api.solutions": ("Solution", "load", "solve"),
+    "library.api.strategies": ("Strategy",),
+    "library.api.structures": ("configure",),
+    "library.api.values": ("best_response", "compare", "evaluate"),
+    "cfr.solving.regret": ("Coefficients", "Rule"),
 }
 
 __all__ = [

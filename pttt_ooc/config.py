@@ -23,10 +23,10 @@ from pydantic import (
     model_validator,
 )
 
-from pttt_ooc.aliases import Algorithm, Finish, Precision, Storage, Symmetry, TurnRule, Updates
 from pttt_ooc.errors import ConfigError, GameError, did_you_mean
-from pttt_ooc.rules.catalogue import GAMES, check_listable, find_game, named_game, tic_tac_toe_name
-from pttt_ooc.rules.game import MOST_SQUARES
+from pttt_ooc.games.rules.catalogue import GAMES, check_listable, find_game, named_game, tic_tac_toe_name
+from pttt_ooc.games.rules.game import MOST_SQUARES
+from pttt_ooc.types import Algorithm, Finish, Precision, Storage, Symmetry, TurnRule, Updates
 
 _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 

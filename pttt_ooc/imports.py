@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
-PLAIN = ("aliases", "config", "disk/", "errors")
+PLAIN = ("config", "disk/", "errors", "types")
 """Modules and rooms that solvers import but that cannot change their numbers: they store bytes, or hold settings, which
 are part of a state's name themselves."""
 
@@ -84,7 +84,7 @@ def _named(text: str) -> frozenset[str]:
 def _templates_named(text: str) -> set[str]:
     """The templates that a text names, in any room."""
     names = set(_TEMPLATE.findall(text))
-    return {str(file.relative_to(PACKAGE)) for name in names for file in PACKAGE.glob(f"*/templates/{name}")}
+    return {str(file.relative_to(PACKAGE)) for name in names for file in PACKAGE.glob(f"**/templates/{name}")}
 
 
 def _statements(text: str) -> Iterator[ast.AST]:

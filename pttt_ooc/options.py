@@ -14,9 +14,9 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from pttt_ooc.aliases import Symmetry, TurnRule
 from pttt_ooc.errors import GameError
-from pttt_ooc.rules.catalogue import GAMES, named_game, tic_tac_toe_name
+from pttt_ooc.games.rules.catalogue import GAMES, named_game, tic_tac_toe_name
+from pttt_ooc.types import Symmetry, TurnRule
 
 
 class Group(TyperGroup):

@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
-            from pttt_ooc.stages.compilation import ensure_compiled
+            from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 
             ensure_compiled()
         if item.get_closest_marker("full"):
@@ -105,7 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(pttt_ooc.__file__).parent, quiet=2)
         if getattr(config.option, "numprocesses", None):
-            from pttt_ooc.stages.compilation import ensure_compiled
+            from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 
             ensure_compiled()
 

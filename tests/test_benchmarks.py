@@ -12,10 +12,10 @@ import pytest
 from benchmarks import convergence, exact, forking, mutants, mutation, nearness, rooms, schedule, widths
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
-from pttt_ooc.rules.catalogue import GAMES
-from pttt_ooc.structure.index import actions_of
-from pttt_ooc.structure.strategy import uniform_strategy
-from pttt_ooc.structure.views import find_pairs
+from pttt_ooc.games.rules.catalogue import GAMES
+from pttt_ooc.games.structure.index import actions_of
+from pttt_ooc.games.structure.strategy import uniform_strategy
+from pttt_ooc.games.structure.views import find_pairs
 from tests.kits import helpers, naive
 from tests.kits.patience import PATIENCE
 
@@ -212,8 +212,16 @@ def test_every_module_can_be_mutated():
 
 
 def test_modules_to_mutate_are_named_by_folders_and_by_themselves():
-    assert mutation.modules_of(["grid"]) == ["grid/pipeline", "grid/report", "grid/settings", "grid/wing"]
-    assert mutation.modules_of(["sweep/tree", "smbc/goals"]) == ["sweep/tree", "smbc/goals"]
+    assert mutation.modules_of(["grid"]) == [
+        "pipeline/sweeps/pipeline",
+        "pipeline/sweeps/report",
+        "pipeline/sweeps/settings",
+        "pipeline/sweeps/wing",
+    ]
+    assert mutation.modules_of(["cfr/sweep/tree", "other_games/smbc/goals"]) == [
+        "cfr/sweep/tree",
+        "other_games/smbc/goals",
+    ]
     assert mutation.modules_of(["learners/deep/"]) == mutation.modules_of(["learners/deep"]) != []
     assert mutation.modules_of(["jit"]) == ["jit"]
     with pytest.raises(SystemExit, match="no module or room chess"):
@@ -223,19 +231,20 @@ def test_modules_to_mutate_are_named_by_folders_and_by_themselves():
 def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_path):
     """Through helpers and conftest.py too; the rest of the room comes last."""
     files = {
-        "pttt_ooc/grid/__init__.py": "",
-        "pttt_ooc/grid/cells.py": "",
-        "pttt_ooc/grid/page.py": "def f():\n    from pttt_ooc.grid.cells import (\n        a,\n    )",
-        "tests/test_grid.py": "from pttt_ooc.grid import (\n    cells,\n    page,\n)",
-        "tests/test_grid_cells.py": "from pttt_ooc.grid import cells",
-        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.grid.cells'",
-        "tests/test_page.py": "import pttt_ooc.grid.page",
-        "tests/kit.py": "from pttt_ooc.grid.cells import a",
+        "pttt_ooc/pipeline/sweeps/__init__.py": "",
+        "pttt_ooc/pipeline/sweeps/cells.py": "",
+        "pttt_ooc/pipeline/sweeps/page.py": "def f():\n"
+        "    from pttt_ooc.pipeline.sweeps.cells import (\n        a,\n    )",
+        "tests/test_grid.py": "from pttt_ooc.pipeline.sweeps import (\n    cells,\n    page,\n)",
+        "tests/test_grid_cells.py": "from pttt_ooc.pipeline.sweeps import cells",
+        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.pipeline.sweeps.cells'",
+        "tests/test_page.py": "import pttt_ooc.pipeline.sweeps.page",
+        "tests/kit.py": "from pttt_ooc.pipeline.sweeps.cells import a",
         "tests/test_by_helper.py": "from tests.kit import a",
         "tests/inner/conftest.py": "from tests.kit import a",
         "tests/inner/test_all.py": "",
         "tests/test_far.py": "from pttt_ooc.elsewhere import grid",
-        "tests/test_grid_browser.py": "from pttt_ooc.grid import cells",
+        "tests/test_grid_browser.py": "from pttt_ooc.pipeline.sweeps import cells",
         "tests/test_grid_other.py": "",
     }
     for name, text in files.items():
@@ -264,21 +273,21 @@ def test_tests_of_the_changed_function_come_first():
     walks = nearness.nearest("learners/sampled/kernels", entrances={"fixed_iterations"})
     assert walks[0] == ("tests/learners/test_learners_sampled.py", False)
     assert sorted(walks) == sorted(nearness.nearest("learners/sampled/kernels"))
-    boards = nearness.nearest("arena/games/extreme", entrances={"Extreme"})
+    boards = nearness.nearest("other_games/arena/games/extreme", entrances={"Extreme"})
     quick = [file for file, slow in boards if not slow]
     nearest = sum(file in quick for file, slow in boards[: boards.index((quick[0], True))])
     assert nearest > 1 and [slow for _, slow in boards[: 2 * nearest]] == [False] * nearest + [True] * nearest
 
 
 def test_real_modules_have_tests_near_them():
-    assert nearness.nearest("grid/report")[:2] == [
-        ("tests/grid/test_grid_page.py", False),
-        ("tests/grid/test_grid.py", False),
+    assert nearness.nearest("pipeline/sweeps/report")[:2] == [
+        ("tests/pipeline/sweeps/test_grid_page.py", False),
+        ("tests/pipeline/sweeps/test_grid.py", False),
     ]
-    assert nearness.nearest("web/protocol")[0] == ("tests/web/test_web_protocol.py", False)
-    assert nearness.nearest("smbc/kernels")[0][0].startswith("tests/smbc/")
+    assert nearness.nearest("site/shell/protocol")[0] == ("tests/site/shell/test_web_protocol.py", False)
+    assert nearness.nearest("other_games/smbc/kernels")[0][0].startswith("tests/other_games/smbc/")
     assert nearness.nearest("jit")[0] == ("tests/test_jit.py", False)
-    for module in ("extreme/bots/strong_bot", "learners/exact/mirror"):  # loaded by their names
+    for module in ("other_games/extreme/bots/strong_bot", "learners/exact/mirror"):  # loaded by their names
         assert module.partition("/")[0] in nearness.nearest(module)[0][0]
 
 
@@ -287,19 +296,19 @@ def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeyp
     """Slow tests, and files behind the first, too; a test that always fails is told, and hides nothing behind it."""
     files = {
         "pttt_ooc/__init__.py": "",
-        "pttt_ooc/web/__init__.py": "",
-        "pttt_ooc/stages/compilation.py": "",
-        "pttt_ooc/web/some.py": "A = 1\nB = 1\nC = 1\nD = 1\nE = [1][0]\n",
+        "pttt_ooc/site/shell/__init__.py": "",
+        "pttt_ooc/pipeline/stages/compilation.py": "",
+        "pttt_ooc/site/shell/some.py": "A = 1\nB = 1\nC = 1\nD = 1\nE = [1][0]\n",
         "tests/test_web_first.py": (
-            "import pytest\nfrom pttt_ooc.web import some\n"
+            "import pytest\nfrom pttt_ooc.site.shell import some\n"
             "def test_broken(): assert False\n"
             "def test_quick(): assert some.A == 1\n"
             "@pytest.mark.slow\ndef test_slow(): assert some.B == 1\n"
         ),
         "tests/test_web_second.py": (
-            "import subprocess, sys\nfrom pttt_ooc.web.some import D\nfrom pttt_ooc.web import some\n"
+            "import subprocess, sys\nfrom pttt_ooc.site.shell.some import D\nfrom pttt_ooc.site.shell import some\n"
             "def test_other_process():\n"
-            "    code = 'from pttt_ooc.web.some import C; raise SystemExit(C - 1)'\n"
+            "    code = 'from pttt_ooc.site.shell.some import C; raise SystemExit(C - 1)'\n"
             "    assert subprocess.run([sys.executable, '-c', code]).returncode == 0\n"
         ),
         "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow", "full", "long"]\naddopts = ["-ra"]\n',
@@ -315,7 +324,7 @@ def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeyp
     tree = mutation.Tree(tmp_path / "data" / "tree")
 
     def judged(line, before, after):
-        start = (line, files["pttt_ooc/web/some.py"].splitlines()[line - 1].index(before))
+        start = (line, files["pttt_ooc/site/shell/some.py"].splitlines()[line - 1].index(before))
         return tree.judge(mutants.Mutant("web/some", start, (line, start[1] + len(before)), before, after))
 
     assert judged(1, "1", "2") == "tests/test_web_first.py::test_quick"
@@ -323,7 +332,7 @@ def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeyp
     assert judged(3, "1", "2") == "tests/test_web_second.py::test_other_process"
     assert judged(4, "1", "2") == ""
     assert "tests/test_web_first.py" in judged(5, "[0]", "[1]"), "the tests cannot begin"
-    assert (tree.place / "pttt_ooc/web/some.py").read_text() == files["pttt_ooc/web/some.py"]
+    assert (tree.place / "pttt_ooc/site/shell/some.py").read_text() == files["pttt_ooc/site/shell/some.py"]
 
 
 def test_every_module_of_the_core_has_tests_for_its_mutants():

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.cli import commands as cli
-from pttt_ooc.environments.catalogue import environment
 from pttt_ooc.errors import MissingExtraError
 from pttt_ooc.extras import EXTRAS, check_extra, imports, package
-from pttt_ooc.library import openspiel
-from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.library.api import openspiel
+from pttt_ooc.other_games.environments.catalogue import environment
 
 ROOT = Path(__file__).parent.parent
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -33,7 +33,7 @@ COMMANDS = {
     "exact --game mini-2x3k2-abrupt --workers 2": "distributed",
 }
 
-IMPORTERS = ("pttt_ooc.arena.statistics", "pttt_ooc.learners.deep.")
+IMPORTERS = ("pttt_ooc.other_games.arena.statistics", "pttt_ooc.learners.deep.")
 """Modules whose import needs an extra."""
 
 

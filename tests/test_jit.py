@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from pttt_ooc import compiled_code, jit
-from pttt_ooc.extreme import search
+from pttt_ooc.other_games.extreme import search
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import yaml
 
 import pttt_ooc
 from pttt_ooc.compiled_code import user_cache
-from pttt_ooc.stages.compilation import ensure_compiled, version
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled, version
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
@@ -175,7 +175,7 @@ def give_kernels(python, place):
     """Compile all kernels where an installed package of the same sources finds them: in the user's cache."""
     ensure_compiled()
     place["env"]["NUMBA_CACHE_DIR"] = str(user_cache())
-    code = "from pttt_ooc.stages import compilation; print(compilation.version())"
+    code = "from pttt_ooc.pipeline.stages import compilation; print(compilation.version())"
     assert run([python, "-P", "-c", code], "/", env=place["env"]).stdout.strip() == version()
 
 

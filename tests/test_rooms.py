@@ -1,88 +1,96 @@
-"""The rooms of the package: a module imports only from its own room and from rooms above it in ARCHITECTURE.md."""
+"""The rooms of the package: a module imports only from its own folder and from what stands before it.
+
+ARCHITECTURE.md has the order of the rooms, and of the folders in each."""
 
 import ast
 import re
 from pathlib import Path
 
 from benchmarks import rooms
+from pttt_ooc.pipeline.stages import STAGES
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ITEMS = dict(re.findall(r"^- `?(\w+|\(top\))/?`?((?:.*\n)(?:  .*\n)*)", TEXT, re.M))  # room: its description
-ROOMS = [name for name in ITEMS if name != "(top)"]
-TOP = re.findall(r"`(\w+)`", ITEMS["(top)"])
-UPWARD = {("config", "rules"), ("options", "rules")}  # the configuration and the commands name games
+ITEMS = re.findall(r"^- (`.*\n(?:  .*\n)*)", TEXT.partition("## The data's way")[0], re.M)
+TOP = [name for item in ITEMS if not re.match(r"`\w+/`", item) for name in re.findall(r"`(\w+)`: ", item)]
+ROOMS = {names[0]: names[1:] for item in ITEMS if (names := re.findall(r"`(\w+)/`", item))}
+"""For each room its folders, both in their order."""
 
-# Inside a room its own modules come first, then its folders as named here.  These go the other way, and are to end.
-INNER = {
-    "arena": ["kernels", "games", "agents", "learning", "external", "matches", "solvers", "pages"],
+# The order of what stands at the top, of the folders in a room, and of those in these.  A folder's own modules come
+# first.
+ORDER = {
+    "": [name for item in ITEMS for name in (re.findall(r"`(\w+)/`", item)[:1] or re.findall(r"`(\w+)`: ", item))],
+    **{room: folders for room, folders in ROOMS.items() if folders},
     "course": ["term", "kinds", "games"],
-    "extreme": ["play", "bots", "pages"],
-    "learners": ["exact", "sampled", "deep"],
-    "smbc": ["stages", "terminal", "pages"],
+    "other_games.arena": ["kernels", "games", "agents", "learning", "external", "matches", "solvers", "pages"],
+    "other_games.extreme": ["play", "bots", "pages"],
+    "other_games.smbc": ["stages", "terminal", "pages"],
+    "course.kinds": ["strategies", "bots", "agents"],
 }
-INNER_UPWARD = {
-    *(("arena", "", inner) for inner in ("agents", "games", "kernels", "learning", "matches", "solvers")),
-    ("arena", "agents", "external"),
-    ("arena", "agents", "learning"),
-    *(("course", "", inner) for inner in ("games", "kinds", "term")),
+
+# These go the other way, and are to end: folder, importing part of it, imported part.
+UPWARD = {
+    *(("other_games.arena", "", name) for name in ("agents", "games", "kernels", "learning", "matches", "solvers")),
+    ("other_games.arena", "agents", "external"),
+    ("other_games.arena", "agents", "learning"),
+    *(("course", "", name) for name in ("games", "kinds", "term")),
     ("course", "kinds", "games"),
+    ("course.kinds", "", "strategies"),
     ("course", "term", "games"),
     ("course", "term", "kinds"),
-    ("extreme", "", "play"),
-    ("smbc", "", "terminal"),
+    ("other_games.extreme", "", "play"),
+    ("other_games.smbc", "", "terminal"),
 }
 
 
-def inner(name, modules):
-    """The folder of a room that a module is in; empty for the room itself, and for modules at the top."""
-    parts = modules[name].parts
-    return parts[1] if len(parts) > 2 else ""
+def part(name, folder, folders):
+    """Which part of a folder a module belongs to: a folder in it, or, empty, the modules of its own."""
+    below = name.removeprefix(f"{folder}.").split(".") if folder else name.split(".")
+    if name == folder:
+        return ""
+    return below[0] if not folder or f"{folder}.{below[0]}" in folders else ""
 
 
-def upward(package=PACKAGE):
-    """Imports against the order of rooms: (importing module, imported module)."""
-    order = [*TOP, *ROOMS]
+def upward(package=PACKAGE, order=ORDER):
+    """Imports against the order: folder, importing part, imported part, and the two modules."""
+    folders = {name for name, file in rooms.modules(package).items() if file.name == "__init__.py"}
+    folders |= {".".join(name.split(".")[:n]) for name in rooms.modules(package) for n in range(1, name.count(".") + 1)}
     wrong = set()
     for module, others in rooms.imports(package).items():
         for other in others:
-            here, there = (name.partition(".")[0] for name in (module, other))
-            allowed = there in TOP or order.index(there) <= order.index(here)
-            if not allowed and (here, there) not in UPWARD:
-                wrong.add((module, other))
+            common = 0
+            here, there = module.split("."), other.split(".")
+            while common < min(len(here), len(there)) and here[common] == there[common]:
+                common += 1
+            if common == len(here) or common == len(there):  # a folder's __init__ and a module in it
+                common = min(len(here), len(there)) - (module not in folders and other not in folders)
+            folder = ".".join(here[:common])
+            importing, imported = part(module, folder, folders), part(other, folder, folders)
+            places = ["", *order.get(folder, [])]
+            if importing != imported and places.index(imported) > places.index(importing):
+                wrong.add((folder, importing, imported, module, other))
     return wrong
 
 
-def inner_upward(package=PACKAGE):
-    """Imports against the order of a room's folders: room, importing folder, imported folder, and the modules."""
-    modules = {name: file.relative_to(package) for name, file in rooms.modules(package).items()}
-    wrong = set()
-    for module, others in rooms.imports(package).items():
-        room = module.partition(".")[0]
-        for other in others:
-            here, there = inner(module, modules), inner(other, modules)
-            order = ["", *INNER.get(room, [])]
-            if other.partition(".")[0] == room and order.index(there) > order.index(here):
-                wrong.add((room, here, there, module, other))
-    return wrong
+def test_every_folder_is_in_the_order():
+    found = {"": {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}}
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.is_dir() and list(path.glob("*.py")):
+            found.setdefault(path.parent.relative_to(PACKAGE).as_posix().replace("/", ".").strip("."), set()).add(
+                path.name
+            )
+    assert {folder: set(names) for folder, names in ORDER.items()} == found
 
 
-def test_every_folder_is_a_room_of_the_list():
-    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders == set(ROOMS)
-    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", "__main__", *TOP}
-
-
-def test_every_room_says_what_its_modules_are():
-    for name in ROOMS:
-        modules = {path.stem for path in (PACKAGE / name).glob("*.py")} - {"__init__", "__main__"}
-        if name == "stages":  # each stage's own module has the name of the stage
-            from pttt_ooc.stages import STAGES
-
+def test_every_folder_says_what_its_modules_are():
+    for init in sorted([*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/*/__init__.py")]):
+        described = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+        modules = {path.stem for path in init.parent.glob("*.py")} - {"__init__", "__main__"}
+        if init.parent.name == "stages":  # each stage's own module has the name of the stage
             modules -= set(STAGES)
-        described = ast.get_docstring(ast.parse((PACKAGE / name / "__init__.py").read_text(encoding="utf-8")))
-        assert set(re.findall(r"``(\w+)``", described.partition("Modules: ")[2])) == modules, name
+        if init.parent != PACKAGE / "course" / "kinds":
+            assert set(re.findall(r"``(\w+)``", described.partition("Modules: ")[2])) == modules, init
 
 
 def test_what_the_architecture_locates_is_there():
@@ -96,49 +104,36 @@ def test_what_the_architecture_locates_is_there():
 
 
 def test_imports_go_one_way():
-    assert upward() == set()
+    found = upward()
+    assert [wrong for wrong in found if wrong[:3] not in UPWARD] == []
+    assert {wrong[:3] for wrong in found} == UPWARD, "an exception that nothing needs any more"
 
 
 def test_an_import_that_goes_the_other_way_is_found(tmp_path):
-    for name in ("errors", "rules/game", "solving/regret"):
-        file = tmp_path / f"{name}.py"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("")
-    file = tmp_path / "structure/views.py"
-    file.parent.mkdir()
-    file.write_text("def late():\n    from pttt_ooc.solving import regret\n")
-    assert upward(tmp_path) == {("structure.views", "solving.regret")}
-    file.write_text("from pttt_ooc.rules.game import Game\nfrom pttt_ooc import errors, jit\n")
-    assert upward(tmp_path) == set()
-
-
-def test_folders_inside_a_room_have_an_order():
-    found = {
-        room: {path.name for path in (PACKAGE / room).iterdir() if path.is_dir() and list(path.glob("*.py"))}
-        for room in ROOMS
-    }
-    assert {room: folders for room, folders in found.items() if folders} == {r: set(all_) for r, all_ in INNER.items()}
-
-
-def test_imports_inside_a_room_go_one_way():
-    found = inner_upward()
-    assert [wrong for wrong in found if wrong[:3] not in INNER_UPWARD] == []
-    assert {wrong[:3] for wrong in found} == INNER_UPWARD, "an exception that nothing needs any more"
-
-
-def test_an_import_inside_a_room_that_goes_the_other_way_is_found(tmp_path):
-    for name in ("learners/exact/a", "learners/sampled/b", "learners/c"):
+    order = {"": ["errors", "games", "cfr"], "games": ["rules", "structure"], "cfr": ["sweep", "solving"]}
+    for name in (
+        "errors",
+        "games/rules/game",
+        "games/structure/views",
+        "cfr/solving/regret",
+        "cfr/sweep/engine",
+        "cfr/x",
+    ):
         file = tmp_path / f"{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("")
-    (tmp_path / "learners/sampled/b.py").write_text("from pttt_ooc.learners.exact import a\n")
-    (tmp_path / "learners/exact/a.py").write_text("from pttt_ooc.learners import c\n")
-    assert inner_upward(tmp_path) == set()
-    (tmp_path / "learners/exact/a.py").write_text("from pttt_ooc.learners.sampled import b\n")
-    (tmp_path / "learners/c.py").write_text("def late():\n    import pttt_ooc.learners.exact.a\n")
-    assert inner_upward(tmp_path) == {
-        ("learners", "exact", "sampled", "learners.exact.a", "learners.sampled.b"),
-        ("learners", "", "exact", "learners.c", "learners.exact.a"),
+    rules, views, x = (tmp_path / f"{name}.py" for name in ("games/rules/game", "games/structure/views", "cfr/x"))
+    # Between rooms, in a function.
+    views.write_text("def late():\n    from pttt_ooc.cfr.solving import regret\n")
+    assert upward(tmp_path, order) == {("", "games", "cfr", "games.structure.views", "cfr.solving.regret")}
+    views.write_text("from pttt_ooc.games.rules.game import Game\nfrom pttt_ooc import errors\n")
+    assert upward(tmp_path, order) == set()
+    # Between the folders of a room, and from a room's own module to its folders.
+    rules.write_text("import pttt_ooc.games.structure.views\n")
+    x.write_text("from pttt_ooc.cfr.sweep import engine\n")
+    assert upward(tmp_path, order) == {
+        ("games", "rules", "structure", "games.rules.game", "games.structure.views"),
+        ("cfr", "", "sweep", "cfr.x", "cfr.sweep.engine"),
     }
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import sys
 
-from pttt_ooc.arena.agents.alphabeta import Tuned
-from pttt_ooc.arena.games.base import State
-from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.kernels.state_words import KEY, PLAYER, PLY
-from pttt_ooc.arena.kernels.ultimate import (
+from pttt_ooc.other_games.arena.agents.alphabeta import Tuned
+from pttt_ooc.other_games.arena.games.base import State
+from pttt_ooc.other_games.arena.games.catalogue import game
+from pttt_ooc.other_games.arena.kernels.state_words import KEY, PLAYER, PLY
+from pttt_ooc.other_games.arena.kernels.ultimate import (
     _ZOBRIST,
     _ZOBRIST_TARGET,
     ANYWHERE,

@@ -7,21 +7,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pttt_ooc.cfr.solving.evaluation import Evaluation
+from pttt_ooc.disk import numbers
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES, aim
-from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES, Game
-from pttt_ooc.show import numbers
-from pttt_ooc.show.numbers import duration, span
-from pttt_ooc.show.tables import print_facts, print_table, whole
-from pttt_ooc.solving.evaluation import Evaluation
-from pttt_ooc.stages.directories import manifest_of
-from pttt_ooc.structure.counts import counts_of, total_infosets
-from pttt_ooc.structure.views import Pairs, find_pairs
+from pttt_ooc.disk.numbers import duration, span
+from pttt_ooc.games.rules.catalogue import GAMES, REFERENCE_VALUES, aim
+from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
+from pttt_ooc.games.structure.counts import counts_of, total_infosets
+from pttt_ooc.games.structure.views import Pairs, find_pairs
+from pttt_ooc.pipeline.show.tables import print_facts, print_table, whole
+from pttt_ooc.pipeline.stages.directories import manifest_of
 
 if TYPE_CHECKING:
-    from pttt_ooc.library.values import Comparison
-    from pttt_ooc.questions.losses import Loss, Losses
-    from pttt_ooc.questions.mistakes import Mistakes
+    from pttt_ooc.library.api.values import Comparison
+    from pttt_ooc.library.questions.losses import Loss, Losses
+    from pttt_ooc.library.questions.mistakes import Mistakes
 
 JSON_KEYS = (
     *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),

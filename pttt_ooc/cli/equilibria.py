@@ -10,12 +10,12 @@ import typer
 
 from pttt_ooc.cli.console import say
 from pttt_ooc.options import DATA, CourseGameOption, DataOption, JsonOption, ThreadsOption, check_game
-from pttt_ooc.show.tables import print_table, whole
+from pttt_ooc.pipeline.show.tables import print_table, whole
 
 if TYPE_CHECKING:
-    from pttt_ooc.equilibria.optimal_face import OptimalFace
-    from pttt_ooc.equilibria.supports import Supports
-    from pttt_ooc.rules.game import Game
+    from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
+    from pttt_ooc.exact.equilibria.supports import Supports
+    from pttt_ooc.games.rules.game import Game
 
 _LINE_SECONDS = 5.0  # between two lines of progress
 
@@ -45,13 +45,13 @@ def equilibria(
 
     from pttt_ooc.config import Config, check_listed
     from pttt_ooc.disk.resources import cores
-    from pttt_ooc.double_oracle.oracle import DoubleOracle
-    from pttt_ooc.equilibria.optimal_face import OptimalFace
+    from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
     from pttt_ooc.extras import check_extra
-    from pttt_ooc.products.equilibrium import write_supports
-    from pttt_ooc.rules.catalogue import named_game
-    from pttt_ooc.stages.engines import open_engine
-    from pttt_ooc.stages.preparation import prepared
+    from pttt_ooc.games.rules.catalogue import named_game
+    from pttt_ooc.pipeline.files.equilibrium import write_supports
+    from pttt_ooc.pipeline.stages.engines import open_engine
+    from pttt_ooc.pipeline.stages.preparation import prepared
 
     check_game(game)
     check_extra("exact", "The command `pttt equilibria`")
@@ -74,8 +74,8 @@ def equilibria(
 
 def _supports(face: OptimalFace) -> Supports:
     """What some equilibrium plays, with lines of progress."""
-    from pttt_ooc.double_oracle.restricted_histories import Plans
-    from pttt_ooc.equilibria.supports import supports
+    from pttt_ooc.exact.double_oracle.restricted_histories import Plans
+    from pttt_ooc.exact.equilibria.supports import supports
 
     spoken = time.monotonic()
 
@@ -93,9 +93,9 @@ def _players(rules: Game, face: OptimalFace, found: Supports) -> list[dict[str, 
     """The facts of both players."""
     import numpy as np
 
-    from pttt_ooc.equilibria.openings import opening_ranges
-    from pttt_ooc.equilibria.pure_maximin import best_pure
-    from pttt_ooc.equilibria.supports import dimensions
+    from pttt_ooc.exact.equilibria.openings import opening_ranges
+    from pttt_ooc.exact.equilibria.pure_maximin import best_pure
+    from pttt_ooc.exact.equilibria.supports import dimensions
 
     facts = []
     for player, dimension in enumerate(dimensions(face, found.plans)):

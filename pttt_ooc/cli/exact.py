@@ -24,14 +24,14 @@ from pttt_ooc.options import (
     chosen_game,
     spread,
 )
-from pttt_ooc.show.rounds import round_line
-from pttt_ooc.show.tables import print_facts
+from pttt_ooc.pipeline.show.rounds import round_line
+from pttt_ooc.pipeline.show.tables import print_facts
 
 if TYPE_CHECKING:
-    from pttt_ooc.double_oracle.oracle import DoubleOracle, Round
-    from pttt_ooc.double_oracle.saved_state import SavedState
-    from pttt_ooc.products.solution import Strategies
-    from pttt_ooc.rules.game import Game
+    from pttt_ooc.exact.double_oracle.oracle import DoubleOracle, Round
+    from pttt_ooc.exact.double_oracle.saved_state import SavedState
+    from pttt_ooc.games.rules.game import Game
+    from pttt_ooc.pipeline.files.solution import Strategies
 
 _EXACT = 1e-11
 """A width of the interval that is rounding only."""
@@ -96,11 +96,11 @@ def exact(
     the game's index is read; on boards of ten squares and more only their plans are.  With --json, the last line is one
     object.
     """
-    from pttt_ooc.cluster.clients import SLURM, open_runner
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import MB, cores, peak_rss_bytes
-    from pttt_ooc.double_oracle.oracle import DoubleOracle
-    from pttt_ooc.double_oracle.saved_state import SavedState
+    from pttt_ooc.exact.cluster.clients import SLURM, open_runner
+    from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
     rules = _checked(chosen_game(game, board), solution, output)
@@ -170,15 +170,15 @@ def _play_rounds(oracle: DoubleOracle, saved: SavedState | None, gap: float, mos
 def _pure(game: Game) -> tuple[int, int] | None:
     """What the best pure strategies guarantee to their players; None on large boards, where it may take long."""
     from pttt_ooc.config import MOST_LISTED_SQUARES
-    from pttt_ooc.equilibria.pure_maximin import best_pure
+    from pttt_ooc.exact.equilibria.pure_maximin import best_pure
 
     return None if game.squares > MOST_LISTED_SQUARES else (best_pure(game, 0).value, best_pure(game, 1).value)
 
 
 def _checked(game: str | None, solution: str | None, output: Path | None) -> Game:
     """The game, after a check of the options."""
-    from pttt_ooc.library.strategy_names import further_of, named_strategy
-    from pttt_ooc.stages.directories import EQUILIBRIUM, SOLUTION
+    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
+    from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
 
     named = [named_strategy(solution, 0)] if solution else []
     if named and named[0].kind != "solution":
@@ -194,12 +194,12 @@ def _checked(game: str | None, solution: str | None, output: Path | None) -> Gam
 def _played(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:
     """The strategies of a solution, whose actions are allowed from the beginning."""
     from pttt_ooc.disk.memory import in_memory
-    from pttt_ooc.double_oracle.warm_start import allow_played
-    from pttt_ooc.library.strategy_names import named_strategy
-    from pttt_ooc.library.strategy_reader import common_symmetry
-    from pttt_ooc.products.solution import read_solution
-    from pttt_ooc.stages.preparation import open_index
-    from pttt_ooc.structure.strategy import strategy_arrays
+    from pttt_ooc.exact.double_oracle.warm_start import allow_played
+    from pttt_ooc.games.structure.strategy import strategy_arrays
+    from pttt_ooc.library.api.strategy_names import named_strategy
+    from pttt_ooc.library.api.strategy_reader import common_symmetry
+    from pttt_ooc.pipeline.files.solution import read_solution
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     named = named_strategy(solution, 0)
     index = open_index(data, oracle.game.name, common_symmetry([named]))
@@ -212,10 +212,10 @@ def _write(last: Round, oracle: DoubleOracle, played: Strategies | None, output:
     """Write the equilibrium, at all infosets unless the game is too large."""
     from pttt_ooc.config import Config
     from pttt_ooc.disk.files import fresh_store
-    from pttt_ooc.products.equilibrium import write_equilibrium
-    from pttt_ooc.stages.directories import EQUILIBRIUM
-    from pttt_ooc.stages.preparation import open_index
-    from pttt_ooc.structure.strategy import uniform_strategy
+    from pttt_ooc.games.structure.strategy import uniform_strategy
+    from pttt_ooc.pipeline.files.equilibrium import write_equilibrium
+    from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     whole = played
     if whole is None and Config(game=oracle.game.name).is_listed:
@@ -233,14 +233,14 @@ def _write(last: Round, oracle: DoubleOracle, played: Strategies | None, output:
 
 def _write_tree(rules: Game, file: Path) -> None:
     from pttt_ooc.disk.files import atomic_write_text
-    from pttt_ooc.products.gambit import efg_lines
+    from pttt_ooc.pipeline.files.gambit import efg_lines
 
     atomic_write_text(file, "".join(efg_lines(rules)))
     say(f"The game is in {file}.")
 
 
 def _write_program(oracle: DoubleOracle, file: Path) -> None:
-    from pttt_ooc.double_oracle.program_file import write_program
+    from pttt_ooc.exact.double_oracle.program_file import write_program
 
     if oracle.checked_program is None:
         raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.options import DATA, DataOption, ForceOption, GameOption, PlayerOption
-from pttt_ooc.rules.catalogue import named_game
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -49,8 +49,8 @@ def infosets(
     named_game(game)
     if output:
         check_output(output, force=force)
-    from pttt_ooc.products import infosets
-    from pttt_ooc.stages.preparation import open_index
+    from pttt_ooc.pipeline.files import infosets
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     index = open_index(data, game)
     rows = infosets.default_rows(index, player)

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pttt_ooc.arena import wing as arena
-from pttt_ooc.arena.pages.choices import agent_name, label_of
 from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.disk.numbers import decimals, duration, listed, scientific, thousands
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme import wing as extreme
-from pttt_ooc.rules.catalogue import GAMES, described, named_game
-from pttt_ooc.service.wing import Card
-from pttt_ooc.show.miniatures import Miniature, curve, nested_boards, results_bars, shaded_board, values_table
-from pttt_ooc.show.numbers import decimals, duration, listed, scientific, thousands
-from pttt_ooc.smbc import wing as smbc
+from pttt_ooc.games.rules.catalogue import GAMES, described, named_game
+from pttt_ooc.other_games.arena import wing as arena
+from pttt_ooc.other_games.arena.pages.choices import agent_name, label_of
+from pttt_ooc.other_games.extreme import wing as extreme
+from pttt_ooc.other_games.smbc import wing as smbc
+from pttt_ooc.pipeline.show.miniatures import Miniature, curve, nested_boards, results_bars, shaded_board, values_table
+from pttt_ooc.site.service.wing import Card
 
 FIRST = "pttt-abrupt"
 """The game that is explored if several are solved and none is named."""
@@ -287,10 +287,10 @@ def _extreme(data: Path, opened: Opened) -> Card:
 
 def _tournament(place: Path) -> tuple[tuple[tuple[str, ...], ...], Miniature | None]:
     """The leading teams, and the last position of the latest match."""
-    from pttt_ooc.extreme import analysis
-    from pttt_ooc.extreme.pages.board_values import boards_of
-    from pttt_ooc.extreme.standings_table import overall
-    from pttt_ooc.extreme.tournament_record import Record
+    from pttt_ooc.other_games.extreme import analysis
+    from pttt_ooc.other_games.extreme.pages.board_values import boards_of
+    from pttt_ooc.other_games.extreme.standings_table import overall
+    from pttt_ooc.other_games.extreme.tournament_record import Record
 
     record = Record(place)
     state = record.state()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.aliases import TensorType
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import (
     DATA,
@@ -24,12 +23,13 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
+from pttt_ooc.types import TensorType
 
 if TYPE_CHECKING:
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.strategy_names import NamedStrategy
-    from pttt_ooc.questions.plan_pair import PlanPair
-    from pttt_ooc.rules.game import Game
+    from pttt_ooc.games.rules.game import Game
+    from pttt_ooc.library.api.strategies import Strategy
+    from pttt_ooc.library.api.strategy_names import NamedStrategy
+    from pttt_ooc.library.questions.plan_pair import PlanPair
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
 WhoseOption = Annotated[
@@ -67,17 +67,17 @@ def show(
     `pttt equilibria`, a star marks the support of some equilibrium.
     """
     check_game(game)
-    from pttt_ooc.library.supports import kept_support
-    from pttt_ooc.questions.infoset_parser import checked
-    from pttt_ooc.rules.infoset_text import attempts_of
-    from pttt_ooc.show.boards import attempts_sentence, board_text, support_sentences
+    from pttt_ooc.games.rules.infoset_text import attempts_of
+    from pttt_ooc.games.structure.infoset_parser import checked
+    from pttt_ooc.library.api.supports import kept_support
+    from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
     named, rules = _named([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = checked(rules, whose, infoset)
     pair = None
     if named[0].kind == "plan":
-        from pttt_ooc.library.plan_reader import read_plan_pair
+        from pttt_ooc.library.api.plan_reader import read_plan_pair
 
         pair = read_plan_pair(named[0])
     row = pair.row(whose, infoset) if pair else _read(named, rules, data)[0][infoset]
@@ -104,7 +104,7 @@ def show(
 
 def _plan_record(pair: PlanPair, player: int, infoset: str) -> dict[str, Any]:
     """What is found at an infoset where nothing is listed: numbers and beliefs."""
-    from pttt_ooc.explore.pairs import beliefs_record, numbers_record
+    from pttt_ooc.site.explore.pairs import beliefs_record, numbers_record
 
     numbers, beliefs = pair.numbers(player, infoset), pair.beliefs(player, infoset)
     return {"numbers": numbers_record(numbers), "beliefs": beliefs_record(beliefs)}
@@ -113,7 +113,7 @@ def _plan_record(pair: PlanPair, player: int, infoset: str) -> dict[str, Any]:
 def _show_values(pair: PlanPair, player: int, infoset: str) -> None:
     """Reach and values at an infoset where nothing is listed, as far as they are found."""
     from pttt_ooc.config import MOST_REPLIED_SQUARES
-    from pttt_ooc.show.numbers import decimals
+    from pttt_ooc.disk.numbers import decimals
 
     facts = pair.numbers(player, infoset)
     print(f"reach {facts.own_reach:.3g} by own attempts, {facts.opponent_reach:.3g} by the opponent's")
@@ -146,7 +146,7 @@ def best_response(
     The rows of the file are in the default order, as `pttt infosets` writes it.
     """
     check_game(game)
-    from pttt_ooc.library.values import best_response as responded
+    from pttt_ooc.library.api.values import best_response as responded
 
     named, rules = _named([strategy], player, [infosets], game)
     check_output(output, [named[0].path, infosets], force=force, suffix=".zip")
@@ -182,8 +182,8 @@ def compare(
     """
     check_game(game)
     from pttt_ooc.cli import display
-    from pttt_ooc.library.strategy_names import named_strategy
-    from pttt_ooc.library.values import compare as compared
+    from pttt_ooc.library.api.strategy_names import named_strategy
+    from pttt_ooc.library.api.values import compare as compared
 
     named, rules = _named([a, b], player, [None, None], game)
     opponent = [] if against is None else [named_strategy(against, 1 - named[0].player)]
@@ -225,12 +225,12 @@ def mistakes(
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import cores
-    from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import named_strategy
-    from pttt_ooc.questions.losses import loss_arrays
-    from pttt_ooc.questions.mistakes import find_mistakes
-    from pttt_ooc.stages.engines import arrays_for, open_engine
-    from pttt_ooc.stages.preparation import prepared
+    from pttt_ooc.library.api import strategy_reader
+    from pttt_ooc.library.api.strategy_names import named_strategy
+    from pttt_ooc.library.questions.losses import loss_arrays
+    from pttt_ooc.library.questions.mistakes import find_mistakes
+    from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
+    from pttt_ooc.pipeline.stages.preparation import prepared
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     [own], rules = _named([strategy], player, [infosets], game)
@@ -258,7 +258,7 @@ def _named(
     names: list[str], player: int | None, infosets: list[Path | None], game: str | None, plans: bool = False
 ) -> tuple[list[NamedStrategy], Game]:
     """Strategies of one player as they were named, and their game; `plans`: whether one may be a plan."""
-    from pttt_ooc.library.strategy_names import named_strategy, player_of
+    from pttt_ooc.library.api.strategy_names import named_strategy, player_of
 
     whose = player_of(names, game) if player is None else player
     found = [named_strategy(name, whose, order, plans) for name, order in zip(names, infosets, strict=True)]
@@ -266,14 +266,14 @@ def _named(
 
 
 def _of_one_game(named: list[NamedStrategy], game: str | None) -> tuple[list[NamedStrategy], Game]:
-    from pttt_ooc.library.strategy_names import further_of
+    from pttt_ooc.library.api.strategy_names import further_of
 
     return named, further_of(named, game)
 
 
 def _read(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.structures import configure
+    from pttt_ooc.library.api.strategies import Strategy
+    from pttt_ooc.library.api.structures import configure
 
     configure(data, threads)
     return [Strategy.of_named(one, game) for one in named]

@@ -23,9 +23,9 @@ from pttt_ooc.options import (
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
-    from pttt_ooc.rules.game import Game
-    from pttt_ooc.stages.planning import Plan
-    from pttt_ooc.stages.rates import PlanTimes
+    from pttt_ooc.games.rules.game import Game
+    from pttt_ooc.pipeline.stages.planning import Plan
+    from pttt_ooc.pipeline.stages.rates import PlanTimes
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -54,9 +54,9 @@ def plan(
     """
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
-    from pttt_ooc.rules.catalogue import named_game
-    from pttt_ooc.rules.game import MOST_ENUMERATED_SQUARES
-    from pttt_ooc.stages.planning import planned
+    from pttt_ooc.games.rules.catalogue import named_game
+    from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES
+    from pttt_ooc.pipeline.stages.planning import planned
 
     content = load_file(config)[0].model_dump(mode="json") if config else {}
     options = {"game": chosen_game(game, board), "symmetry": symmetry, "memory_mb": memory_mb}
@@ -68,7 +68,7 @@ def plan(
     projected = planned(checked, threads or cores())
     measured = None
     if times and projected.counts:
-        from pttt_ooc.stages.rates import times_of
+        from pttt_ooc.pipeline.stages.rates import times_of
 
         measured = times_of(projected)
     if as_json:
@@ -79,7 +79,7 @@ def plan(
 
 def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
     """What a run beyond enumeration needs."""
-    from pttt_ooc.frontier.needs import needs_of_game
+    from pttt_ooc.pipeline.frontier.needs import needs_of_game
 
     found = needs_of_game(game, budget_mb)
     if as_json:
@@ -113,7 +113,7 @@ def why(
     Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
     config.yaml asks for, were it of that game, symmetry and run.
     """
-    from pttt_ooc.stages.staleness import reasons, requested_stages, status_lines
+    from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages, status_lines
 
     config, directory = _asked_at(place)
     for line in status_lines(reasons(directory, requested_stages(config, directory))):
@@ -124,7 +124,7 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
     """A configuration, and the directory of its results."""
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
-    from pttt_ooc.stages.directories import results_of, run_of, structure_of
+    from pttt_ooc.pipeline.stages.directories import results_of, run_of, structure_of
 
     file = place / "config.yaml" if place.is_dir() else place
     if file.exists() or not place.is_dir():
@@ -147,8 +147,8 @@ def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
 
 
 def _show(plan: Plan, times: PlanTimes | None) -> None:
-    from pttt_ooc.show.tables import print_table
-    from pttt_ooc.stages.planning import HEADINGS
+    from pttt_ooc.pipeline.show.tables import print_table
+    from pttt_ooc.pipeline.stages.planning import HEADINGS
 
     if plan.counts:
         infosets = sum(plan.counts["total_infosets"])
@@ -182,13 +182,13 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
 
 def _between(times: tuple[float, float], digits: int = 0) -> str:
     """A range of times, in short form."""
-    from pttt_ooc.show.numbers import duration
+    from pttt_ooc.disk.numbers import duration
 
     low, high = (duration(each, digits) for each in times)
     return low if low == high else f"{low} to {high}"
 
 
 def _size(megabytes: float) -> str:
-    from pttt_ooc.show.numbers import size
+    from pttt_ooc.disk.numbers import size
 
     return size(round(megabytes * 1e6))

@@ -64,18 +64,18 @@ def play(
         serve_site(data, game, host, port, PAGE if browser else None, PAGE)
         return
     with extra("grader", "`pttt play`"):
-        from pttt_ooc.explore.local_sources import local_pages
-        from pttt_ooc.service.local_server import serve
+        from pttt_ooc.site.explore.local_sources import local_pages
+        from pttt_ooc.site.service.local_server import serve
 
     pages, _ = local_pages([opponent], game, data)
     serve([pages], host, port, PAGE if browser else None, home=PAGE)
 
 
 def _play_here(name: str, player: int | None, replies: bool, keypad: bool, game: str | None, data: Path) -> int:
-    from pttt_ooc.explore.local_opponents import LocalOpponents, pair_of
-    from pttt_ooc.explore.terminal_play import play as played
-    from pttt_ooc.library.structures import configure
-    from pttt_ooc.show.dialogue import Dialogue
+    from pttt_ooc.library.api.structures import configure
+    from pttt_ooc.pipeline.show.dialogue import Dialogue
+    from pttt_ooc.site.explore.local_opponents import LocalOpponents, pair_of
+    from pttt_ooc.site.explore.terminal_play import play as played
 
     configure(data)
     pair, sides = pair_of(name, game)

@@ -27,11 +27,11 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.show.tables import print_facts, whole
+from pttt_ooc.pipeline.show.tables import print_facts, whole
 
 if TYPE_CHECKING:
-    from pttt_ooc.proof.certificate import Certificate
-    from pttt_ooc.rules.game import Game
+    from pttt_ooc.exact.certificates.certificate import Certificate
+    from pttt_ooc.games.rules.game import Game
 
 _EXACT = 1e-13  # a gap that is rounding only
 _LINE_SECONDS = 2.0  # seconds between two lines of progress
@@ -75,7 +75,7 @@ def certify(
     inputs = (target, p1, infosets0, infosets1) if p1 is not None else ()
     check_output(output, inputs, force=force, suffix=".gz")
     check_game(game)
-    from pttt_ooc.proof.certificate import write
+    from pttt_ooc.exact.certificates.certificate import write
 
     begin = time.monotonic()
     if p1 is None:
@@ -98,7 +98,7 @@ def verify(
     The last line says what is proven.  The program proof/verify.py does the same without this package.
     """
     from pttt_ooc.errors import CertificateError
-    from pttt_ooc.proof.verification import verified
+    from pttt_ooc.exact.certificates.verification import verified
 
     if not file.is_file():
         raise CertificateError(f"{file}: There is no such file.")
@@ -110,7 +110,7 @@ def verify(
 
 def _named(name: str, asked: str | None, *infosets: Path | None) -> Game:
     """The game of this name, for which there are no other options."""
-    from pttt_ooc.rules.catalogue import find_game, named_game
+    from pttt_ooc.games.rules.catalogue import find_game, named_game
 
     if Path(name).exists() and find_game(name) is None:
         raise ConfigError(f"{name} is one strategy; name player 1's too, or a game to find an equilibrium of.")
@@ -121,12 +121,12 @@ def _named(name: str, asked: str | None, *infosets: Path | None) -> Game:
 
 def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int | None) -> Certificate:
     """The certificate of an equilibrium, or of an interval; found from nothing, or from a saved run."""
-    from pttt_ooc.double_oracle.oracle import DoubleOracle
-    from pttt_ooc.double_oracle.saved_state import SavedState
+    from pttt_ooc.exact.certificates.equilibrium import Progress, exact_equilibrium, proven_interval
+    from pttt_ooc.exact.certificates.integer_plan import check_board
+    from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+    from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
-    from pttt_ooc.proof.equilibrium import Progress, exact_equilibrium, proven_interval
-    from pttt_ooc.proof.integer_plan import check_board
-    from pttt_ooc.show.rounds import round_text
+    from pttt_ooc.pipeline.show.rounds import round_text
 
     check_board(game)
     check_extra("exact", "The command `pttt certify`")
@@ -165,14 +165,14 @@ def _of_pair(
     """The certificate of what two strategies guarantee."""
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
-    from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import further_of, named_strategy
-    from pttt_ooc.proof.certificate import Certificate
-    from pttt_ooc.proof.integer_plan import check_board
-    from pttt_ooc.proof.strategy_behaviour import rounded_plan
-    from pttt_ooc.proof.verification import guarantees
-    from pttt_ooc.stages.directories import results_of
-    from pttt_ooc.stages.preparation import open_index
+    from pttt_ooc.exact.certificates.certificate import Certificate
+    from pttt_ooc.exact.certificates.integer_plan import check_board
+    from pttt_ooc.exact.certificates.strategy_behaviour import rounded_plan
+    from pttt_ooc.exact.certificates.verification import guarantees
+    from pttt_ooc.library.api import strategy_reader
+    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
+    from pttt_ooc.pipeline.stages.directories import results_of
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     named = [named_strategy(names[p], p, infosets[p]) for p in (0, 1)]
     game = further_of(named, asked)
@@ -200,7 +200,7 @@ def _facts(certificate: Certificate) -> dict[str, Any]:
 
 
 def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_json: bool) -> None:
-    from pttt_ooc.proof.certificate import statement
+    from pttt_ooc.exact.certificates.certificate import statement
 
     if as_json:
         print(json.dumps(facts | {"seconds": round(seconds, 3)}))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.options import (
     DATA,
     DataOption,
@@ -22,15 +23,14 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.rules.catalogue import named_game
 
 if TYPE_CHECKING:
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.rules.game import Game
-    from pttt_ooc.scoring.answers import Manner
-    from pttt_ooc.scoring.games import GamesScore
-    from pttt_ooc.scoring.ladder import Place
-    from pttt_ooc.scoring.scores import Score
+    from pttt_ooc.games.rules.game import Game
+    from pttt_ooc.library.api.strategies import Strategy
+    from pttt_ooc.library.scoring.answers import Manner
+    from pttt_ooc.library.scoring.games import GamesScore
+    from pttt_ooc.library.scoring.ladder import Place
+    from pttt_ooc.library.scoring.scores import Score
 
 _AGENT = (
     "FILE.py:NAME, MODULE:NAME, a file .onnx, .cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy "
@@ -92,9 +92,9 @@ def score(
     check_game(game)
     from pttt_ooc import configure
     from pttt_ooc.errors import ConfigError
-    from pttt_ooc.library.strategy_reader import parse_interval
-    from pttt_ooc.scoring import answers, checkpoints, scores
-    from pttt_ooc.scoring.ladder import place_of
+    from pttt_ooc.library.api.strategy_reader import parse_interval
+    from pttt_ooc.library.scoring import answers, checkpoints, scores
+    from pttt_ooc.library.scoring.ladder import place_of
 
     if page is not None:
         if games is not None:
@@ -121,7 +121,7 @@ def score(
     else:
         print(_line(found, place))
     if page is not None:
-        from pttt_ooc.scoring.page import write_page
+        from pttt_ooc.library.scoring.page import write_page
 
         _report("Where it loses", 0.0)
         write_page(page, (agent, other or agent), found, strategies, opponents, limit)
@@ -131,8 +131,8 @@ def score(
 def _solution(rules: Game) -> str | None:
     """The name of the best solution in the data directory; None if there is none."""
     from pttt_ooc.errors import StoreError
-    from pttt_ooc.library.strategy_reader import best_solution
-    from pttt_ooc.library.structures import data_directory
+    from pttt_ooc.library.api.strategy_reader import best_solution
+    from pttt_ooc.library.api.structures import data_directory
 
     try:
         return str(best_solution(rules, data_directory()))
@@ -141,8 +141,8 @@ def _solution(rules: Game) -> str | None:
 
 
 def _opponents(rules: Game, name: str) -> tuple[Strategy, Strategy]:
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.strategy_names import named_strategy
+    from pttt_ooc.library.api.strategies import Strategy
+    from pttt_ooc.library.api.strategy_names import named_strategy
 
     first, second = (Strategy.of_named(named_strategy(name, player), rules) for player in (0, 1))
     return first, second
@@ -151,9 +151,9 @@ def _opponents(rules: Game, name: str) -> tuple[Strategy, Strategy]:
 def _by_games(
     rules: Game, agents: dict[int, Any], equilibrium: str | None, games: int, manner: Manner, seed: int, as_json: bool
 ) -> None:
-    from pttt_ooc.library.strategy_reader import best_solution
-    from pttt_ooc.library.structures import data_directory
-    from pttt_ooc.scoring.games import score_by_games
+    from pttt_ooc.library.api.strategy_reader import best_solution
+    from pttt_ooc.library.api.structures import data_directory
+    from pttt_ooc.library.scoring.games import score_by_games
 
     name = equilibrium or str(best_solution(rules, data_directory()))
     found = score_by_games(_opponents(rules, name), agents, games, manner, seed)
@@ -161,7 +161,7 @@ def _by_games(
 
 
 def _games_text(found: GamesScore, name: str) -> str:
-    from pttt_ooc.scoring.games import FEW_LOSSES
+    from pttt_ooc.library.scoring.games import FEW_LOSSES
 
     loss, plain = found.loss, found.plain_loss
     lines = [
@@ -183,10 +183,10 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
     """The game, and each player's agent."""
     from pttt_ooc.config import Config, check_listed
     from pttt_ooc.errors import ConfigError
-    from pttt_ooc.library.openspiel import check_told_game
-    from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.strategy_names import DEFAULT_GAME, further_of, named_strategy
-    from pttt_ooc.scoring.agents import find_agent, policies_of, told_game_of
+    from pttt_ooc.library.api.openspiel import check_told_game
+    from pttt_ooc.library.api.strategies import Strategy
+    from pttt_ooc.library.api.strategy_names import DEFAULT_GAME, further_of, named_strategy
+    from pttt_ooc.library.scoring.agents import find_agent, policies_of, told_game_of
 
     objects = {name: find_agent(name) for name in dict.fromkeys(names)}
     if game is None and (told := told_game_of(objects.values())):

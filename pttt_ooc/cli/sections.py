@@ -17,7 +17,7 @@ from pydantic import BaseModel, create_model
 
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
-from pttt_ooc.grid.pipeline import cells
+from pttt_ooc.pipeline.sweeps.pipeline import cells
 
 SECTIONS: dict[str, type[BaseModel]] = {wing.name: resolve_name(wing.section) for wing in WINGS if wing.section}
 """The sections of the wings: the key in config.yaml, and the model."""

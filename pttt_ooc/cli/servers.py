@@ -24,7 +24,7 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.smbc.wing import found_match
+from pttt_ooc.other_games.smbc.wing import found_match
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -53,11 +53,11 @@ def web(
 
 
 def serve_site(data: Path, game: str | None, host: str, port: int, page: str | None, home: str = "") -> None:
-    """Serve everything in a directory; for `page` and `home` see :func:`pttt_ooc.service.local_server.serve`."""
+    """Serve everything in a directory; for `page` and `home` see :func:`pttt_ooc.site.service.local_server.serve`."""
     check_game(game)
     with extra("grader", "`pttt web`"):
         from pttt_ooc.cli.site import site_pages
-        from pttt_ooc.service.local_server import serve as served
+        from pttt_ooc.site.service.local_server import serve as served
 
     served(site_pages(data, game), host, port, page, home)
 
@@ -96,12 +96,12 @@ def explore(
         serve_site(data, game, host, port, "/explore" if browser else None, "/explore")
         return
     if terminal:
-        from pttt_ooc.explore.terminal_explore import explore_named
+        from pttt_ooc.site.explore.terminal_explore import explore_named
 
         raise typer.Exit(explore_named(strategies, game, data))
     with extra("grader", "`pttt explore`"):
-        from pttt_ooc.explore.local_sources import local_pages
-        from pttt_ooc.service.local_server import serve as served
+        from pttt_ooc.site.explore.local_sources import local_pages
+        from pttt_ooc.site.service.local_server import serve as served
 
     strategy_pages, structures = local_pages(strategies, game, data, profiles)
     beside = pages_beside(found_match(secret_goals, structures), arena)
@@ -141,7 +141,7 @@ def serve(
     """
     with extra("grader", "`pttt serve`"):
         from pttt_ooc.course.serve import serve as served
-        from pttt_ooc.service.log_file import logged_to
+        from pttt_ooc.site.service.log_file import logged_to
 
     match = found_match(secret_goals, DATA)
     with logged_to(log):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from pttt_ooc.arena import wing as arena
 from pttt_ooc.cli.home_cards import FIRST, Opened, Solution, cards, found_solutions, in_order, reports, tournaments
 from pttt_ooc.config import solving_command
 from pttt_ooc.errors import PtttError, StrategyFileError
-from pttt_ooc.extreme import wing as extreme
-from pttt_ooc.service.wing import Pages
-from pttt_ooc.smbc import wing as smbc
-from pttt_ooc.stages.strategy_store import strategies_of
+from pttt_ooc.other_games.arena import wing as arena
+from pttt_ooc.other_games.extreme import wing as extreme
+from pttt_ooc.other_games.smbc import wing as smbc
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
+from pttt_ooc.site.service.wing import Pages
 
 if TYPE_CHECKING:
-    from pttt_ooc.web.parts import Part
+    from pttt_ooc.site.shell.parts import Part
 
 _OPENED = TypeAdapter(Opened)
 
@@ -80,7 +80,7 @@ def site_pages(data: Path, game: str | None = None) -> list[Pages]:
 
 def home_parts(data: str, opened: str) -> list[Part]:
     """The part with the home and the pages that stages have written; `opened` is an :class:`Opened` as JSON."""
-    from pttt_ooc.web.home import part_of
+    from pttt_ooc.site.shell.home import part_of
 
     directory, told = Path(data), _OPENED.validate_json(opened)
     return [part_of(lambda: cards(directory, told), directory, lambda: reports(directory))]
@@ -88,8 +88,8 @@ def home_parts(data: str, opened: str) -> list[Part]:
 
 def _explored(pages: list[Pages], games: Sequence[Sequence[Solution]], data: Path, notes: list[str]) -> tuple[str, ...]:
     """Add the pages on phantom games, and name these."""
-    from pttt_ooc.explore.local_sources import local_pages
-    from pttt_ooc.explore.wing import several
+    from pttt_ooc.site.explore.local_sources import local_pages
+    from pttt_ooc.site.explore.wing import several
 
     found: dict[str, Pages] = {}
     for solutions in games:

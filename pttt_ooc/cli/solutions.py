@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from pttt_ooc.aliases import Algorithm, Precision, Storage, Updates
 from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
@@ -31,6 +30,7 @@ from pttt_ooc.options import (
     check_game,
     spread,
 )
+from pttt_ooc.types import Algorithm, Precision, Storage, Updates
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -64,13 +64,13 @@ def export(
     check_game(game)
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import check_infosets_file, further_of, named_strategy
-    from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
-    from pttt_ooc.products.infosets import row_arrays
-    from pttt_ooc.products.names import BUNDLE
-    from pttt_ooc.stages.directories import results_of
-    from pttt_ooc.stages.preparation import open_index
+    from pttt_ooc.library.api import strategy_reader
+    from pttt_ooc.library.api.strategy_names import check_infosets_file, further_of, named_strategy
+    from pttt_ooc.pipeline.files.export import FILES, MOST_THREADS, export_needs, write_export
+    from pttt_ooc.pipeline.files.infosets import row_arrays
+    from pttt_ooc.pipeline.files.names import BUNDLE
+    from pttt_ooc.pipeline.stages.directories import results_of
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     named = [named_strategy(solution, player) for player in (0, 1)]
     if named[0].kind != "solution":
@@ -151,11 +151,11 @@ def solve(
     settings = _settings(config, top, options._asdict())
     from pttt_ooc.cli import display
     from pttt_ooc.config import check_listed
-    from pttt_ooc.stages import solve as stage
-    from pttt_ooc.stages.budgets import refuse_small_budget
-    from pttt_ooc.stages.directories import manifest_of, results_of, structure_of
-    from pttt_ooc.stages.preparation import prepared
-    from pttt_ooc.stages.run_start import begin
+    from pttt_ooc.pipeline.stages import solve as stage
+    from pttt_ooc.pipeline.stages.budgets import refuse_small_budget
+    from pttt_ooc.pipeline.stages.directories import manifest_of, results_of, structure_of
+    from pttt_ooc.pipeline.stages.preparation import prepared
+    from pttt_ooc.pipeline.stages.run_start import begin
 
     check_listed(settings, "the solver")
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
@@ -182,7 +182,7 @@ def fsck(
     from pkgutil import resolve_name
 
     from pttt_ooc.cli.wings import WINGS
-    from pttt_ooc.stages.fsck import OWN_SETS, check
+    from pttt_ooc.pipeline.stages.fsck import OWN_SETS, check
 
     findings = check(directory, [*OWN_SETS, *(resolve_name(wing.stages) for wing in WINGS if wing.stages)])
     for problem in findings.problems:
@@ -203,7 +203,7 @@ def verify_run(
     It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
     have equal digests, as docs/formats.md says under "What 'the same bits' means". All files on disk are checked.
     """
-    from pttt_ooc.stages.verification import run_digest
+    from pttt_ooc.pipeline.stages.verification import run_digest
 
     computed = run_digest(directory)
     if digest is not None and digest.strip().lower() != computed:

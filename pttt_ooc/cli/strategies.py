@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.aliases import Symmetry, TensorType
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.disk.resources import cores
+from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.options import (
     DATA,
     KINDS,
@@ -28,10 +28,10 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.types import Symmetry, TensorType
 
 if TYPE_CHECKING:
-    from pttt_ooc.structure.strategy import Strategy
+    from pttt_ooc.games.structure.strategy import Strategy
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -56,10 +56,10 @@ def uniform(
     """
     named_game(game)
     check_output(output, force=force, suffix=".zip")
-    from pttt_ooc.products import infosets
-    from pttt_ooc.products.tensors import export_strategy
-    from pttt_ooc.stages.preparation import open_index
-    from pttt_ooc.structure.strategy import uniform_strategy
+    from pttt_ooc.games.structure.strategy import uniform_strategy
+    from pttt_ooc.pipeline.files import infosets
+    from pttt_ooc.pipeline.files.tensors import export_strategy
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     index = open_index(data, game)
     rows = infosets.default_rows(index, player)
@@ -83,11 +83,11 @@ def validate(
     check_game(game)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
-    from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import further_of, named_strategy
-    from pttt_ooc.products.zipped_array import passed_over
-    from pttt_ooc.stages.directories import results_of
-    from pttt_ooc.stages.preparation import open_index
+    from pttt_ooc.library.api import strategy_reader
+    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
+    from pttt_ooc.pipeline.files.zipped_array import passed_over
+    from pttt_ooc.pipeline.stages.directories import results_of
+    from pttt_ooc.pipeline.stages.preparation import open_index
 
     named = named_strategy(file, player, infosets)
     name = further_of([named], game).name
@@ -125,14 +125,14 @@ def evaluate(
     check_game(game)
     import numpy as np
 
+    from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluation_arrays
+    from pttt_ooc.cfr.sweep.parallel import in_order
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import further_of, named_strategy
-    from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
-    from pttt_ooc.stages.engines import arrays_for, open_engine
-    from pttt_ooc.stages.preparation import prepared
-    from pttt_ooc.sweep.parallel import in_order
+    from pttt_ooc.library.api import strategy_reader
+    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
+    from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
+    from pttt_ooc.pipeline.stages.preparation import prepared
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     named = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))

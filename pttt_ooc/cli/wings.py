@@ -7,15 +7,24 @@ from typing import Annotated
 
 import typer
 
-from pttt_ooc.arena import wing as arena
-from pttt_ooc.extreme import wing as extreme
-from pttt_ooc.frontier import wing as frontier
-from pttt_ooc.grid import wing as grid
-from pttt_ooc.learners import wing as learners
-from pttt_ooc.service.wing import Pages, Wing
-from pttt_ooc.smbc import wing as smbc
+from pttt_ooc.other_games.arena import wing as arena
+from pttt_ooc.other_games.extreme import wing as extreme
+from pttt_ooc.other_games.smbc import wing as smbc
+from pttt_ooc.site.service.wing import Pages, Wing
 
-WINGS: tuple[Wing, ...] = (grid.WING, frontier.WING, smbc.WING, learners.WING, arena.WING, extreme.WING)
+SWEEP = Wing("sweep", section="pttt_ooc.pipeline.sweeps.settings:SweepConfig")
+FRONTIER = Wing(
+    "frontier",
+    section="pttt_ooc.pipeline.frontier.settings:FrontierConfig",
+    stages="pttt_ooc.pipeline.frontier.pipeline:STAGES",
+)
+LEARNERS = Wing(
+    "learners",
+    "pttt_ooc.learners.commands",
+    "pttt_ooc.learners.settings:LearnersConfig",
+    stages="pttt_ooc.learners.runs:STAGES",
+)
+WINGS: tuple[Wing, ...] = (SWEEP, FRONTIER, smbc.WING, LEARNERS, arena.WING, extreme.WING)
 """All wings, in the order of their sections in the configuration and of their commands in ``pttt --help``."""
 
 SecretGoalsOption = Annotated[

@@ -2,7 +2,8 @@
 
 The web server takes uploads and shows results; for each kind of submission a worker judges, in a process of its own.
 They share one data directory.  The database says what is true; gradients and the index can be made again from it and
-from the uploads.  Numerics are elsewhere: :mod:`pttt_ooc.solving.assessment` and :mod:`pttt_ooc.solving.evaluation`.
+from the uploads.  Numerics are elsewhere: :mod:`pttt_ooc.cfr.solving.assessment` and
+:mod:`pttt_ooc.cfr.solving.evaluation`.
 
 ``kinds/`` holds what only one kind of submission has, ``term/`` assignments, people, dates and grades, ``games/``
 further games.  Neither the web process nor the shell imports numerics.

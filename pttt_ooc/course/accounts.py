@@ -12,8 +12,8 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.people import authenticate_staff, team_of
 from pttt_ooc.course.term.tables import STUDENT, Person
-from pttt_ooc.web.parts import Link
-from pttt_ooc.web.shell import Account
+from pttt_ooc.site.shell.parts import Link
+from pttt_ooc.site.shell.shell import Account
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class _PersonAccount:
 
     @property
     def id(self) -> int:
-        """See :class:`pttt_ooc.web.shell.Account`."""
+        """See :class:`pttt_ooc.site.shell.shell.Account`."""
         return -self.person.id
 
     @property
@@ -75,7 +75,8 @@ def as_member(team: Team, person: Person) -> Team:
 
 
 class TeamAccounts:
-    """See :class:`pttt_ooc.web.shell.Accounts`; an account is a :class:`Team`, :class:`Staff` or :class:`Student`.
+    """See :class:`pttt_ooc.site.shell.shell.Accounts`; an account is a :class:`Team`, :class:`Staff` or
+    :class:`Student`.
 
     A student who signs in acts for the team that he or she is in.
 

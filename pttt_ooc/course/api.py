@@ -25,9 +25,9 @@ from pttt_ooc.course.schemas import (
 )
 from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.uploads import form_schema, from_program, strategies
-from pttt_ooc.web.accounts import known_bearer, missing_token
-from pttt_ooc.web.schemas import ErrorOut, moment
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.accounts import known_bearer, missing_token
+from pttt_ooc.site.shell.schemas import ErrorOut, moment
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(prefix="/api")
 TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL

@@ -26,10 +26,10 @@ from pttt_ooc.course.storage import FullDiskError, is_full_disk
 from pttt_ooc.course.term import account_pages, desk_pages, openid_pages, team_pages
 from pttt_ooc.course.term import pages as course_pages
 from pttt_ooc.course.term.rules import FIGURE_NAMES
-from pttt_ooc.show.numbers import NOISE
-from pttt_ooc.web.application import make_application
-from pttt_ooc.web.parts import Link, Part, Refusal
-from pttt_ooc.web.shell import Shell
+from pttt_ooc.disk.numbers import NOISE
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.parts import Link, Part, Refusal
+from pttt_ooc.site.shell.shell import Shell
 
 _BROKEN_DISK = (errno.EROFS, errno.EIO, errno.EACCES)
 

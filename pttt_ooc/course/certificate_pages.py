@@ -15,11 +15,11 @@ from pttt_ooc.course.handlers import Bearer, Number, Signed, needed_team
 from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import CertificateOut
-from pttt_ooc.rules.catalogue import EXACT_VALUES
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render
-from pttt_ooc.web.schemas import ErrorOut
-from pttt_ooc.web.shell import UsedShell
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.schemas import ErrorOut
+from pttt_ooc.site.shell.shell import UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from pttt_ooc.disk.numbers import exploitability
 from pttt_ooc.errors import GraderError, StrategyError
-from pttt_ooc.show.numbers import exploitability
 
 _PIECE = 1 << 16  # bytes read at once
 _ANSWER_SECONDS = 120.0  # for an answer
@@ -178,8 +178,8 @@ def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], N
 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
     """Refuse a file that is no zipped tensor of the player in the grader's game, which would count as an attempt."""
-    from pttt_ooc.products.tensor_reader import tensor_header
-    from pttt_ooc.products.zipped_array import other_player
+    from pttt_ooc.pipeline.files.tensor_reader import tensor_header
+    from pttt_ooc.pipeline.files.zipped_array import other_player
 
     with _reached(server):
         status, facts = server.ask("GET", "/api")

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from pttt_ooc.arena import agents
-from pttt_ooc.extreme.bot_programs import OWN
-from pttt_ooc.extreme.kit import kit_text
+from pttt_ooc.other_games.arena import agents
+from pttt_ooc.other_games.extreme.bot_programs import OWN
+from pttt_ooc.other_games.extreme.kit import kit_text
 
 GRAM, WINDOW = 24, 8
 NEAR = 0.4

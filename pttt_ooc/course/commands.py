@@ -127,7 +127,7 @@ def list_teams(data: DataOption = GRADER) -> None:
     with _database(data) as database:
         from pttt_ooc.course import teams
         from pttt_ooc.course.names import shown
-        from pttt_ooc.show.tables import print_table, whole
+        from pttt_ooc.pipeline.show.tables import print_table, whole
 
         rows = teams.list_teams(database)
     since = (time.strftime("%Y-%m-%d", time.gmtime(team.created_at)) for team in rows)

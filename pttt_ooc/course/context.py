@@ -29,8 +29,8 @@ from pttt_ooc.course.term.memberships import brought
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.uploads_in_flight import InFlight
 from pttt_ooc.disk.rights import private
-from pttt_ooc.products.zipped_array import other_player
-from pttt_ooc.web.parts import state_of
+from pttt_ooc.pipeline.files.zipped_array import other_player
+from pttt_ooc.site.shell.parts import state_of
 
 log = logging.getLogger("pttt.grader.web")
 

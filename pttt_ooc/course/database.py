@@ -20,7 +20,7 @@ from pttt_ooc.course.models import CourseTables, Fact
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.rights import private
 from pttt_ooc.errors import GraderError
-from pttt_ooc.service.sqlite import sqlite_engine
+from pttt_ooc.site.service.sqlite import sqlite_engine
 
 DEFAULT = "grader.sqlite"
 """Name of the database in the grader's directory, unless the settings name another one."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.course.models import Submission
-from pttt_ooc.show import numbers
-from pttt_ooc.show.numbers import NOISE, decimals, interval
+from pttt_ooc.disk import numbers
+from pttt_ooc.disk.numbers import NOISE, decimals, interval
 
 
 def opacity(probability: float, most: float) -> str:

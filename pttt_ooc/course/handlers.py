@@ -14,9 +14,9 @@ from pttt_ooc.course.accounts import Staff
 from pttt_ooc.course.models import Judged, Team
 from pttt_ooc.course.standings import is_shown
 from pttt_ooc.course.term.assignments import veil
-from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.accounts import bearer, signed_in
-from pttt_ooc.web.shell import Account
+from pttt_ooc.site.service.pulse import read_sign
+from pttt_ooc.site.shell.accounts import bearer, signed_in
+from pttt_ooc.site.shell.shell import Account
 
 
 def _team_of_token(account: Annotated[Account, Depends(bearer)]) -> Team:

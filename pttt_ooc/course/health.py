@@ -21,8 +21,8 @@ from pttt_ooc.course.term.assignments import all_assignments, further_games, fur
 from pttt_ooc.course.term.rules import AGENTS
 from pttt_ooc.disk.tries import Tries
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme.tournament_record import tries_of as tournament_tries
-from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.other_games.extreme.tournament_record import tries_of as tournament_tries
+from pttt_ooc.site.service.pulse import read_sign
 
 log = logging.getLogger("pttt.grader.web")
 router = APIRouter(include_in_schema=False)

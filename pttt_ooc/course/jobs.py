@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
+from pttt_ooc.cfr.solving.assessment import Assessment
 from pttt_ooc.course import models, queue, standings
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
@@ -28,7 +29,6 @@ from pttt_ooc.course.term.audit import CONSOLE, note
 from pttt_ooc.course.term.gradebook import is_graded, settle
 from pttt_ooc.course.worker_process import Stopped
 from pttt_ooc.errors import GraderError, PtttError
-from pttt_ooc.solving.assessment import Assessment
 
 log = logging.getLogger("pttt.grader.jobs")
 _TELL_SECONDS = 0.4  # seconds between two writes of the progress

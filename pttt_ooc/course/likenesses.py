@@ -9,14 +9,14 @@ import numpy as np
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.cfr.solving.assessment import Assessment
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.likeness import SampledGames, sample_games
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.tables import Likeness
 from pttt_ooc.disk.files import replacing
-from pttt_ooc.solving.assessment import Assessment
-from pttt_ooc.structure.index import Index
+from pttt_ooc.games.structure.index import Index
 
 NEAR = 0.15
 """Estimated total variation up to which two strategies are told."""

@@ -23,12 +23,12 @@ from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import from_browser, strategies
-from pttt_ooc.show.pictures import MARKS
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.ranking import AskedRanking, Order
-from pttt_ooc.web.rendering import is_piece, is_seen, render_part, wants_part
-from pttt_ooc.web.rendering import render as render_page
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.pipeline.show.pictures import MARKS
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.ranking import AskedRanking, Order
+from pttt_ooc.site.shell.rendering import is_piece, is_seen, render_part, wants_part
+from pttt_ooc.site.shell.rendering import render as render_page
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)

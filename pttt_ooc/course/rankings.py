@@ -17,8 +17,8 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.course.names import name_key
 from pttt_ooc.course.term.assignments import veil
-from pttt_ooc.web.ranking import TURNED, Column, Ranking, RankingQuery, clicked, ranking, shade
-from pttt_ooc.web.rendering import is_seen, render_part
+from pttt_ooc.site.shell.ranking import TURNED, Column, Ranking, RankingQuery, clicked, ranking, shade
+from pttt_ooc.site.shell.rendering import is_seen, render_part
 
 Shown = dict[str, Any]
 _RECENT = 12

@@ -10,7 +10,7 @@ from pttt_ooc.course.certificates import PairCertificate
 from pttt_ooc.course.kinds.agents.standings import Row
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.standings import TIE, Matrix, Place, Standing, shown
-from pttt_ooc.web.schemas import moment
+from pttt_ooc.site.shell.schemas import moment
 
 
 class GraderOut(BaseModel):

@@ -26,9 +26,9 @@ from pttt_ooc.course.term.openid_settings import check_openid
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
 from pttt_ooc.errors import GraderError, PtttError
-from pttt_ooc.service.local_server import processes_behind
-from pttt_ooc.service.processes import Child, listen, serve_until_stopped
-from pttt_ooc.service.wing import Pages
+from pttt_ooc.site.service.local_server import processes_behind
+from pttt_ooc.site.service.processes import Child, listen, serve_until_stopped
+from pttt_ooc.site.service.wing import Pages
 
 WEBSERVER = "pttt_ooc.course.kinds.web_process"
 log = logging.getLogger("pttt.web.processes")

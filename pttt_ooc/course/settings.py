@@ -14,14 +14,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from pttt_ooc.aliases import Interval
 from pttt_ooc.config import Name, Real, Whole, check_section
 from pttt_ooc.course.mail import check_smtp
 from pttt_ooc.course.outgoing import checked_url
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.game import Game
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.types import Interval
 
 SETTINGS = "settings.yaml"
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
@@ -183,15 +183,15 @@ class CourseSettings(BaseModel):
     @cached_property
     def infosets(self) -> tuple[int, int]:
         """Number of rows of each player's tensor."""
-        from pttt_ooc.rules.catalogue import KNOWN_COUNTS
+        from pttt_ooc.games.rules.catalogue import KNOWN_COUNTS
 
         known = KNOWN_COUNTS.get(self.game, {})
         if "infosets_0" in known:
             return sum(known["infosets_0"]), sum(known["infosets_1"])
         if "total_infosets" in known:
             return known["total_infosets"][0], known["total_infosets"][1]
-        from pttt_ooc.structure.counts import counts_of  # numerics, which the course's game does without
-        from pttt_ooc.structure.views import find_pairs
+        from pttt_ooc.games.structure.counts import counts_of  # numerics, which the course's game does without
+        from pttt_ooc.games.structure.views import find_pairs
 
         counted = counts_of(self.rules, find_pairs(self.rules))["total_infosets"]
         return counted[0], counted[1]

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.models import ACCEPTED, BASELINE, WITHDRAWN, Entry, Fact, Submission, Team
 from pttt_ooc.course.term.assignments import veil
 from pttt_ooc.course.term.disqualified import without_standing
-from pttt_ooc.show.numbers import NOISE
+from pttt_ooc.disk.numbers import NOISE
 
 TIE = 1e-7
 """Teams whose figures differ by at most this share a rank: rounding a strategy to single precision costs about 1e-8."""

@@ -22,10 +22,10 @@ from pttt_ooc.course.settings import SETTINGS
 from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_path, remove
 from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.errors import GraderError, StoreError
-from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.site.service.pulse import read_sign
 
 if TYPE_CHECKING:
-    from pttt_ooc.solving.assessment import Gradient
+    from pttt_ooc.cfr.solving.assessment import Gradient
 
 log = logging.getLogger("pttt.grader.storage")
 RESERVE = 200_000_000
@@ -160,8 +160,8 @@ class Storage:
 
     def read_gradient(self, key: str) -> Gradient | None:
         """A gradient; None if there is none that can be read."""
+        from pttt_ooc.cfr.solving.assessment import Gradient
         from pttt_ooc.disk import store
-        from pttt_ooc.solving.assessment import Gradient
 
         root = self._gradient(key)
         try:

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course import standings
 from pttt_ooc.course.models import UNFINISHED, Submission
-from pttt_ooc.show.miniatures import Miniature, curve
-from pttt_ooc.show.numbers import NOISE, exploitability
-from pttt_ooc.web.ranking import risen
+from pttt_ooc.disk.numbers import NOISE, exploitability
+from pttt_ooc.pipeline.show.miniatures import Miniature, curve
+from pttt_ooc.site.shell.ranking import risen
 
 SINCE = 24 * 3600.0
 """Seconds over which changes of ranks are told."""

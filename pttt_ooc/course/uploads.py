@@ -19,9 +19,9 @@ from pttt_ooc.course.handlers import needed_team
 from pttt_ooc.course.models import Judged, Submission, Team
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.uploads_in_flight import BYTES_PER_SECOND, Flight
-from pttt_ooc.web.arrival import ARRIVAL
-from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
-from pttt_ooc.web.shell import Shell
+from pttt_ooc.site.shell.arrival import ARRIVAL
+from pttt_ooc.site.shell.forms import FORM_FIELD, check_form, check_origin
+from pttt_ooc.site.shell.shell import Shell
 
 Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]

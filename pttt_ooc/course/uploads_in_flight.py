@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pttt_ooc.course.storage import RESERVE, FullDiskError, Storage
-from pttt_ooc.web.arrival import Arrival
+from pttt_ooc.site.shell.arrival import Arrival
 
 BYTES_PER_SECOND = 20_000
 """As fast as an upload has to come, on average from its beginning to any moment."""

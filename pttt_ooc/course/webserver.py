@@ -16,8 +16,8 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
-from pttt_ooc.service.logs import start_logging
-from pttt_ooc.web.server import CONNECTIONS, make_server, prepare_process
+from pttt_ooc.site.service.logs import start_logging
+from pttt_ooc.site.shell.server import CONNECTIONS, make_server, prepare_process
 
 log = logging.getLogger("pttt.grader.web")
 

@@ -34,9 +34,9 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import GraderError
-from pttt_ooc.service.logs import lines_logged
-from pttt_ooc.service.pulse import Pulse
-from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.site.service.logs import lines_logged
+from pttt_ooc.site.service.pulse import Pulse
 
 log = logging.getLogger("pttt.grader.worker")
 _FAILURE_SECONDS = 5.0  # seconds after a failure, such as of the database

@@ -13,8 +13,8 @@ from pathlib import Path
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import interrupt_on_signals, watch_parent
 from pttt_ooc.errors import PtttError
-from pttt_ooc.service.logs import start_logging
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.site.service.logs import start_logging
+from pttt_ooc.site.service.pulse import Pulse
 
 log = logging.getLogger("pttt.grader.worker")
 _POLL_SECONDS = 0.2  # seconds between two looks at an empty queue

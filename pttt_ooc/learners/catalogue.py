@@ -64,7 +64,7 @@ def guess(algorithm: str) -> str:
 
 
 def module_of(algorithm: str) -> str:
-    """The module of an algorithm, as :mod:`pttt_ooc.stages.provenance` names modules."""
+    """The module of an algorithm, as :mod:`pttt_ooc.pipeline.stages.provenance` names modules."""
     return f"learners/{ALGORITHMS[algorithm][0].replace('.', '/')}"
 
 

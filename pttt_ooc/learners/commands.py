@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pttt_ooc.aliases import Precision, Symmetry
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.options import DATA, DataOption, GameOption, ThreadsOption
+from pttt_ooc.types import Precision, Symmetry
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -55,12 +55,12 @@ def learn(
     if evaluate_every <= 1:
         raise ConfigError(f"--evaluate-every is {evaluate_every:g}, but must be greater than 1.")
     from pttt_ooc.config import check_section
+    from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.learners.catalogue import checked_settings
     from pttt_ooc.learners.loop import Ends
     from pttt_ooc.learners.runs import LearnerRun
     from pttt_ooc.learners.runs import learn as run_learner
     from pttt_ooc.learners.settings import RunConfig
-    from pttt_ooc.rules.catalogue import named_game
 
     named_game(game)
     chosen = dict(_setting(text) for text in settings or [])

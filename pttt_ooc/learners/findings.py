@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pttt_ooc.disk.numbers import listed
 from pttt_ooc.learners.loop import Row
-from pttt_ooc.show.numbers import listed
 
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""

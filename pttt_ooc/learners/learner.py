@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.structure.strategy import Strategy
 
 Pair = tuple[Strategy, Strategy]
 Arrays = dict[str, NDArray[Any]]

@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.aliases import Symmetry
+from pttt_ooc.cfr.solving.best_response import write_choices
+from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator
+from pttt_ooc.cfr.sweep import tree
+from pttt_ooc.cfr.sweep.engine import Engine, SliceArrays, slice_arrays
+from pttt_ooc.cfr.sweep.tree import Floats, Reach, Slice
 from pttt_ooc.disk.memory import in_memory
-from pttt_ooc.rules.game import Game
-from pttt_ooc.solving.best_response import write_choices
-from pttt_ooc.solving.evaluation import ProfileEvaluator
-from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.stages.preparation import prepared
-from pttt_ooc.structure.building import build_timing
-from pttt_ooc.structure.index import Index, PlayerIndex
-from pttt_ooc.structure.strategy import Strategy
-from pttt_ooc.structure.symmetry import Symmetriser
-from pttt_ooc.structure.views import find_pairs
-from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, SliceArrays, slice_arrays
-from pttt_ooc.sweep.tree import Floats, Reach, Slice
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.structure.building import build_timing
+from pttt_ooc.games.structure.index import Index, PlayerIndex
+from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.games.structure.symmetry import Symmetriser
+from pttt_ooc.games.structure.views import find_pairs
+from pttt_ooc.pipeline.stages.engines import open_engine
+from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.types import Symmetry
 
 Bytes = NDArray[np.uint8]
 
@@ -138,7 +138,7 @@ class LearningGame:
         -------
         value, probabilities
             The probabilities are 0 and 1, except in views that are symmetric themselves: there they are means over
-            mirror images, as in :meth:`pttt_ooc.solving.best_response.BestResponse.strategy`.
+            mirror images, as in :meth:`pttt_ooc.cfr.solving.best_response.BestResponse.strategy`.
         """
         i, probabilities = self.players[player], self.zeros(player)
         choices = np.zeros(i.nodes, np.uint8)

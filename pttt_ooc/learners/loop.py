@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.cfr.solving.schedule import schedule
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.learner import Counts, Learner, Pair
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.solving.schedule import schedule
 
 Row = dict[str, Any]
 LOG = "log.jsonl"

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.disk.numbers import duration
 from pttt_ooc.errors import StoreError
 from pttt_ooc.learners.findings import Runs, brief, findings_of, half_gap
 from pttt_ooc.learners.loop import Row
 from pttt_ooc.learners.runs import read_run
-from pttt_ooc.show.numbers import duration
-from pttt_ooc.show.pages import rendered
-from pttt_ooc.show.pictures import PALETTE, figure_bytes
+from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pictures import PALETTE, figure_bytes
 
 AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "states": "touched states"}
 TIMES = (1, 10, 60, 600, 3600)  # seconds at which the table shows the gap, if a run was that long

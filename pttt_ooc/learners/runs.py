@@ -18,23 +18,23 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.aliases import Precision, Symmetry
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import atomic_write_text, fresh_store, make_directory
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
+from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.imports import code_digest, dependencies
 from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.learning_game import LearningGame, open_learning_game
 from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
-from pttt_ooc.products.solution import write_solution
-from pttt_ooc.stages.directories import SOLUTION, results_of
-from pttt_ooc.stages.provenance import fingerprint, versions
-from pttt_ooc.stages.stage_sets import StageSet
-from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.pipeline.files.solution import write_solution
+from pttt_ooc.pipeline.stages.directories import SOLUTION, results_of
+from pttt_ooc.pipeline.stages.provenance import fingerprint, versions
+from pttt_ooc.pipeline.stages.stage_sets import StageSet
+from pttt_ooc.types import Precision, Symmetry
 
 STAGE = "learn"
-ITERATES = ("learners/", "double_oracle/", "solving/linear_program", "solving/highs_solver")
+ITERATES = ("learners/", "exact/double_oracle/", "cfr/solving/linear_program", "cfr/solving/highs_solver")
 """The code that decides about iterates, besides the exact gradients."""
 MANIFEST = "learn.json"
 STAGES = StageSet({STAGE: (SOLUTION, LOG)})

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from pttt_ooc.aliases import Precision
 from pttt_ooc.config import Real, Run, Whole
 from pttt_ooc.learners.catalogue import ALGORITHMS, guess
+from pttt_ooc.types import Precision
 
 
 def _algorithm(value: Any) -> Any:

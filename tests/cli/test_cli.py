@@ -18,7 +18,6 @@ import typer
 import yaml
 
 from pttt_ooc import __version__, config
-from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
@@ -26,11 +25,12 @@ from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import scratch_array
-from pttt_ooc.products.solution import write_solution
-from pttt_ooc.rules.catalogue import GAMES, named_game
-from pttt_ooc.stages import solve as stage
-from pttt_ooc.stages import stage_context
-from pttt_ooc.structure.symmetry import fold
+from pttt_ooc.games.rules.catalogue import GAMES, named_game
+from pttt_ooc.games.structure.symmetry import fold
+from pttt_ooc.pipeline.files.solution import write_solution
+from pttt_ooc.pipeline.stages import solve as stage
+from pttt_ooc.pipeline.stages import stage_context
+from pttt_ooc.types import TensorType
 from tests.kits import naive
 from tests.kits.cli_runner import GAME, Done, Runner, commands, rounded, tensor_of, write_zip
 from tests.kits.helpers import SMALL, TINY, as_strategy, random_table, small_engine, write_bundle
@@ -552,7 +552,7 @@ def test_an_interrupted_stage_that_saves_nothing_says_that_it_begins_anew(pttt, 
     lost = "Interrupted; the same command begins the stage {} anew: what it had done is lost, earlier stages stay."
     for function, name in (("counts_of", "enumerate"), ("write_timing", "index")):
         with monkeypatch.context() as patch:
-            patch.setattr(f"pttt_ooc.stages.{name}.{function}", interrupt)
+            patch.setattr(f"pttt_ooc.pipeline.stages.{name}.{function}", interrupt)
             done = pttt(*solve, data=tmp_path)
         assert done.code == 130 and done.err.splitlines()[-1] == lost.format(name)
     views = (place / "enumerate.json").read_bytes()
@@ -573,7 +573,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
         _interrupted_while_closing()
     assert end.value.code == 130 and capsys.readouterr().err.strip() == INTERRUPTED
     # And in a command that has no sentence of its own for it; a plain error stays what it is.
-    monkeypatch.setattr("pttt_ooc.stages.fsck.check", _interrupted_while_closing)
+    monkeypatch.setattr("pttt_ooc.pipeline.stages.fsck.check", _interrupted_while_closing)
     with pytest.raises(SystemExit) as end:
         cli.main(["fsck", str(tmp_path)])
     assert end.value.code == 130

@@ -13,9 +13,9 @@ import pytest
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.disk.manifests import write_manifest
-from pttt_ooc.products.solution import write_solution
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.pipeline.files.solution import write_solution
+from pttt_ooc.pipeline.stages.preparation import prepared
 from tests.kits import naive
 from tests.kits.cli_runner import GAME, Runner, tensor_of, write_zip
 from tests.kits.helpers import as_strategy, random_table, small_engine
@@ -213,7 +213,7 @@ def forbid_work(monkeypatch):
     def work(*arguments):
         raise AssertionError("an index was opened before the headers were looked at")
 
-    monkeypatch.setattr("pttt_ooc.stages.preparation.prepared", work)
+    monkeypatch.setattr("pttt_ooc.pipeline.stages.preparation.prepared", work)
 
 
 @pytest.mark.slow_but_one

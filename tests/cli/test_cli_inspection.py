@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pttt_ooc as pttt
-from pttt_ooc.library import structures
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.show.boards import attempts_sentence, board_text
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.library.api import structures
+from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text
 from tests.kits import naive
 from tests.kits.cli_runner import GAME, Runner
 

@@ -17,16 +17,16 @@ from pathlib import Path
 
 import pytest
 
+from pttt_ooc.cfr.solving import solver as solve
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState, SnapshotRecord
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import FORMAT_VERSION, write_manifest
-from pttt_ooc.solving import solver as solve
-from pttt_ooc.stages import solve as stage
-from pttt_ooc.stages import stage_context
-from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.pipeline.stages import solve as stage
+from pttt_ooc.pipeline.stages import stage_context
+from pttt_ooc.pipeline.stages.preparation import prepared
 from tests.kits.cli_runner import GAME, Done
 from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
@@ -208,7 +208,7 @@ def test_a_disk_too_full_to_begin(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
-@pytest.mark.long_but("atomic_write_text-pttt_ooc.solving.solver-Cannot write data/.*/convergence.jsonl-3")
+@pytest.mark.long_but("atomic_write_text-pttt_ooc.cfr.solving.solver-Cannot write data/.*/convergence.jsonl-3")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "module", "says", "reached"),

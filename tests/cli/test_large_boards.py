@@ -9,8 +9,8 @@ import pytest
 from pttt_ooc.cli.site import games_of
 from pttt_ooc.config import Config, check_listed, solving_command
 from pttt_ooc.errors import GameError, StrategyFileError
-from pttt_ooc.library.games import placement_game
-from pttt_ooc.structure.views import find_pairs
+from pttt_ooc.games.structure.views import find_pairs
+from pttt_ooc.library.api.games import placement_game
 from tests.kits.cli_runner import Runner
 
 TEN, TWELVE = "pttt-2x5k3-classical", "pttt-3x4k3-classical"

@@ -18,12 +18,12 @@ from pttt_ooc.cli.site import games_of, site_pages
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.errors import StrategyFileError
-from pttt_ooc.service.local_server import processes_behind
-from pttt_ooc.stages import evaluate, finish
-from pttt_ooc.web.application import make_application
-from pttt_ooc.web.local_process import parts_of
-from pttt_ooc.web.shell import Shell
-from tests.explore.answerer_kit import solve_game
+from pttt_ooc.pipeline.stages import evaluate, finish
+from pttt_ooc.site.service.local_server import processes_behind
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.local_process import parts_of
+from pttt_ooc.site.shell.shell import Shell
+from tests.site.explore.answerer_kit import solve_game
 
 ROOT = Path(__file__).parents[2]
 GAME, OTHER = "mini-2x3k2-abrupt", "mini-2x2k2-abrupt"

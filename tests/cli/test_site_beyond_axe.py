@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks.visitor import TASKS, Visitor
-from pttt_ooc.arena import round_robin
-from pttt_ooc.arena.matches.runner import run
-from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.settings import RoundRobin
 from pttt_ooc.cli.site import site_pages
-from pttt_ooc.extreme.pages.exports import parts as tournament_parts
-from pttt_ooc.web.local_process import parts_of
-from tests.arena.arena_pages import application
+from pttt_ooc.other_games.arena import round_robin
+from pttt_ooc.other_games.arena.matches.runner import run
+from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.arena.settings import RoundRobin
+from pttt_ooc.other_games.extreme.pages.exports import parts as tournament_parts
+from pttt_ooc.site.shell.local_process import parts_of
 from tests.cli.test_site import evaluated
-from tests.extreme.match_kit import made
 from tests.kits.browsing import assert_reflows, assert_still, in_browser, pages_of, picture, press, served
+from tests.other_games.arena.arena_pages import application
+from tests.other_games.extreme.match_kit import made
 
 pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]

@@ -5,19 +5,19 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.arena import round_robin
-from pttt_ooc.arena.matches.runner import run
-from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.settings import RoundRobin
 from pttt_ooc.cli.site import site_pages
 from pttt_ooc.disk.manifests import write_manifest
-from pttt_ooc.extreme.pages.exports import parts as tournament_parts
-from pttt_ooc.web.application import make_application
-from pttt_ooc.web.local_process import parts_of
-from pttt_ooc.web.shell import Shell
-from tests.arena.arena_pages import application
-from tests.extreme.match_kit import made
+from pttt_ooc.other_games.arena import round_robin
+from pttt_ooc.other_games.arena.matches.runner import run
+from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.arena.settings import RoundRobin
+from pttt_ooc.other_games.extreme.pages.exports import parts as tournament_parts
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.local_process import parts_of
+from pttt_ooc.site.shell.shell import Shell
 from tests.kits.columns import assert_one_form_a_column, form_of, problems
+from tests.other_games.arena.arena_pages import application
+from tests.other_games.extreme.match_kit import made
 
 
 def table(*cells):

@@ -7,8 +7,8 @@ import pytest
 import yte
 
 from pttt_ooc.cli.workflow_arguments import check_configfiles, what_stays
-from tests.stages import test_workflow
-from tests.stages.test_workflow import GAME
+from tests.pipeline.stages import test_workflow
+from tests.pipeline.stages.test_workflow import GAME
 
 finished_once, workflow = test_workflow.finished_once, test_workflow.workflow  # fixtures
 PROFILES = Path(__file__).parents[2] / "profiles"

@@ -12,7 +12,7 @@ from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, league_dir
 from pttt_ooc.course.kinds.bots.submissions import Bots, HardPositions
 from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.term import gradebook
-from pttt_ooc.extreme.tournament import Entry, settle
+from pttt_ooc.other_games.extreme.tournament import Entry, settle
 from tests.course.agents_kit import FIRST, LAST, judged, worker_of
 from tests.course.coursekit import SANDBOX
 from tests.course.games_kit import COURSE as TWO_GAMES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 from tests.course.grader_kit import Lab, Server
 
 
@@ -15,7 +15,7 @@ def compiled():
 @pytest.fixture(scope="session")
 def solved(tmp_path_factory):
     """The directory of a solved game; nobody writes to it."""
-    from tests.explore.answerer_kit import solve_game
+    from tests.site.explore.answerer_kit import solve_game
 
     return solve_game(tmp_path_factory.mktemp("solved"))
 

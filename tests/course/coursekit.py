@@ -10,9 +10,9 @@ from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, open_leagu
 from pttt_ooc.course.kinds.bots.parts import parts_of
 from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.kinds.bots.worker import Worker
-from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.walls import ExtremeError
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme.match import check_walls
+from pttt_ooc.other_games.extreme.walls import ExtremeError
+from pttt_ooc.site.service.pulse import Pulse
 from tests.course.grader_kit import Lab, bearer, form_token
 
 GOOD = b"""#!/usr/bin/env python3

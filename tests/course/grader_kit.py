@@ -30,9 +30,9 @@ from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
 from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
 from pttt_ooc.course.settings import CourseSettings, settings_text
-from pttt_ooc.products.infosets import default_rows
-from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
-from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.pipeline.files.infosets import default_rows
+from pttt_ooc.pipeline.files.tensors import strategy_from_tensor, tensor_from_strategy
 from tests.kits.helpers import full_index, small_engine
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -41,7 +41,7 @@ GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)
 # A process that the parent kills because it takes long to stop is a failure, but no busy machine is to cause it.
 SERVE = (
-    f"from pttt_ooc.service import processes; processes._STOP_SECONDS = {PATIENCE}; "
+    f"from pttt_ooc.site.service import processes; processes._STOP_SECONDS = {PATIENCE}; "
     "from pttt_ooc.cli.commands import main; main()"
 )
 

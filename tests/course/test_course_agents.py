@@ -7,8 +7,6 @@ import time
 
 import pytest
 
-from pttt_ooc.arena.matches.runner import run
-from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.course import teams
 from pttt_ooc.course.kinds.agents import judging, queue
 from pttt_ooc.course.kinds.agents.head_to_head import league_shares, missing
@@ -21,7 +19,9 @@ from pttt_ooc.course.term.course_file import apply, course_file, read_course_fil
 from pttt_ooc.course.term.exports import lines
 from pttt_ooc.course.worker_process import Stopped
 from pttt_ooc.errors import GraderError, PtttError
-from pttt_ooc.extreme.bot_programs import program
+from pttt_ooc.other_games.arena.matches.runner import run
+from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.extreme.bot_programs import program
 from tests.course.agents_kit import COURSE, FIRST, LAST, agents_course, judged, post_agent, worker_of
 from tests.course.grader_kit import Lab, bearer, pttt
 from tests.course.term_kit import HOUR, change, soon

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from pttt_ooc.course import storage, uploads, uploads_in_flight
 from pttt_ooc.course.app import create_app
 from pttt_ooc.course.webserver import server_of
-from pttt_ooc.web import forms, gate
-from pttt_ooc.web import throttle as throttle_module
-from pttt_ooc.web.arrival import Arrival
-from pttt_ooc.web.throttle import Throttle, network_of
+from pttt_ooc.site.shell import forms, gate
+from pttt_ooc.site.shell import throttle as throttle_module
+from pttt_ooc.site.shell.arrival import Arrival
+from pttt_ooc.site.shell.throttle import Throttle, network_of
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
 
 GOOD = strategy_zip(0, 1)

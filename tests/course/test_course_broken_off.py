@@ -16,17 +16,17 @@ from pttt_ooc.course.term.rehearsals import Rehearsals
 from pttt_ooc.course.term.tables import Rejudgement
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
-from pttt_ooc.extreme import broken_off
-from pttt_ooc.extreme.broken_off import UnableError, drawn_by_rule
-from pttt_ooc.extreme.practice_record import TRIES as PRACTICE_TRIES
-from pttt_ooc.extreme.practice_record import tried_name
-from pttt_ooc.extreme.walled_process import MachineError
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme import broken_off
+from pttt_ooc.other_games.extreme.broken_off import UnableError, drawn_by_rule
+from pttt_ooc.other_games.extreme.practice_record import TRIES as PRACTICE_TRIES
+from pttt_ooc.other_games.extreme.practice_record import tried_name
+from pttt_ooc.other_games.extreme.walled_process import MachineError
+from pttt_ooc.site.service.pulse import Pulse
 from tests.course.agents_kit import FIRST, agents_course, post_agent, worker_of
 from tests.course.coursekit import GOOD, Course, now
 from tests.course.grader_kit import bearer
-from tests.extreme import match_kit
-from tests.extreme.practice_kit import bot, league
+from tests.other_games.extreme import match_kit
+from tests.other_games.extreme.practice_kit import bot, league
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from pttt_ooc.course.kinds.strategies import certificate_process, certifier
 from pttt_ooc.course.kinds.strategies.certifier import Certifier
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.teams import find_team
-from pttt_ooc.rules.catalogue import EXACT_VALUES, named_game
-from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
+from pttt_ooc.pipeline.stages.preparation import prepared
 from tests.course.grader_kit import GAME, Lab, bearer, form_token, pttt, strategy_zip, zip_bytes
 from tests.kits import naive
 from tests.kits.cli_runner import rounded, tensor_of

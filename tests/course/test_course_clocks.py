@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.course import queue
 from pttt_ooc.course.models import Submission
-from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.site.service.pulse import read_sign
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
 
 DAY = 86400.0

@@ -21,7 +21,7 @@ from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.term.course_file import apply, read_course_file
 from pttt_ooc.course.term.tables import Assignment, Report
-from pttt_ooc.web import arrival
+from pttt_ooc.site.shell import arrival
 from tests.course.coursekit import GOOD as BOT
 from tests.course.games_kit import OTHER
 from tests.course.grader_kit import form_token, strategy_zip

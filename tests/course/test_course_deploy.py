@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.course.settings import CourseSettings
-from pttt_ooc.web import gate
-from pttt_ooc.web.protocol import Door
+from pttt_ooc.site.shell import gate
+from pttt_ooc.site.shell.protocol import Door
 from tests.course.grader_kit import GAME, bearer, form_token, pttt, strategy_zip
 from tests.course.test_course_attacks import Served
 from tests.kits.patience import PATIENCE, wait_until
@@ -254,7 +254,7 @@ def test_the_services_are_shut_in(units, name, most):
 def test_bots_need_what_the_service_forbids_and_the_addition_gives():
     """The kinds of namespaces and calls that the launcher of bots uses are those of bots.conf."""
     service, addition = (DEPLOY / "pttt-grader.service").read_text(), (DEPLOY / "bots.conf").read_text()
-    launcher = (ROOT / "pttt_ooc" / "extreme" / "launcher.py").read_text()
+    launcher = (ROOT / "pttt_ooc" / "other_games" / "extreme" / "launcher.py").read_text()
     kinds = {"_NEW_MOUNTS": "mnt", "_NEW_IPC": "ipc", "_NEW_NAMES": "uts", "_NEW_USERS": "user"}
     kinds |= {"_NEW_PROCESSES": "pid", "_NEW_NETWORK": "net"}
     assert "RestrictNamespaces=yes" in service and all(kind in launcher for kind in kinds)

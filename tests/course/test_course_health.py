@@ -13,9 +13,9 @@ from sqlalchemy import text
 from pttt_ooc.course import serve
 from pttt_ooc.disk import rights
 from pttt_ooc.errors import GraderError
-from pttt_ooc.service import pulse
-from pttt_ooc.service.logs import lines_logged
-from pttt_ooc.service.pulse import Pulse, read_sign
+from pttt_ooc.site.service import pulse
+from pttt_ooc.site.service.logs import lines_logged
+from pttt_ooc.site.service.pulse import Pulse, read_sign
 from tests.course.grader_kit import Lab, make_settings, pttt, strategy_zip
 
 # ---------------------------------------------------------------------------------------------

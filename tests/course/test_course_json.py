@@ -7,7 +7,7 @@ import typer
 
 from pttt_ooc.cli.commands import app
 from pttt_ooc.course.models import Fact
-from pttt_ooc.service import processes
+from pttt_ooc.site.service import processes
 from tests.course.grader_kit import VALUE, pttt, strategy_zip
 from tests.course.term_kit import upload
 

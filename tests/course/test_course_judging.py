@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from pttt_ooc.cfr.solving.evaluation import evaluate
 from pttt_ooc.course import jobs, queue
 from pttt_ooc.course.jobs import GAVE_UP, judge_again
 from pttt_ooc.course.kinds.strategies import assessor
 from pttt_ooc.course.models import Entry, Fact, Submission
 from pttt_ooc.course.worker_process import Stopped, Work
-from pttt_ooc.products.infosets import default_rows
-from pttt_ooc.products.tensors import tensor_from_strategy
-from pttt_ooc.service.pulse import Pulse, read_sign
-from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.games.structure.strategy import uniform_strategy
+from pttt_ooc.pipeline.files.infosets import default_rows
+from pttt_ooc.pipeline.files.tensors import tensor_from_strategy
+from pttt_ooc.site.service.pulse import Pulse, read_sign
 from tests.course.grader_kit import GAME, VALUE, Lab, as_strategy, random_tensor, strategy_zip, zip_bytes
 from tests.kits.helpers import full_index, small_engine
 
@@ -29,7 +29,7 @@ def truth(first, second):
 
 def exact_tensor(player):
     """A tensor of an equilibrium."""
-    from pttt_ooc.double_oracle.whole_strategy import write_whole
+    from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
     from tests.kits.equilibria import settled
 
     oracle = settled(GAME, memo_mb=4)

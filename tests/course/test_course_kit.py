@@ -18,7 +18,7 @@ from pttt_ooc.course.models import Fact
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.course.submissions import find
 from pttt_ooc.errors import GraderError, InfosetFileError
-from pttt_ooc.products.infosets import default_rows, infoset_texts
+from pttt_ooc.pipeline.files.infosets import default_rows, infoset_texts
 from tests.course.grader_kit import (
     GAME,
     Lab,
@@ -30,9 +30,9 @@ from tests.course.grader_kit import (
     uniform_tensor,
     zip_bytes,
 )
-from tests.explore.answerer_kit import answering
 from tests.kits.helpers import full_index
 from tests.kits.patience import PATIENCE, wait_until
+from tests.site.explore.answerer_kit import answering
 
 # What a student writes who has only the course's document and the kit: without this package, and not from its texts.
 STUDENT = """

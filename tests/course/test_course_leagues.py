@@ -20,13 +20,13 @@ from pttt_ooc.course.term.invitations import link_to_sign_in
 from pttt_ooc.course.term.people import add_staff, find_person
 from pttt_ooc.course.term.tables import Person
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme.pages import tournament_reader
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme.pages import tournament_reader
+from pttt_ooc.site.service.pulse import Pulse
 from tests.course.coursekit import GOOD, LEAGUE_PAGES, SANDBOX, Course, now
 from tests.course.grader_kit import Lab, bearer, form_token, pttt
 from tests.course.term_kit import HOUR, change, soon, team_number
-from tests.extreme.practice_kit import bot, write_match
-from tests.extreme.practice_kit import league as practice_league
+from tests.other_games.extreme.practice_kit import bot, write_match
+from tests.other_games.extreme.practice_kit import league as practice_league
 
 COURSE = """
 assignments:
@@ -211,7 +211,7 @@ def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
     assert not (lab.data / "extreme.yaml").exists()
     worker, analyst = processes.further_workers(lab.data, lab.database)  # no assignment names the other one
     assert worker == ("league cup", "pttt_ooc.course.kinds.bots.worker", str(cup.directory))
-    assert analyst[:2] == ("analyst cup", "pttt_ooc.extreme.analyst")
+    assert analyst[:2] == ("analyst cup", "pttt_ooc.other_games.extreme.analyst")
     assert analyst[2:] == (str(cup.league.tournament), str(cup.league.practice))
     assert course_of(cup.directory) == lab.data.resolve() and course_of(lab.data) == lab.data
     assert cup.league.settings.practice and not cup.league.settings.games and cup.league.name == "cup"

@@ -22,8 +22,8 @@ from pttt_ooc.course.kinds.bots.submissions import Bots
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.term import checkup
 from pttt_ooc.course.term.tables import GradeRow, LogLine
-from pttt_ooc.service.log_file import logged_to
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.site.service.log_file import logged_to
+from pttt_ooc.site.service.pulse import Pulse
 from tests.course.grader_kit import Lab, bearer, pttt, strategy_zip
 from tests.course.term_kit import change, database_of, upload
 

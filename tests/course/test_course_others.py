@@ -6,7 +6,6 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.arena.pages.part import part_of as arena_part
 from pttt_ooc.course import teams
 from pttt_ooc.course.kinds.bots import parts as league
 from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
@@ -14,12 +13,13 @@ from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.kinds.strategies import parts as strategies
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.term.rights import RIGHTS
-from pttt_ooc.explore.games import StrategyGame
-from pttt_ooc.service.wire import Client
-from pttt_ooc.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.smbc.pages.matches import Matches, MatchRow
-from pttt_ooc.smbc.pages.part import part_of as smbc_part
-from pttt_ooc.web import accounts
+from pttt_ooc.other_games.arena.pages.part import part_of as arena_part
+from pttt_ooc.other_games.smbc.pages.answerer_client import AskedBot
+from pttt_ooc.other_games.smbc.pages.matches import Matches, MatchRow
+from pttt_ooc.other_games.smbc.pages.part import part_of as smbc_part
+from pttt_ooc.site.explore.games import StrategyGame
+from pttt_ooc.site.service.wire import Client
+from pttt_ooc.site.shell import accounts
 from tests.course.coursekit import LEAGUE_PAGES
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
 

@@ -13,7 +13,7 @@ from pttt_ooc.course.settings import CourseSettings, read_settings, settings_tex
 from pttt_ooc.course.settings import make_settings as settings_of
 from pttt_ooc.course.standings import Standing, _ranks, leaderboard, matrix
 from pttt_ooc.errors import PtttError
-from pttt_ooc.web.ranking import shade
+from pttt_ooc.site.shell.ranking import shade
 from tests.course.grader_kit import GAME, VALUE, Lab, form_token, pttt, random_tensor, strategy_zip, zip_bytes
 
 

@@ -277,7 +277,7 @@ def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
         found = []
         for child in psutil.Process(server.process.pid).children(recursive=True):
             with suppress(psutil.Error):  # it has ended meanwhile
-                if "pttt_ooc.stages.kernel_calls" in child.cmdline():
+                if "pttt_ooc.pipeline.stages.kernel_calls" in child.cmdline():
                     found.append(child.pid)
         return found
 

@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.course import uploads
 from pttt_ooc.course.models import Submission
-from pttt_ooc.web.arrival import Arrival
+from pttt_ooc.site.shell.arrival import Arrival
 from tests.course.grader_kit import Lab, bearer, form_token, npy_bytes, random_tensor, strategy_zip, zip_bytes
 from tests.course.malformed import several
 

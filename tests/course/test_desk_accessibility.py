@@ -18,8 +18,8 @@ from tests.course.coursekit import GOOD, Course
 from tests.course.games_kit import OTHER, SecondGame
 from tests.course.term_kit import team_number, upload
 from tests.course.test_term_pages import hand_in
-from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, served
+from tests.other_games.extreme.practice_kit import bot, league, write_match
 
 pytestmark = in_browser
 LONG = "The Regret Minimisers of Room 32-144 MIT"

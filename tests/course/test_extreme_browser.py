@@ -6,11 +6,10 @@ import threading
 
 import pytest
 
-from pttt_ooc.extreme import curves
-from pttt_ooc.extreme.tournament_record import Record
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme import curves
+from pttt_ooc.other_games.extreme.tournament_record import Record
+from pttt_ooc.site.service.pulse import Pulse
 from tests.course.coursekit import BAD, GOOD, OLD, Course
-from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.browsing import (
     assert_accessible,
     assert_same_document,
@@ -21,6 +20,7 @@ from tests.kits.browsing import (
     press,
     served,
 )
+from tests.other_games.extreme.practice_kit import bot, league, write_match
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]

@@ -23,14 +23,14 @@ from pttt_ooc.course.kinds.bots.parts import parts_of, play_parts
 from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.settings import read_settings
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme import allowed_modules, source_client
-from pttt_ooc.extreme.tournament_record import Record
-from pttt_ooc.extreme.walled_process import MachineError
-from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.other_games.extreme import allowed_modules, source_client
+from pttt_ooc.other_games.extreme.tournament_record import Record
+from pttt_ooc.other_games.extreme.walled_process import MachineError
+from pttt_ooc.other_games.extreme.walls import ExtremeError
 from tests.course.coursekit import BAD, GOOD, OLD, Course, now
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt
-from tests.extreme.bot_games_kit import answering
 from tests.kits.patience import PATIENCE, wait_until
+from tests.other_games.extreme.bot_games_kit import answering
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_bot_that_plays_is_accepted(course):
 
 @pytest.mark.slow
 def test_a_bot_of_python_2_is_told_what_was_converted(course, monkeypatch):
-    monkeypatch.setattr("pttt_ooc.extreme.bot_programs.python2", lambda: None)
+    monkeypatch.setattr("pttt_ooc.other_games.extreme.bot_programs.python2", lambda: None)
     told = course.hand_in("Team A", OLD)
     assert (told["status"], told["python"]) == ("Accepted", "converted")
     assert "-        print 'old'" in told["changes"] and "+        print('old')" in told["changes"]
@@ -164,7 +164,7 @@ def test_the_version_of_the_verdict_is_that_of_the_tournament(course, monkeypatc
     """It is not guessed anew."""
     course.hand_in("Team A", GOOD)
     course.hand_in("Team B", OLD)
-    monkeypatch.setattr("pttt_ooc.extreme.bot_version.trial_games", None)
+    monkeypatch.setattr("pttt_ooc.other_games.extreme.bot_version.trial_games", None)
     assert [entry.python for entry in course.worker._entries()] == [3, 2]
 
 
@@ -614,7 +614,8 @@ token = {"Authorization": "Bearer " + teams.add_team(grader.database, "Team A")}
 answer = client.post("/api/extreme/bots", headers=token, files={"file": ("team8.py", b"class Team8: pass")})
 assert answer.status_code == 201, answer.text
 assert client.get("/extreme/practice").status_code == 200
-heavy = ("numpy", "numba", "zarr", "scipy", "pttt_ooc.extreme.match", "pttt_ooc.extreme.bot_process")
+bots = "pttt_ooc.other_games.extreme"
+heavy = ("numpy", "numba", "zarr", "scipy", f"{bots}.match", f"{bots}.bot_process")
 print([name for name in heavy if name in sys.modules])
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

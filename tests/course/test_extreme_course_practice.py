@@ -22,16 +22,16 @@ from pttt_ooc.course.kinds.bots.practice import NICE, PracticeWork
 from pttt_ooc.course.kinds.bots.seats import Seats
 from pttt_ooc.course.term.people import add_staff
 from pttt_ooc.course.term.tables import Assignment
-from pttt_ooc.extreme import practice, walled_process
-from pttt_ooc.extreme.pages import tournament_reader
-from pttt_ooc.extreme.practice_record import PracticeRecord
-from pttt_ooc.extreme.tournament_record import Record
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme import practice, walled_process
+from pttt_ooc.other_games.extreme.pages import tournament_reader
+from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
+from pttt_ooc.other_games.extreme.tournament_record import Record
+from pttt_ooc.site.service.pulse import Pulse
 from tests.course.coursekit import GOOD, Course, now
 from tests.course.grader_kit import ROOT, bearer
 from tests.course.term_kit import HOUR
-from tests.extreme.practice_kit import bot, league, write_match
 from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
+from tests.other_games.extreme.practice_kit import bot, league, write_match
 
 OTHER = GOOD.replace(b"[0]", b"[-1]")
 ENDLESS = b"""#!/usr/bin/env python3

@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.grader import Files
 from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.extreme.tournament_record import Record
+from pttt_ooc.other_games.extreme.tournament_record import Record
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import bearer, pttt
 from tests.course.test_term_played import Clock

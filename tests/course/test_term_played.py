@@ -16,7 +16,7 @@ import pytest
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.queue import GAVE_UP
-from pttt_ooc.extreme.tournament_record import Record
+from pttt_ooc.other_games.extreme.tournament_record import Record
 from tests.course.agents_kit import FIRST, LAST, worker_of
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import bearer, pttt, strategy_zip

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.arena import agents
 from pttt_ooc.course.code_likeness import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
 from pttt_ooc.course.kinds.agents.tables import Agent
 from pttt_ooc.course.kinds.strategies.likeness import SampledGames, sample_games
 from pttt_ooc.course.term.people import add_staff
-from pttt_ooc.extreme.bot_programs import OWN
-from pttt_ooc.rules.play import start
+from pttt_ooc.games.rules.play import start
+from pttt_ooc.other_games.arena import agents
+from pttt_ooc.other_games.extreme.bot_programs import OWN
 from tests.course.agents_kit import agents_course, post_agent
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import GAME, as_strategy, random_tensor, zip_bytes
@@ -27,8 +27,8 @@ def plan_of(player, tensor):
 
 def rows_of(player, tensor):
     """Probabilities of squares by the text of an infoset, from the tensor alone."""
-    from pttt_ooc.products.infosets import default_rows
-    from pttt_ooc.structure.index import node_text
+    from pttt_ooc.games.structure.index import node_text
+    from pttt_ooc.pipeline.files.infosets import default_rows
 
     index = full_index(GAME)
     nodes = default_rows(index, player)
@@ -52,7 +52,7 @@ def walked_variation(player, first, second):
                 total += walk(after, mine, theirs, opponent / len(legal))
         return total
 
-    from pttt_ooc.rules.catalogue import named_game
+    from pttt_ooc.games.rules.catalogue import named_game
 
     return walk(start(named_game(GAME)), 1.0, 1.0, 1.0)
 

@@ -13,8 +13,8 @@ from pttt_ooc.cli.commands import app, main
 from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.disk.outputs import check_output, check_outputs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.pipeline.stages.preparation import prepared
 from tests.kits.cli_runner import GAME, Runner, commands, tensor_of, write_zip
 from tests.kits.helpers import random_table
 
@@ -230,15 +230,15 @@ def test_no_command_overwrites_its_inputs(run, name, read, arguments):
 
 
 def test_directories_of_results_contain_nothing_else(tmp_path):
-    from pttt_ooc.arena.games.base import ArenaError
-    from pttt_ooc.arena.matches import runner
-    from pttt_ooc.arena.matches.settings import Match
-    from pttt_ooc.extreme import tournament
-    from pttt_ooc.extreme.bot_process import Conditions
-    from pttt_ooc.extreme.league import Stage
-    from pttt_ooc.extreme.walls import ExtremeError
-    from pttt_ooc.smbc.settings import SolveSettings
-    from pttt_ooc.smbc.solve import solve
+    from pttt_ooc.other_games.arena.games.base import ArenaError
+    from pttt_ooc.other_games.arena.matches import runner
+    from pttt_ooc.other_games.arena.matches.settings import Match
+    from pttt_ooc.other_games.extreme import tournament
+    from pttt_ooc.other_games.extreme.bot_process import Conditions
+    from pttt_ooc.other_games.extreme.league import Stage
+    from pttt_ooc.other_games.extreme.walls import ExtremeError
+    from pttt_ooc.other_games.smbc.settings import SolveSettings
+    from pttt_ooc.other_games.smbc.solve import solve
 
     write_manifest(tmp_path / "solve.json", "solve", result={"nashconv": 0.1})
     (tmp_path / "games.jsonl").write_text("mine\n")

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.disk import resources, store
 from pttt_ooc.disk.resources import MB, anonymous_bytes, available_bytes, cores, measured, peak_rss_bytes
+from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.imports import PACKAGE
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.sweep.engine import Engine
 from tests.kits.patience import wait_until
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
 
 GAME = "mini-2x3k2-abrupt"

@@ -7,9 +7,9 @@ import zlib
 from fractions import Fraction
 from functools import cache
 
-from pttt_ooc.proof.certificate import Certificate
-from pttt_ooc.proof.integer_plan import integer_plan
-from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.exact.certificates.certificate import Certificate
+from pttt_ooc.exact.certificates.integer_plan import integer_plan
+from pttt_ooc.games.rules.catalogue import GAMES
 from tests.kits.verify_program import PROOF, text_of
 
 NAME = "mini-2x3k2-abrupt"

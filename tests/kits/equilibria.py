@@ -1,8 +1,8 @@
 """Equilibria of small games, found by the double oracle."""
 
-from pttt_ooc.double_oracle.oracle import DoubleOracle
-from pttt_ooc.equilibria.optimal_face import OptimalFace
-from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
+from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits.helpers import small_engine
 
 

@@ -5,12 +5,12 @@ from functools import cache
 import numba
 import numpy as np
 
-from pttt_ooc.products import bundle, infosets, tensors
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.structure.index import Index, actions_of, build_index
-from pttt_ooc.structure.orders import order_counts, unrank
-from pttt_ooc.structure.strategy import Strategy
-from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.cfr.sweep.engine import Engine
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.structure.index import Index, actions_of, build_index
+from pttt_ooc.games.structure.orders import order_counts, unrank
+from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.pipeline.files import bundle, infosets, tensors
 from tests.kits import naive
 
 RULES = ("abrupt", "classical")

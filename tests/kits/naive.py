@@ -21,7 +21,7 @@ from math import fsum, log
 from random import Random
 from typing import TypeVar
 
-from pttt_ooc.rules.game import Game
+from pttt_ooc.games.rules.game import Game
 
 T = TypeVar("T")
 Strategy = Mapping[str, Sequence[float]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from pttt_ooc.rules.game import Game
+from pttt_ooc.games.rules.game import Game
 from tests.kits import naive
 
 

@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 
-from pttt_ooc.questions.profile import PreparedProfile
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.game import Game
-from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.cfr.sweep.engine import Engine
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.library.questions.profile import PreparedProfile
 from tests.kits import naive
 from tests.kits.helpers import as_strategy, random_table
 

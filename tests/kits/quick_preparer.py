@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 PIPE = subprocess.PIPE
-PREPARER = "pttt_ooc.explore.preparer"
+PREPARER = "pttt_ooc.site.explore.preparer"
 
 
 def Popen(command, **options):  # noqa: N802
@@ -63,7 +63,7 @@ def _server():
 
 
 def _serve(number):
-    import pttt_ooc.explore.preparer  # noqa: F401
+    import pttt_ooc.site.explore.preparer  # noqa: F401
 
     gc.freeze()
     asked = socket.socket(fileno=number)

@@ -18,7 +18,7 @@ from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.commands import learn
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.learners.runs import LearnerRun, read_run
-from pttt_ooc.products.solution import read_solution
+from pttt_ooc.pipeline.files.solution import read_solution
 from tests.kits.cli_runner import main
 from tests.kits.patience import wait_until
 from tests.learners.learning_kit import MINI, small_learning_game, started

@@ -5,14 +5,14 @@ from random import Random
 import numpy as np
 import pytest
 
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.play import start
+from pttt_ooc.games.structure.index import build_index
+from pttt_ooc.games.structure.symmetry import Symmetriser
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.games import Games, random_state
 from pttt_ooc.learners.sampled.rules import rules_of
-from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.play import start
-from pttt_ooc.structure.index import build_index
-from pttt_ooc.structure.symmetry import Symmetriser
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, started
 

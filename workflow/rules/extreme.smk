@@ -5,8 +5,8 @@
 # Its results are in data/extreme/runs/RUN.  Each match is a job on one thread and has a core of its machine to itself, so
 # that no two timed bots share one.  A finished match is not played again.
 
-from pttt_ooc.extreme import pipeline as tournament
-from pttt_ooc.extreme.cores import cores_with_memory
+from pttt_ooc.other_games.extreme import pipeline as tournament
+from pttt_ooc.other_games.extreme.cores import cores_with_memory
 
 EXTREME = WINGS["extreme"]
 EXTREME_DIR = str(tournament.directory_of(EXTREME))

@@ -5,7 +5,7 @@
 # Its results are in OUTPUT/GAME; its manifests are the edges between its rules, as in the Snakefile.  A run that was
 # killed, or has reached max_minutes, goes on from its last saved round.
 
-from pttt_ooc.frontier import pipeline as frontier
+from pttt_ooc.pipeline.frontier import pipeline as frontier
 
 FRONTIER = WINGS["frontier"]
 FRONTIER_DIR = str(frontier.directory_of(FRONTIER))

@@ -7,7 +7,7 @@
 # Its results are in data/smbc; its manifests are the edges between its rules, as in the Snakefile.
 
 from pttt_ooc.extras import check_extra
-from pttt_ooc.smbc import pipeline
+from pttt_ooc.other_games.smbc import pipeline
 
 SMBC = WINGS["smbc"]
 SMBC_DIR = "data/smbc"

@@ -1,7 +1,7 @@
 # Games x update rules x precisions, and the page that compares them: `snakemake sweep`.  The rules of the
 # Snakefile make the runs, each in its own directory; runs of one game share views and index.
 
-from pttt_ooc.grid import pipeline as grid
+from pttt_ooc.pipeline.sweeps import pipeline as grid
 
 SWEEP_DIR = f"data/sweeps/{WINGS['sweep'].name}"
 DECISIONS.reserve(SWEEP_DIR)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pttt_ooc.stages import enumerate, stage_context
-from pttt_ooc.stages.compilation import compiled_meanwhile
+from pttt_ooc.pipeline.stages import enumerate, stage_context
+from pttt_ooc.pipeline.stages.compilation import compiled_meanwhile
 
 with stage_context.errors_to(Path(snakemake.log[0])), compiled_meanwhile():
     enumerate.run(

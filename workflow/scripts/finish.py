@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from pttt_ooc.config import FinishConfig, check_section
-from pttt_ooc.library.strategy_reader import read_opponent
-from pttt_ooc.stages import finish, stage_context
-from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.library.api.strategy_reader import read_opponent
+from pttt_ooc.pipeline.stages import finish, stage_context
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     ensure_compiled()

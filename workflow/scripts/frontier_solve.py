@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from pttt_ooc.config import check_section
-from pttt_ooc.frontier import run
-from pttt_ooc.frontier.settings import FrontierConfig
-from pttt_ooc.stages import stage_context
-from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.frontier import run
+from pttt_ooc.pipeline.frontier.settings import FrontierConfig
+from pttt_ooc.pipeline.stages import stage_context
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     ensure_compiled()

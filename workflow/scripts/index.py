@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pttt_ooc.stages import index, stage_context
-from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages import index, stage_context
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     ensure_compiled()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.runs import LearnerRun, learn
-from pttt_ooc.stages import stage_context
+from pttt_ooc.pipeline.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     settings = dict(snakemake.params.run)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pttt_ooc.smbc.stages import findings
-from pttt_ooc.stages import stage_context
+from pttt_ooc.other_games.smbc.stages import findings
+from pttt_ooc.pipeline.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     settings = snakemake.params.settings

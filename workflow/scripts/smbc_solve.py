@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pttt_ooc.smbc import solve
-from pttt_ooc.smbc.settings import SolveSettings
-from pttt_ooc.stages import stage_context
+from pttt_ooc.other_games.smbc import solve
+from pttt_ooc.other_games.smbc.settings import SolveSettings
+from pttt_ooc.pipeline.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     directory = Path(snakemake.output.manifest).parent

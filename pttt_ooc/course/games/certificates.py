@@ -14,9 +14,9 @@ from pttt_ooc.course.games.intake import game_grader
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.schemas import CertificateOut
 from pttt_ooc.course.term.rights import Allowed
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/games")
 programs = APIRouter(prefix="/api/games")

@@ -15,7 +15,7 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.games.directory import directory_of
 from pttt_ooc.course.term.assignments import further_games
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.service.wire import Client
+from pttt_ooc.site.service.wire import Client
 
 ADDRESS = "answerer.address"
 """The file in a further game's directory with the address of its answerer's socket."""

@@ -29,11 +29,11 @@ from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.rules import STRATEGIES
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
-from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.ranking import AskedRanking, Order, Ranking
-from pttt_ooc.web.rendering import render, render_renewed
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.service.pulse import read_sign
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.ranking import AskedRanking, Order, Ranking
+from pttt_ooc.site.shell.rendering import render, render_renewed
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/games")
 programs = APIRouter(prefix="/api/games")

@@ -8,8 +8,8 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.games.directory import directory_of, make_games
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
 from pttt_ooc.course.term.assignments import further_games
-from pttt_ooc.explore.wing import answerer, games_file
-from pttt_ooc.service.wing import Pages
+from pttt_ooc.site.explore.wing import answerer, games_file
+from pttt_ooc.site.service.wing import Pages
 
 MODULE = "pttt_ooc.course.worker"
 

@@ -6,14 +6,14 @@ import sys
 
 from pttt_ooc.course import webserver
 from pttt_ooc.course.kinds.strategies.parts import app_of
-from pttt_ooc.web.local_process import parts_of
+from pttt_ooc.site.shell.local_process import parts_of
 
 
 def main() -> None:
     """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
 
     Arguments: DATA SOCKET KINDS WINGS.  For the last two see
-    :func:`pttt_ooc.web.local_process.parts_of`; the calls of KINDS take the grader first.
+    :func:`pttt_ooc.site.shell.local_process.parts_of`; the calls of KINDS take the grader first.
     """
     data, descriptor, kinds, wings = sys.argv[1:]
     webserver.run(data, descriptor, lambda grader: app_of(grader, *parts_of(kinds, grader), *parts_of(wings)))

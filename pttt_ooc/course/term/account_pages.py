@@ -26,10 +26,10 @@ from pttt_ooc.course.term.people import address_key, members
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import STUDENT, Person
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.accounts import count_guess, count_wrong_secret, remember_browser
-from pttt_ooc.web.forms import SESSION, own_form, set_cookie
-from pttt_ooc.web.rendering import render
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.accounts import count_guess, count_wrong_secret, remember_browser
+from pttt_ooc.site.shell.forms import SESSION, own_form, set_cookie
+from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/account")
 _HASHING = CapacityLimiter(2)  # passwords that are hashed at the same time: each takes 19 MiB

@@ -38,7 +38,7 @@ from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import candidates
 from pttt_ooc.disk.resources import available_bytes
 from pttt_ooc.errors import PtttError
-from pttt_ooc.service.pulse import read_sign
+from pttt_ooc.site.service.pulse import read_sign
 
 LONG = 600.0
 """Seconds that a submission may wait."""
@@ -282,7 +282,7 @@ def _league(place: Path, data: Path) -> list[str]:
 
 def _practice(league: League, of: str) -> list[str]:
     """Which bots do not practise with each other any more."""
-    from pttt_ooc.extreme.practice_record import PracticeRecord
+    from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
 
     record = PracticeRecord.read(league.practice)
     if record is None:
@@ -296,7 +296,7 @@ def _practice(league: League, of: str) -> list[str]:
 
 def _tournament(league: League) -> list[str]:
     """What is damaged of a tournament that has begun."""
-    from pttt_ooc.extreme.tournament_record import FACTS, Record
+    from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
 
     directory = league.tournament
     for place in (directory, *(directory / name for name in ("bots", "matches", "curves"))):

@@ -24,9 +24,9 @@ from pttt_ooc.course.term.overview import until
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render, render_renewed
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.rendering import render, render_renewed
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/course/desk")
 Words = Annotated[str, Query(max_length=100)]

@@ -28,7 +28,7 @@ from pttt_ooc.course.term.gradebook import current
 from pttt_ooc.course.term.rules import AGENTS, BOTS, STRATEGIES
 from pttt_ooc.course.term.tables import Report
 from pttt_ooc.course.term.work import TeamDates
-from pttt_ooc.web.zip_stream import Pieces
+from pttt_ooc.site.shell.zip_stream import Pieces
 
 _PIECE = 1 << 20
 TABLE = "submissions.csv"

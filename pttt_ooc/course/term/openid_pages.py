@@ -17,7 +17,7 @@ from pttt_ooc.course.term.account_pages import begin
 from pttt_ooc.course.term.openid_settings import secret_of
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.rendering import render
+from pttt_ooc.site.shell.rendering import render
 
 if TYPE_CHECKING:  # Authlib is imported where somebody signs in by it
     from pttt_ooc.course.term.openid import Flow, Provider

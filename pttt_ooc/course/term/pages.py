@@ -28,9 +28,9 @@ from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.term.tables import INSTRUCTOR, Person, Report
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api/course")

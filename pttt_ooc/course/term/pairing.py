@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.aliases import Interval
 from pttt_ooc.course.models import ACCEPTED, REJECTED, Entry, Submission, Team
 from pttt_ooc.course.standings import shown
 from pttt_ooc.course.term.tables import Pair
 from pttt_ooc.errors import GraderError
+from pttt_ooc.types import Interval
 
 
 def make_pair(session: Session, team: Team, first: int, second: int) -> Pair:

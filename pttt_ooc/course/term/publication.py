@@ -27,7 +27,7 @@ from pttt_ooc.course.term.overview import announcements, described
 from pttt_ooc.course.term.rules import AGENTS, STRATEGIES
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.rendering import HERE as WEB
+from pttt_ooc.site.shell.rendering import HERE as WEB
 
 MARK = "publication.json"
 """The file by which a directory is known as a publication, which may be replaced."""

@@ -10,8 +10,8 @@ from fastapi import Depends, HTTPException, Request
 from pttt_ooc.course.accounts import Staff, Student
 from pttt_ooc.course.models import Team
 from pttt_ooc.course.term.tables import ASSISTANT, INSTRUCTOR, STUDENT
-from pttt_ooc.web.accounts import known_bearer, signed_in
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.accounts import known_bearer, signed_in
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 NOBODY, TEAM = "nobody", "team"
 STAFF = frozenset({ASSISTANT, INSTRUCTOR})

@@ -20,9 +20,9 @@ from pttt_ooc.course.term.overview import as_json, overview
 from pttt_ooc.course.term.rights import Allowed
 from pttt_ooc.course.term.tables import Pair
 from pttt_ooc.errors import GraderError
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.rendering import render_renewed
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.rendering import render_renewed
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/course")
 programs = APIRouter(prefix="/api/course")

@@ -130,7 +130,7 @@ def team_figures(
 def marks_of_tournament(data: Path) -> dict[int, float]:
     """The marks of each team in the tournament of the league in `data`, by its number; empty before it is over."""
     from pttt_ooc.course.kinds.bots.league import League, is_there
-    from pttt_ooc.extreme.tournament_record import FACTS, Record
+    from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
 
     if not is_there(data):
         return {}

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.games.structure.orders import all_orders, order_counts
 from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.learner import Pair
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.orders import all_orders, order_counts
 
 BLOCK = 1 << 14
 """Infosets in one evaluation of a network when its whole strategy is read."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
+from pttt_ooc.cfr.sweep.tree import Floats
 from pttt_ooc.learners.deep import losses
 from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.deep.game_batches import Ints, play
@@ -18,7 +19,6 @@ from pttt_ooc.learners.deep.memory import Memory
 from pttt_ooc.learners.deep.observation import Sight
 from pttt_ooc.learners.exact.oracle import OracleSettings, PolicySpaceOracles
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.sweep.tree import Floats
 
 
 class LearnedOracleSettings(OracleSettings, DeepSettings):

@@ -1,4 +1,4 @@
-"""The lazy double oracle: it finds an exact equilibrium, and detects it; see :mod:`pttt_ooc.double_oracle`.
+"""The lazy double oracle: it finds an exact equilibrium, and detects it; see :mod:`pttt_ooc.exact.double_oracle`.
 
 An iteration is a round: the restricted game is solved, and the actions of best responses in the whole game join it.
 The double oracle lists nothing; only for the loop's evaluation, which is that of all learners, are its strategies
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pttt_ooc.double_oracle import oracle
-from pttt_ooc.double_oracle.state_arrays import as_bytes, from_bytes
-from pttt_ooc.double_oracle.whole_strategy import write_whole
+from pttt_ooc.exact.double_oracle import oracle
+from pttt_ooc.exact.double_oracle.state_arrays import as_bytes, from_bytes
+from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.solving.linear_program import maximin
+from pttt_ooc.cfr.solving.linear_program import maximin
 
 Matrix = NDArray[np.float64]
 Mixtures = tuple[Matrix, Matrix]

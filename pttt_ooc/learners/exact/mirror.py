@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from pttt_ooc.cfr.sweep.tree import Slice
 from pttt_ooc.learners.exact import kernels
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.sweep.tree import Slice
 
 SOURCE = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."
 

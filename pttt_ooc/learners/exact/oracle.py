@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from pttt_ooc.cfr.sweep.tree import Floats, Reach
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact.metagame import META_SOLVERS
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.sweep.tree import Floats, Reach
 
 Sparse = tuple[NDArray[np.int32], Floats]
 """The sequences of a plan with reach, and their reach."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.games.structure.index import Index
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.rules import rules_of
-from pttt_ooc.structure.index import Index
 
 Ints = NDArray[np.int64]
 

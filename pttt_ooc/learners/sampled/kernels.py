@@ -35,8 +35,8 @@ class Rules(NamedTuple):
     Attributes
     ----------
     views : uint64 (V, 4)
-        The first node and the first sequence of a view, as in :class:`pttt_ooc.structure.index.PlayerIndex`, the number
-        of its orders, and the number of its actions.
+        The first node and the first sequence of a view, as in :class:`pttt_ooc.games.structure.index.PlayerIndex`, the
+        number of its orders, and the number of its actions.
     square : uint8 (V, A)
         The square of an action, on the view's own board.
     children : uint32 (V, A, 2, 4)

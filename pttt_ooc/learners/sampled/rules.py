@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.games.structure.index import Index, actions_of
+from pttt_ooc.games.structure.views import number_below
 from pttt_ooc.learners.sampled.kernels import Rules
-from pttt_ooc.structure.index import Index, actions_of
-from pttt_ooc.structure.views import number_below
 
 Ints = NDArray[np.int64]
 

@@ -8,14 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.matches.agent_processes import LocalAgent
-from pttt_ooc.arena.matches.referee import PlayedGame, play
-from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.course.kinds.agents.settings import AgentSettings
 from pttt_ooc.course.kinds.agents.walled_agent import WalledAgent
-from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import BotProgram
+from pttt_ooc.other_games.arena.games.catalogue import game
+from pttt_ooc.other_games.arena.matches.agent_processes import LocalAgent
+from pttt_ooc.other_games.arena.matches.referee import PlayedGame, play
+from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_programs import BotProgram
 
 _FILE = "file"  # how a match's settings name a team's agent
 _CHECKED = 2  # games of the check: the agent begins one of them

@@ -33,11 +33,11 @@ from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.course.trends import SINCE
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
-from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.parts import Part
-from pttt_ooc.web.ranking import AskedRanking, Column, RankingQuery, ranking, risen, shade
-from pttt_ooc.web.rendering import is_seen, render_renewed
-from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.site.service.pulse import read_sign
+from pttt_ooc.site.shell.parts import Part
+from pttt_ooc.site.shell.ranking import AskedRanking, Column, RankingQuery, ranking, risen, shade
+from pttt_ooc.site.shell.rendering import is_seen, render_renewed
+from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/agents")
 programs = APIRouter(prefix="/api/agents")

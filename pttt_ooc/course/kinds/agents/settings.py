@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from pttt_ooc.arena.names import AGENTS, GAMES
 from pttt_ooc.config import number
 from pttt_ooc.errors import GraderError
+from pttt_ooc.other_games.arena.names import AGENTS, GAMES
 
 if TYPE_CHECKING:  # the web process imports nothing that runs agents
-    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.other_games.extreme.bot_process import Conditions
 
 ALIVE = "worker.agents"
 """The file in the data directory that the worker touches every few seconds."""
@@ -71,7 +71,7 @@ class AgentSettings(BaseModel):
     @property
     def conditions(self) -> Conditions:
         """How agents are run."""
-        from pttt_ooc.extreme.bot_process import Conditions
+        from pttt_ooc.other_games.extreme.bot_process import Conditions
 
         return Conditions(self.seconds, self.load_seconds, self.memory_mb, self.sandbox, python="3")
 
@@ -83,9 +83,9 @@ def settings_of(value: Any) -> AgentSettings:
 
 def check_playable(settings: AgentSettings) -> None:
     """Raise a GraderError if the game or an opponent cannot be, or a clock decides what an opponent plays."""
-    from pttt_ooc.arena.agents.catalogue import agent
-    from pttt_ooc.arena.games.base import ArenaError
-    from pttt_ooc.arena.games.catalogue import game
+    from pttt_ooc.other_games.arena.agents.catalogue import agent
+    from pttt_ooc.other_games.arena.games.base import ArenaError
+    from pttt_ooc.other_games.arena.games.catalogue import game
 
     try:
         game(settings.game)

@@ -20,8 +20,8 @@ from pttt_ooc.course.term.choice import PICK, options
 from pttt_ooc.course.term.disqualified import out_of
 from pttt_ooc.course.term.tables import Assignment, Pick
 from pttt_ooc.course.term.work import candidates
-from pttt_ooc.show.miniatures import Miniature, curve
-from pttt_ooc.show.numbers import decimals
+from pttt_ooc.disk.numbers import decimals
+from pttt_ooc.pipeline.show.miniatures import Miniature, curve
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from pttt_ooc.course.models import ACCEPTED, REJECTED
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.tables import Assignment
 from pttt_ooc.course.worker_process import Stopped
-from pttt_ooc.extreme.bot_programs import BotProgram, program
-from pttt_ooc.extreme.clock import StoppedError
-from pttt_ooc.extreme.cores import free_cores, taken_core
-from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.source_client import ProgramError
+from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
+from pttt_ooc.other_games.extreme.clock import StoppedError
+from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
+from pttt_ooc.other_games.extreme.match import check_walls
+from pttt_ooc.other_games.extreme.source_client import ProgramError
 
 _LONGEST_TEXT = 20_000  # characters of what an agent printed or raised that are kept
 

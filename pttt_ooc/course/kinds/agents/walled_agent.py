@@ -7,18 +7,19 @@ from contextlib import suppress
 
 import numpy as np
 
-from pttt_ooc.arena.games.base import Game, State
-from pttt_ooc.arena.matches import agent_processes
-from pttt_ooc.arena.matches.agent_processes import Answer
-from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError, shown_move
-from pttt_ooc.extreme.bot_programs import BotProgram
-from pttt_ooc.extreme.walls import FUNCTION_RUNNER, RUNNER
+from pttt_ooc.other_games.arena.games.base import Game, State
+from pttt_ooc.other_games.arena.matches import agent_processes
+from pttt_ooc.other_games.arena.matches.agent_processes import Answer
+from pttt_ooc.other_games.extreme.bot_process import BotProcess, Conditions, ForfeitError, shown_move
+from pttt_ooc.other_games.extreme.bot_programs import BotProgram
+from pttt_ooc.other_games.extreme.walls import FUNCTION_RUNNER, RUNNER
 
 FUNCTION, FORM = "choose", "choose(legal, state)"
 
 
 class WalledAgent:
-    """An agent as the arena's referee asks it; compare :class:`pttt_ooc.arena.matches.agent_processes.LocalAgent`.
+    """An agent as the arena's referee asks it; compare
+    :class:`pttt_ooc.other_games.arena.matches.agent_processes.LocalAgent`.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class WalledAgent:
     conditions
         How it is run.
     stopping
-        Once it is set, the methods raise a :class:`~pttt_ooc.extreme.clock.StoppedError`.
+        Once it is set, the methods raise a :class:`~pttt_ooc.other_games.extreme.clock.StoppedError`.
 
     Attributes
     ----------

@@ -37,10 +37,10 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.extras import check_extra
-from pttt_ooc.extreme.broken_off import can_play, tried
-from pttt_ooc.extreme.clock import StoppedError
-from pttt_ooc.extreme.cores import free_cores, taken_core
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme.broken_off import can_play, tried
+from pttt_ooc.other_games.extreme.clock import StoppedError
+from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
+from pttt_ooc.site.service.pulse import Pulse
 
 log = logging.getLogger("pttt.agents.worker")
 _FAILURE_SECONDS = 10.0  # seconds after a failure, such as of the machine

@@ -17,11 +17,11 @@ from pttt_ooc.course.kinds.bots.league import League, is_there, league_directory
 from pttt_ooc.course.kinds.bots.submission_pages import UsedLeague, programs, router
 from pttt_ooc.course.term.assignments import frozen_since, further_leagues
 from pttt_ooc.course.term.rules import BOTS
-from pttt_ooc.extreme.pages import exports, part, practice_pages
-from pttt_ooc.extreme.pages.part import BeforeTournament, TournamentPages
-from pttt_ooc.extreme.pages.tournament_reader import PracticeReader, TournamentReader
-from pttt_ooc.web.parts import Link, Part, areas_of, below
-from pttt_ooc.web.shell import Account
+from pttt_ooc.other_games.extreme.pages import exports, part, practice_pages
+from pttt_ooc.other_games.extreme.pages.part import BeforeTournament, TournamentPages
+from pttt_ooc.other_games.extreme.pages.tournament_reader import PracticeReader, TournamentReader
+from pttt_ooc.site.shell.parts import Link, Part, areas_of, below
+from pttt_ooc.site.shell.shell import Account
 
 
 @dataclass

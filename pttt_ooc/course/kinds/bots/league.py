@@ -14,8 +14,8 @@ from pydantic import BeforeValidator, Field, field_validator
 from pttt_ooc.config import Real, Whole, check_section, number
 from pttt_ooc.course.settings import settings_text
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.extreme.bot_terms import Terms
-from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.other_games.extreme.bot_terms import Terms
+from pttt_ooc.other_games.extreme.walls import ExtremeError
 
 FOLDER = "leagues"
 """The directory in a course's directory that has those of its further leagues."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.kinds.bots.submissions import Bots
-from pttt_ooc.extreme.bot_programs import BotProgram, program
-from pttt_ooc.extreme.bot_version import version_of
-from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.play.answerer import answers_about
-from pttt_ooc.extreme.play.opponents import OWN, Choice, house_choices, house_program
-from pttt_ooc.extreme.walls import ExtremeError
-from pttt_ooc.service.answerer import AnswersByKind
+from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
+from pttt_ooc.other_games.extreme.bot_version import version_of
+from pttt_ooc.other_games.extreme.match import check_walls
+from pttt_ooc.other_games.extreme.play.answerer import answers_about
+from pttt_ooc.other_games.extreme.play.opponents import OWN, Choice, house_choices, house_program
+from pttt_ooc.other_games.extreme.walls import ExtremeError
+from pttt_ooc.site.service.answerer import AnswersByKind
 
 
 class TeamOpponents:
@@ -37,7 +37,7 @@ class TeamOpponents:
         return [*own, *house_choices()]
 
     def program(self, owner: str, key: str) -> BotProgram:
-        """One of them; see :meth:`~pttt_ooc.extreme.play.opponents.Opponents.program`."""
+        """One of them; see :meth:`~pttt_ooc.other_games.extreme.play.opponents.Opponents.program`."""
         if self.conditions.walls:
             check_walls()
         if key != OWN:
@@ -51,7 +51,7 @@ class TeamOpponents:
 
 
 def _team(owner: str) -> int:
-    """The number of a team whose key this is; see :func:`~pttt_ooc.extreme.pages.part.key_of`."""
+    """The number of a team whose key this is; see :func:`~pttt_ooc.other_games.extreme.pages.part.key_of`."""
     return int(owner.removeprefix("t"))
 
 

@@ -6,10 +6,10 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.bots import submission_pages
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.course.kinds.bots.further_pages import before_tournament
-from pttt_ooc.extreme.pages import exports, part, play_pages, practice_pages
-from pttt_ooc.extreme.pages.tournament_reader import TournamentReader
-from pttt_ooc.web.parts import Part
-from pttt_ooc.web.shell import Account
+from pttt_ooc.other_games.extreme.pages import exports, part, play_pages, practice_pages
+from pttt_ooc.other_games.extreme.pages.tournament_reader import TournamentReader
+from pttt_ooc.site.shell.parts import Part
+from pttt_ooc.site.shell.shell import Account
 
 
 def parts_of(grader: Grader) -> list[Part]:

@@ -21,14 +21,14 @@ from pttt_ooc.course.term.memberships import without_rank
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.worker_process import Work
 from pttt_ooc.disk.files import make_directory, remove
-from pttt_ooc.extreme import tournament_record
-from pttt_ooc.extreme.bot_version import version_of
-from pttt_ooc.extreme.cores import free_cores
-from pttt_ooc.extreme.pages.part import key_of
-from pttt_ooc.extreme.practice_record import FACTS
+from pttt_ooc.other_games.extreme import tournament_record
+from pttt_ooc.other_games.extreme.bot_version import version_of
+from pttt_ooc.other_games.extreme.cores import free_cores
+from pttt_ooc.other_games.extreme.pages.part import key_of
+from pttt_ooc.other_games.extreme.practice_record import FACTS
 
 if TYPE_CHECKING:  # its statistics are imported with the first match, where a missing extra is told
-    from pttt_ooc.extreme.practice import Practice
+    from pttt_ooc.other_games.extreme.practice import Practice
 
 NICE = 15
 """Priority of practice matches among the processes of the machine; 19 is the lowest."""
@@ -95,7 +95,7 @@ class PracticeWork:
                 copy_practice(self._league.practice, kept)
 
     def _opened(self) -> Practice:
-        from pttt_ooc.extreme.practice import Practice, PracticeSettings
+        from pttt_ooc.other_games.extreme.practice import Practice, PracticeSettings
 
         with self._lock:
             if self._practice is None:

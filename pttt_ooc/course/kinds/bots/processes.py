@@ -7,9 +7,9 @@ from pathlib import Path
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.bots.league import League, is_there, league_directory
 from pttt_ooc.course.term.assignments import further_leagues
-from pttt_ooc.extreme.wing import ANALYST
-from pttt_ooc.play.database_file import kept_file
-from pttt_ooc.service.wing import Pages
+from pttt_ooc.other_games.extreme.wing import ANALYST
+from pttt_ooc.site.play.database_file import kept_file
+from pttt_ooc.site.service.wing import Pages
 
 WORKER = "pttt_ooc.course.kinds.bots.worker"
 

@@ -19,11 +19,11 @@ from pttt_ooc.course.schemas import ProgramOut
 from pttt_ooc.course.term.rules import BOTS
 from pttt_ooc.course.term.rulings import ruling_of
 from pttt_ooc.course.uploads import form_schema, from_browser, from_program
-from pttt_ooc.extreme.pages.part import AREA, BASE
-from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.parts import Link, Part, below
-from pttt_ooc.web.rendering import render_renewed, wants_part
-from pttt_ooc.web.shell import UsedShell
+from pttt_ooc.other_games.extreme.pages.part import AREA, BASE
+from pttt_ooc.site.service.pulse import read_sign
+from pttt_ooc.site.shell.parts import Link, Part, below
+from pttt_ooc.site.shell.rendering import render_renewed, wants_part
+from pttt_ooc.site.shell.shell import UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter()

@@ -20,9 +20,9 @@ from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
 from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, WITHDRAWN, Judged, Team
 from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
-from pttt_ooc.extreme.hard_positions import HardPosition, Trial
-from pttt_ooc.play.database import PlayDatabase
-from pttt_ooc.play.database_file import kept_file
+from pttt_ooc.other_games.extreme.hard_positions import HardPosition, Trial
+from pttt_ooc.site.play.database import PlayDatabase
+from pttt_ooc.site.play.database_file import kept_file
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 MISSING = "THE SERVER LACKS A MODULE"
@@ -54,7 +54,7 @@ class Bot(Judged, LeagueTables):
     changes
         Changes of the conversion from Python 2.
     message, detail, printed, moves, load_seconds, slowest, warnings, breaches
-        See :class:`pttt_ooc.extreme.bot_check.Finding`.
+        See :class:`pttt_ooc.other_games.extreme.bot_check.Finding`.
     """
 
     __tablename__ = "bots"
@@ -88,7 +88,7 @@ class HardPositions(LeagueTables):
     bot_id, team_id
         The bot and its team.
     hard, trials
-        See :class:`pttt_ooc.extreme.bot_check.Finding`; as JSON.
+        See :class:`pttt_ooc.other_games.extreme.bot_check.Finding`; as JSON.
     """
 
     __tablename__ = "hard_positions"

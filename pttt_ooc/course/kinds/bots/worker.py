@@ -26,20 +26,20 @@ from pttt_ooc.disk.files import make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import PtttError
-from pttt_ooc.extreme import bot_check
-from pttt_ooc.extreme.allowed_modules import MissingModuleError
-from pttt_ooc.extreme.bot_programs import program
-from pttt_ooc.extreme.bot_version import version_of
-from pttt_ooc.extreme.broken_off import can_play
-from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
-from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.pages.part import key_of
-from pttt_ooc.extreme.source_client import ProgramError
-from pttt_ooc.extreme.tournament import Entry, Tournament
-from pttt_ooc.extreme.tournament_record import Record
-from pttt_ooc.extreme.walls import ExtremeError
-from pttt_ooc.service.pulse import Pulse
+from pttt_ooc.other_games.extreme import bot_check
+from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError
+from pttt_ooc.other_games.extreme.bot_programs import program
+from pttt_ooc.other_games.extreme.bot_version import version_of
+from pttt_ooc.other_games.extreme.broken_off import can_play
+from pttt_ooc.other_games.extreme.cores import cores_with_memory, free_cores, taken_core
+from pttt_ooc.other_games.extreme.league import Pairing
+from pttt_ooc.other_games.extreme.match import check_walls
+from pttt_ooc.other_games.extreme.pages.part import key_of
+from pttt_ooc.other_games.extreme.source_client import ProgramError
+from pttt_ooc.other_games.extreme.tournament import Entry, Tournament
+from pttt_ooc.other_games.extreme.tournament_record import Record
+from pttt_ooc.other_games.extreme.walls import ExtremeError
+from pttt_ooc.site.service.pulse import Pulse
 
 log = logging.getLogger("pttt.extreme.worker")
 _FAILURE_SECONDS = 30.0  # seconds after a failure, such as of the machine

@@ -12,21 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.aliases import Interval
+from pttt_ooc.cfr.solving.assessment import Assessment, Gradient, assess
+from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.course.kinds.strategies.validation import read_strategy
 from pttt_ooc.course.models import Submission
 from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.games.structure.index import actions_of
+from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.imports import code_digest, dependencies
-from pttt_ooc.library.strategy_reader import rows_of
-from pttt_ooc.solving.assessment import Assessment, Gradient, assess
-from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.stages.normal_form import row_orders
-from pttt_ooc.stages.preparation import prepared
-from pttt_ooc.stages.provenance import stage_sources
-from pttt_ooc.structure.index import actions_of
-from pttt_ooc.structure.strategy import Strategy
-from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.library.api.strategy_reader import rows_of
+from pttt_ooc.pipeline.stages.engines import open_engine
+from pttt_ooc.pipeline.stages.normal_form import row_orders
+from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.provenance import stage_sources
+from pttt_ooc.types import Interval
 
 Orders = tuple[Path | None, Path | None]
 """For each player, the file with the course's own list of infosets; None: the default order."""
@@ -35,8 +35,8 @@ OnProgress = Callable[[float], None]
 _CACHE_BYTES = 64_000_000
 _GRADIENT_SOURCES = (
     stage_sources("evaluate")
-    | dependencies("solving/assessment")
-    | dependencies("products/tensors")
+    | dependencies("cfr/solving/assessment")
+    | dependencies("pipeline/files/tensors")
     | {"course/kinds/strategies/assessor", "course/kinds/strategies/validation"}
 )
 

@@ -10,8 +10,8 @@ from pttt_ooc.course.models import BASELINE, Submission, Team
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import kept
 from pttt_ooc.course.teams import add_baseline
-from pttt_ooc.products.tensors import export_strategy
-from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.games.structure.strategy import uniform_strategy
+from pttt_ooc.pipeline.files.tensors import export_strategy
 
 
 def submit_baseline(database: Database, storage: Storage, assessor: Assessor) -> None:

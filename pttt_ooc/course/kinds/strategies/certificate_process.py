@@ -15,13 +15,13 @@ from pttt_ooc.course.storage import Storage
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import GameError, StrategyError
-from pttt_ooc.library.strategy_reader import rows_of
-from pttt_ooc.proof.certificate import Certificate, write
-from pttt_ooc.proof.integer_plan import IntegerPlan, check_board
-from pttt_ooc.proof.strategy_behaviour import rounded_plan
-from pttt_ooc.proof.verification import guarantees
-from pttt_ooc.stages.preparation import open_index
-from pttt_ooc.structure.index import Index
+from pttt_ooc.exact.certificates.certificate import Certificate, write
+from pttt_ooc.exact.certificates.integer_plan import IntegerPlan, check_board
+from pttt_ooc.exact.certificates.strategy_behaviour import rounded_plan
+from pttt_ooc.exact.certificates.verification import guarantees
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.library.api.strategy_reader import rows_of
+from pttt_ooc.pipeline.stages.preparation import open_index
 
 _NICE = 19
 _FILE_BYTES = 1_000_000_000

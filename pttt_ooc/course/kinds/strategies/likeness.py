@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.questions.places import locate, sides_of
-from pttt_ooc.rules.play import History, start
-from pttt_ooc.structure.index import Index
+from pttt_ooc.games.rules.play import History, start
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.games.structure.infoset_places import locate, sides_of
 
 GAMES = 400
 """Sampled games of a strategy: the standard error of an estimate is at most 0.025."""

@@ -14,20 +14,20 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.handlers import Bearer, Number
 from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
 from pttt_ooc.course.models import ACCEPTED, Submission
-from pttt_ooc.explore import boards
-from pttt_ooc.explore.address import Address
-from pttt_ooc.explore.api import MistakesOut, WaitOut, waiting
-from pttt_ooc.explore.explorer import Explorer, GameName, UsedExplorer
-from pttt_ooc.explore.losses import ROUNDING, loss_row
-from pttt_ooc.explore.sources import SOLUTION
-from pttt_ooc.rules.game import Game
-from pttt_ooc.rules.play import first_infoset
-from pttt_ooc.service.wire import Message, RefusedError
-from pttt_ooc.show.numbers import decimals
-from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render, wants_part
-from pttt_ooc.web.schemas import ErrorOut
-from pttt_ooc.web.shell import Account
+from pttt_ooc.disk.numbers import decimals
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.rules.play import first_infoset
+from pttt_ooc.site.explore import boards
+from pttt_ooc.site.explore.address import Address
+from pttt_ooc.site.explore.api import MistakesOut, WaitOut, waiting
+from pttt_ooc.site.explore.explorer import Explorer, GameName, UsedExplorer
+from pttt_ooc.site.explore.losses import ROUNDING, loss_row
+from pttt_ooc.site.explore.sources import SOLUTION
+from pttt_ooc.site.service.wire import Message, RefusedError
+from pttt_ooc.site.shell.accounts import Signed
+from pttt_ooc.site.shell.rendering import render, wants_part
+from pttt_ooc.site.shell.schemas import ErrorOut
+from pttt_ooc.site.shell.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")

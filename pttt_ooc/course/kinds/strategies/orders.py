@@ -12,14 +12,14 @@ from pttt_ooc.course.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.errors import GraderError
-from pttt_ooc.stages.normal_form import row_orders
+from pttt_ooc.pipeline.stages.normal_form import row_orders
 
 _FACT = "rows"
 
 
 def check_orders(data: Path, settings: CourseSettings) -> None:
     """Raise an InfosetFileError if a file of the settings is missing, or its first byte shows that it is no list."""
-    from pttt_ooc.library.strategy_names import check_infosets_file  # numerics, which a default order does without
+    from pttt_ooc.library.api.strategy_names import check_infosets_file  # numerics, which a default order does without
 
     for file in settings.orders(data):
         if file is not None:

@@ -13,14 +13,14 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.games.exploring import OfFurtherGames
 from pttt_ooc.course.kinds.strategies import mistakes
 from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
-from pttt_ooc.explore import play
-from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.opponents import AskedOpponents
-from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.play_api import Playing
-from pttt_ooc.service.wire import Client
-from pttt_ooc.web.parts import Link, Part
+from pttt_ooc.site.explore import play
+from pttt_ooc.site.explore.explorer import Explorer
+from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.opponents import AskedOpponents
+from pttt_ooc.site.explore.part import part_of
+from pttt_ooc.site.explore.play_api import Playing
+from pttt_ooc.site.service.wire import Client
+from pttt_ooc.site.shell.parts import Link, Part
 
 LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pttt_ooc.explore.wing import WING, answerer, games_file
-from pttt_ooc.service.wing import Pages
+from pttt_ooc.site.explore.wing import WING, answerer, games_file
+from pttt_ooc.site.service.wing import Pages
 
 
 def pages(data: Path, game: str) -> Pages:

@@ -13,16 +13,16 @@ from pttt_ooc.course import submissions
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.disk.files import digest
-from pttt_ooc.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.options import DATA
-from pttt_ooc.stages.strategy_store import strategies_of
-from pttt_ooc.web.shell import Account
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
+from pttt_ooc.site.explore.sources import SOLUTION, Source, uniform, with_run
+from pttt_ooc.site.shell.shell import Account
 
 _MOST = 100  # most submissions of a team, the latest first
 
 
 class SubmittedSources:
-    """The :class:`~pttt_ooc.explore.sources.Sources` of a grader."""
+    """The :class:`~pttt_ooc.site.explore.sources.Sources` of a grader."""
 
     def __init__(self, grader: Grader) -> None:
         self._grader = grader

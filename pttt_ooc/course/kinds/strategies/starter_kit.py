@@ -19,16 +19,16 @@ from pttt_ooc.course.kinds.strategies.assessor import Assessor, Orders
 from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.disk.files import explained, replacing
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.games.structure.strategy import uniform_strategy
+from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.imports import code_digest, dependencies
-from pttt_ooc.library.strategy_reader import rows_of
-from pttt_ooc.products.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
-from pttt_ooc.products.names import COURSE_FILES
-from pttt_ooc.products.tensors import export_strategy
-from pttt_ooc.stages.normal_form import row_orders
-from pttt_ooc.stages.preparation import open_index
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import uniform_strategy
-from pttt_ooc.structure.views import Ints
+from pttt_ooc.library.api.strategy_reader import rows_of
+from pttt_ooc.pipeline.files.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
+from pttt_ooc.pipeline.files.names import COURSE_FILES
+from pttt_ooc.pipeline.files.tensors import export_strategy
+from pttt_ooc.pipeline.stages.normal_form import row_orders
+from pttt_ooc.pipeline.stages.preparation import open_index
 
 LEVEL = 6
 """The compression of files that many download."""

@@ -1,4 +1,4 @@
-"""Validation of uploaded files, which may hold anything; :mod:`pttt_ooc.products.tensor_reader` reads them."""
+"""Validation of uploaded files, which may hold anything; :mod:`pttt_ooc.pipeline.files.tensor_reader` reads them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.products.file_headers import ShapeError
-from pttt_ooc.products.tensor_reader import open_zipped_tensor
-from pttt_ooc.products.tensors import strategy_from_tensor
-from pttt_ooc.products.zipped_array import FlawedFileError, other_player, passed_over
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy
-from pttt_ooc.structure.views import Ints
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.games.structure.views import Ints
+from pttt_ooc.pipeline.files.file_headers import ShapeError
+from pttt_ooc.pipeline.files.tensor_reader import open_zipped_tensor
+from pttt_ooc.pipeline.files.tensors import strategy_from_tensor
+from pttt_ooc.pipeline.files.zipped_array import FlawedFileError, other_player, passed_over
 
 
 class Refusal(Exception):

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from pttt_ooc.aliases import Interval
 from pttt_ooc.config import solving_command
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import Fact, Submission
@@ -23,7 +22,8 @@ from pttt_ooc.course.standings import touch
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.course.term.gradebook import is_graded, settle
 from pttt_ooc.errors import GraderError
-from pttt_ooc.rules.catalogue import reference_value
+from pttt_ooc.games.rules.catalogue import reference_value
+from pttt_ooc.types import Interval
 
 log = logging.getLogger("pttt.grader.worker")
 SMALL = 100_000  # infosets of both players
@@ -97,9 +97,9 @@ def find_value(settings: CourseSettings, database: Database, storage: Storage, t
 def _solved(settings: CourseSettings, storage: Storage, threads: int) -> GameValue:
     from pttt_ooc.config import SolveConfig, check_section
     from pttt_ooc.disk.manifests import read_manifest
-    from pttt_ooc.stages import solve
-    from pttt_ooc.stages.directories import manifest_of
-    from pttt_ooc.stages.preparation import prepared
+    from pttt_ooc.pipeline.stages import solve
+    from pttt_ooc.pipeline.stages.directories import manifest_of
+    from pttt_ooc.pipeline.stages.preparation import prepared
 
     log.info("solving the game once, for its value", extra={"game": settings.game})
     with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # output for a terminal

@@ -1,0 +1,5 @@
+"""Counterfactual regret minimization, out of core.
+
+``sweep/``: the kernels that pass up and down a player's tree.  ``solving/``: update rules, the loop over iterations,
+evaluation, best responses.
+"""

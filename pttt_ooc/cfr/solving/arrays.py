@@ -1,0 +1,173 @@
+"""The arrays of a solver: its state, buffers shared by iterations and evaluations, the average strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pttt_ooc.cfr.solving.evaluation import EvaluationArrays, evaluation_arrays
+from pttt_ooc.cfr.solving.regret import RULES, Rule
+from pttt_ooc.cfr.sweep.engine import SliceArrays, reach_arrays, slice_arrays
+from pttt_ooc.cfr.sweep.sixteen import BLOCK
+from pttt_ooc.cfr.sweep.tree import Floats, Reach
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.memory import arrays_within, buffer_for, virtual_array
+from pttt_ooc.games.structure.index import Index, Layout, PlayerLayout
+from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.games.structure.views import Ints
+
+
+@dataclass(frozen=True)
+class IterationArrays:
+    """The working arrays of an iteration.
+
+    Attributes
+    ----------
+    values
+        Gradients and values of the player whose regrets are updated.
+    reaches
+        Both players' reach under their current strategies.
+    """
+
+    values: SliceArrays
+    reaches: tuple[Reach, Reach]
+
+
+@dataclass(frozen=True)
+class SolverArrays:
+    """The working arrays of a :class:`Solver` besides the state on disk.
+
+    Iterations and evaluations take turns, so they share two buffers (see :func:`pttt_ooc.disk.memory.buffer_for`).
+
+    Attributes
+    ----------
+    slices
+        Buffer for values of a slice.
+    reaches
+        Buffer for realization plans.
+    probabilities
+        float32, long enough for any slice of an average strategy.
+    """
+
+    slices: NDArray[np.uint8]
+    reaches: NDArray[np.uint8]
+    probabilities: Floats
+
+    def iteration(self, index: Index, precision: DTypeLike) -> IterationArrays:
+        """Arrays in the buffers, for an iteration."""
+        wanted = iteration_arrays(index, precision)
+        return IterationArrays(arrays_within(self.slices, wanted.values), arrays_within(self.reaches, wanted.reaches))
+
+    def evaluation(self, index: Index) -> EvaluationArrays:
+        """Arrays in the buffers, for an evaluation."""
+        wanted = evaluation_arrays(index)
+        best, expected = arrays_within(self.slices, (wanted.best, wanted.expected))
+        return EvaluationArrays(best, expected, arrays_within(self.reaches, wanted.reach))
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Numbers of a slice in 16 bits; see :mod:`pttt_ooc.cfr.sweep.sixteen`.
+
+    Attributes
+    ----------
+    codes
+        int16 (sequences of the slice,).
+    scales
+        float32 (blocks of the slice,): each view has blocks of its own.
+    """
+
+    codes: NDArray[np.int16]
+    scales: Floats
+
+
+@dataclass(frozen=True)
+class StateArrays:
+    """The state that iterations update: for each player and slice, float, shape (sequences of the slice,).
+
+    With narrower storage, each array is :class:`Codes`.
+
+    Attributes
+    ----------
+    regrets, strategy_sums
+        Sums of regrets and of realization plans, both discounted by the rule.
+    predictions
+        The last instantaneous regrets; empty if the rule does not predict.
+    """
+
+    regrets: tuple[tuple[Any, ...], ...]
+    strategy_sums: tuple[tuple[Any, ...], ...]
+    predictions: tuple[tuple[Any, ...], ...]
+
+
+def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
+    """Virtual arrays for a solver."""
+    one, other = iteration_arrays(index, config.precision), evaluation_arrays(index)
+    longest = max(int(mine.sequences_by_slice().max(initial=0)) for mine in index.players)
+    return SolverArrays(
+        buffer_for(one.values, (other.best, other.expected)),
+        buffer_for(one.reaches, other.reach),
+        virtual_array(longest, np.float32),
+    )
+
+
+def iteration_arrays(index: Layout, precision: DTypeLike) -> IterationArrays:
+    """Virtual arrays for an iteration."""
+    first, second = (reach_arrays([mine], precision) for mine in index.players)
+    return IterationArrays(slice_arrays(index.players, precision), (first, second))
+
+
+def state_arrays(index: Layout, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
+    """Virtual arrays for a state, named by their paths, such as ``regrets/0/3``; for `rule`, see :class:`Solver`."""
+
+    def numbers(size: int, blocks: int) -> Any:
+        if config.storage is None:
+            return virtual_array(size, config.precision)
+        return Codes(virtual_array(size, np.int16), virtual_array(blocks, np.float32))
+
+    kind = tuple(
+        tuple(map(numbers, mine.sequences_by_slice().tolist(), np.diff(block_start(mine)[mine.slice_start]).tolist()))
+        for mine in index.players
+    )
+    return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
+
+
+def block_start(mine: PlayerLayout) -> Ints:
+    """First block of each view of a player: int64 (views + 1,)."""
+    return np.concatenate([[0], np.cumsum(-(-np.diff(mine.sequence_start) // BLOCK))])
+
+
+@dataclass(frozen=True, eq=False)
+class AverageStrategy:
+    """The present average strategy of a solver, computed slice by slice from the sums of strategies.
+
+    Attributes
+    ----------
+    part
+        Returns the probabilities of a slice, in an array that the next call overwrites.
+    """
+
+    index: Index
+    player: int
+    part: Callable[[int], Floats]
+
+    def of_slice(self, n: int) -> Floats:
+        """See :meth:`pttt_ooc.games.structure.strategy.SlicedStrategy.of_slice`."""
+        return self.part(n)
+
+    def whole(self) -> Strategy:
+        """A copy of the strategy, which later iterations do not change."""
+        return Strategy(self.index, self.player, self.probabilities)
+
+    @property
+    def probabilities(self) -> Floats:
+        """All probabilities, in a new array in memory: float32, shape (sequences,)."""
+        mine = self.index.players[self.player]
+        found = np.empty(mine.sequences, np.float32)
+        for n in range(mine.slices):
+            found[mine.sequences_of(n)] = self.part(n)
+        return found

@@ -1,0 +1,161 @@
+"""An exact equilibrium with its certificate: an outer loop around the double oracle, which ends in fractions.
+
+An optimal vertex of a restricted game has the game's value there, but it may lose in the whole game: the program has
+many optimal vertices.  So each vertex is answered by best responses in the whole game, first in double precision.  What
+these gain from is allowed, and the next program begins from the vertex of the last one.  When they gain nothing, the
+vertex is computed in fractions, both plans are written out, and the best responses are computed in integers.  If these
+gain nothing, the plans are an equilibrium.  Otherwise their actions are allowed, at least one of them new, and the loop
+goes on: it ends, since a game has finitely many sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.exact.certificates.certificate import Certificate
+from pttt_ooc.exact.certificates.integer_plan import IntegerPlan, check_board, in_lowest_terms, integer_plan
+from pttt_ooc.exact.certificates.integer_program import Simplex, basis_of, integer_program
+from pttt_ooc.exact.certificates.integer_response import IntegerResponse
+from pttt_ooc.exact.certificates.rational_optimum import RationalOptimum, rational_optimum
+from pttt_ooc.exact.certificates.sparse_behaviour import Orientation, RoundedBehaviour, SparseBehaviour
+from pttt_ooc.exact.certificates.verification import guarantees
+from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
+from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram
+from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
+from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, behave, next_infoset, with_room
+from pttt_ooc.games.rules.game import Game
+
+_MEMO_MB = 48.0  # for the bounds of one player's best responses in double precision
+_GAIN = 1e-11  # what counts as a gain in double precision
+_LEAST = 1e-14  # reach that counts as none in double precision
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step of the outer loop.
+
+    Attributes
+    ----------
+    programs
+        Number of linear programs so far.
+    fractions
+        Number of them that were solved in fractions.
+    gain
+        What both best responses gain together.
+    added
+        Number of sequences that they add.
+    """
+
+    programs: int
+    fractions: int
+    gain: float
+    added: int
+
+
+def exact_equilibrium(
+    game: Game,
+    plans: Plans,
+    tell: Callable[[Progress], None] = lambda progress: None,
+    solved: CheckedProgram | None = None,
+) -> Certificate:
+    """The certificate of an equilibrium.
+
+    Parameters
+    ----------
+    plans
+        Sequences of both players to begin with, such as those of the double oracle after its last round.
+    tell
+        Called after each step.
+    solved
+        A linear program of some of these sequences, from whose basis the first one begins.
+
+    Raises
+    ------
+    GameError
+        If the game has a setup.
+    PtttError
+        If a linear program cannot be solved.
+    """
+    check_board(game)
+    rules, simplex, programs, fractions = rule_tables(game), Simplex(basis_of(solved) if solved else None), 0, 0
+    histories, responders = Histories(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
+    while True:
+        plans, won = histories.won(plans)
+        program = integer_program(plans, won, len(game.symmetries))
+        vertex = simplex.vertex(program)
+        programs += 1
+        for plan, reach in zip(plans, vertex.reach, strict=True):
+            behave(plan, reach, _LEAST)
+        answers = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
+        gain = answers[0].value + answers[1].value
+        if gain > _GAIN:
+            plans, added = _both(allow_response(rules, plans[p], answers[p]) for p in (0, 1))
+            if added:
+                tell(Progress(programs, fractions, gain, added))
+                continue
+        optimum = rational_optimum(program, vertex)
+        fractions += 1
+        written = _written_out(game, rules, plans, optimum)
+        found = guarantees(game, written)
+        if found.lower == found.upper:
+            tell(Progress(programs, fractions, 0.0, 0))
+            return Certificate(game, found.lower, found.upper, written)
+        plans, added = _both(allow_steps(rules, plans[p], found.responses[p]) for p in (0, 1))
+        tell(Progress(programs, fractions, float(found.upper - found.lower), added))
+        if not added:
+            raise PtttError("The best responses to an equilibrium of the restricted game gain, but have nothing new.")
+
+
+def proven_interval(game: Game, plans: Plans) -> Certificate:
+    """The certificate of what plans guarantee, whose chances are in double precision and are rounded.
+
+    Raises
+    ------
+    GameError
+        If the game has a setup.
+    StrategyError
+        If a plan reaches too many infosets.
+    """
+    rules = rule_tables(game)
+    first, second = (
+        in_lowest_terms(integer_plan(game, player, RoundedBehaviour(rules, player, plan)))
+        for player, plan in enumerate(plans)
+    )
+    found = guarantees(game, (first, second))
+    return Certificate(game, found.lower, found.upper, (first, second))
+
+
+def _both(grown: Iterable[tuple[SparsePlan, int]]) -> tuple[Plans, int]:
+    (first, added0), (second, added1) = grown
+    return (first, second), added0 + added1
+
+
+def _written_out(
+    game: Game, rules: RuleTables, plans: Plans, optimum: RationalOptimum
+) -> tuple[IntegerPlan, IntegerPlan]:
+    first, second = (
+        in_lowest_terms(
+            integer_plan(game, p, SparseBehaviour(rules, p, plans[p], optimum.reach[p], optimum.denominators[p]))
+        )
+        for p in (0, 1)
+    )
+    return first, second
+
+
+def allow_steps(rules: RuleTables, plan: SparsePlan, response: IntegerResponse) -> tuple[SparsePlan, int]:
+    """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
+    plan = with_room(plan, len(response.squares) + SPARE)
+    before, start = int(plan.counts[1]), Orientation(0, rules.everything)
+    done: list[tuple[int, int, Orientation]] = []  # infoset, canonical square, orientation after it
+    for parent, result, square in zip(response.parents, response.results, response.squares, strict=True):
+        infoset, orientation = 0, start
+        if parent >= 0:
+            led, least, orientation = done[parent]
+            infoset = int(next_infoset(rules, plan, led, least, int(result)))
+        least, then = orientation.after(rules, int(square))
+        allow(rules, plan, infoset, least)
+        done.append((infoset, least, then))
+    return plan, int(plan.counts[1]) - before

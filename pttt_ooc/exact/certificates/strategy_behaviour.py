@@ -1,0 +1,148 @@
+"""Any strategy of the package as a behaviour with integer weights, rounded to multiples of one small fraction.
+
+Products of probabilities have denominators of their own at each infoset.  A certificate has one for all, so weights are
+rounded, such that they still add up: what it proves is true of the rounded plan.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.exact.certificates.integer_plan import (
+    MOST_INFOSETS,
+    Actions,
+    IntegerPlan,
+    check_board,
+    in_lowest_terms,
+    integer_plan,
+)
+from pttt_ooc.games.structure.infoset_places import Floats, Side, sides_of, write_row
+from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.jit import kernel
+
+DENOMINATOR = 27720**7
+"""Weights are rounded to multiples of 1 / this, which is less than 1e-31.
+
+27720 is divisible by 1 to 12, so that equal probabilities are usually not rounded at all.
+"""
+
+
+class Attempted(NamedTuple):
+    """A player's attempts: their squares, and the mask of those that were placed."""
+
+    squares: tuple[int, ...]
+    placed: int
+
+
+class StrategyBehaviour:
+    """A strategy with weights rounded to multiples of 1 / :data:`DENOMINATOR`.
+
+    At infosets that the rules allow only as far as the player can tell, it attempts the first square that is left.
+    """
+
+    denominator = DENOMINATOR
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._side: Side = sides_of(strategy.index)[strategy.player]
+        self._probabilities: Floats = strategy.probabilities
+        self._row = np.empty(strategy.index.game.squares)
+
+    def start(self) -> Attempted:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        return Attempted((), 0)
+
+    def actions(self, state: Attempted, text: str, weight: int) -> Actions:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        squares = np.array(state.squares, np.int64)
+        if not write_row(self._side, self._probabilities, squares, len(squares), state.placed, self._row):
+            return [(next(s for s in range(len(self._row)) if s not in state.squares), weight)]
+        return [(square, part) for square, part in enumerate(shares(weight, self._row.tolist())) if part]
+
+    def after(self, state: Attempted, square: int, placed: bool) -> Attempted:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        return Attempted((*state.squares, square), state.placed | placed << square)
+
+
+def shares(weight: int, probabilities: list[float]) -> list[int]:
+    """Integers that add up to `weight` in the proportion of some probabilities, rounded: each is off by less than 1."""
+    ratios = [probability.as_integer_ratio() for probability in probabilities]
+    scale = max(below for _, below in ratios)  # powers of two
+    numbers = [above * (scale // below) for above, below in ratios]
+    total = sum(numbers)
+    parts = [weight * number // total for number in numbers]
+    left = [weight * number % total for number in numbers]
+    for k in sorted(range(len(parts)), key=lambda k: -left[k])[: weight - sum(parts)]:
+        parts[k] += 1
+    return parts
+
+
+def rounded_plan(strategy: Strategy, most: int = MOST_INFOSETS) -> IntegerPlan:
+    """A strategy as an integer plan.
+
+    Parameters
+    ----------
+    most
+        The largest number of infosets that the plan may reach.
+
+    Raises
+    ------
+    GameError
+        If the game has a setup.
+    StrategyError
+        If the plan reaches more infosets.
+    """
+    game, player, sides = strategy.index.game, strategy.player, sides_of(strategy.index)
+    check_board(game)
+    squares = np.zeros(game.squares, np.int64)
+    classical = int(game.turn_rule == "classical")
+    counted = _reached(
+        sides[player], sides[1 - player].wins, strategy.probabilities, squares, 0, 0, player, classical, most
+    )
+    if counted > most:
+        raise StrategyError(
+            f"The strategy of player {player} reaches more than {most:,} infosets, and a certificate lists all that a "
+            f"plan reaches; `pttt certify {game.name}` finds an equilibrium that reaches few."
+        )
+    return in_lowest_terms(integer_plan(game, player, StrategyBehaviour(strategy), most))
+
+
+@kernel
+def _reached(side, loses, probabilities, squares, n, placed, hidden, classical, most):
+    """Number of the infosets that a plan reaches, as ``integer_plan`` counts them, up to `most`."""
+    row, tried = np.empty(side.squares), np.int64(0)
+    for slot in range(n):
+        tried |= 1 << squares[slot]
+    if not write_row(side, probabilities, squares, n, placed, row):
+        for square in range(side.squares - 1, -1, -1):
+            if not tried >> square & 1:
+                row[:] = 0
+                row[square] = 1
+    count, full = np.int64(1), (1 << side.squares) - 1
+    for square in range(side.squares):
+        if row[square] == 0 or count > most:
+            continue
+        bit = np.int64(1) << square
+        known = tried | bit
+        squares[n] = square
+        if hidden > 0 and known != full and not _has_won(loses, known & ~placed):
+            then = hidden - classical
+            count += _reached(side, loses, probabilities, squares, n + 1, placed, then, classical, most - count)
+        marks = np.int64(0)
+        for other in range(side.squares):
+            marks += known >> other & 1
+        if marks + classical * hidden < side.squares and not _has_won(side.wins, placed | bit):
+            then = hidden + 1
+            count += _reached(side, loses, probabilities, squares, n + 1, placed | bit, then, classical, most - count)
+    return count
+
+
+@kernel
+def _has_won(wins, marks):
+    """Whether marks contain a winning set."""
+    found = False
+    for k in range(len(wins)):
+        found |= marks & wins[k] == wins[k]
+    return found

@@ -1,0 +1,344 @@
+"""Upper bounds for a best response: what the responder would get if they saw the opponent's infoset from here on.
+
+The *clairvoyant value* of a position depends on the opponent's infoset and on the responder's marks as a set, not on
+their order: so it is kept in a table.  It is at least the value of any response, because the responder may ignore what
+they see (the relaxation of Bosansky et al. 2014, section 4.3, taken to its end).  Who sees the board attempts a square
+of the opponent only in order to wait, so that the squares on which they failed do not matter.
+
+The opponent is at an infoset of their plan, or, if its number is -1, outside of it, where they follow the pure rule
+for ever.  A value depends on what the opponent does from here on, and on nothing else of the plan.  So the key has a
+digest of the plan's part below the infoset: values outlive the plan where that part stays as it is, and infosets with
+equal parts share them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.exact.double_oracle.pure_rule import rule_square
+from pttt_ooc.jit import bare_kernel, piece
+
+NEVER = -1e300
+"""The bound of an attempt that is not possible."""
+
+_TRIED = 4  # entries that are looked at for a key
+_VALUES, _ROWS, _NOW = range(3)  # counts of entries, and the age of what is used now
+
+
+class Bounds(NamedTuple):
+    """Tables of clairvoyant values.  What does not fit takes the place of what was not used for longest.
+
+    Attributes
+    ----------
+    value_keys : uint64 (values, 2)
+        Positions with the opponent to move; an empty entry is 0.
+    values : float64 (values,)
+        The responder's clairvoyant values there.
+    value_ages : uint16 (values,)
+        The response that used an entry last.
+    row_keys : uint64 (rows, 2)
+        Positions with the responder to move; an empty entry is 0.
+    rows : float64 (rows, n)
+        The clairvoyant values after each attempt, in the opponent's orientation.
+    row_ages : uint16 (rows,)
+        The response that used an entry last.
+    counts : int64 (3,)
+        Numbers of values and rows that were computed, and of responses.
+    """
+
+    value_keys: NDArray[np.uint64]
+    values: NDArray[np.float64]
+    value_ages: NDArray[np.uint16]
+    row_keys: NDArray[np.uint64]
+    rows: NDArray[np.float64]
+    row_ages: NDArray[np.uint16]
+    counts: NDArray[np.int64]
+
+
+def new_bounds(squares: int, megabytes: float) -> Bounds:
+    """Empty tables of at most so many megabytes, half for values and half for rows; but never less than 2 x 1,024."""
+    values, rows = _lengths(squares, megabytes)
+    return Bounds(
+        *(np.zeros((values, 2), np.uint64), np.zeros(values), np.zeros(values, np.uint16)),
+        *(np.zeros((rows, 2), np.uint64), np.zeros((rows, squares)), np.zeros(rows, np.uint16)),
+        np.zeros(3, np.int64),
+    )
+
+
+def _lengths(squares: int, megabytes: float) -> list[int]:
+    """Numbers of values and of rows, powers of 2."""
+    return [1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (26, 18 + 8 * squares)]
+
+
+def resize(bounds: Bounds, megabytes: float) -> None:
+    """Make tables of at most so many megabytes of these, in place, with those of the entries that fit."""
+    values, rows = _lengths(bounds.rows.shape[1], megabytes)
+    _resize(bounds.value_keys, bounds.value_ages, bounds.values, values)
+    _resize(bounds.row_keys, bounds.row_ages, bounds.rows, rows)
+
+
+def _resize(keys: NDArray[np.uint64], ages: NDArray[np.uint16], content: NDArray[np.float64], length: int) -> None:
+    """Entries move before a table shrinks or after it has grown: a second table might not fit."""
+    before = len(keys)
+    if length == before:
+        return
+    if length > before:
+        _set_lengths(keys, ages, content, length)
+    _move(keys, ages, content.reshape(len(content), -1), length if length < before else 0, before, length)
+    if length < before:
+        _set_lengths(keys, ages, content, length)
+
+
+def _set_lengths(keys: Any, ages: Any, content: Any, length: int) -> None:
+    for array in (keys, ages, content):
+        array.resize((length, *array.shape[1:]), refcheck=False)  # nothing else has its address
+
+
+@bare_kernel
+def _move(keys: Any, ages: Any, content: Any, begin: int, end: int, length: int) -> None:
+    """Move the entries of a range to where they are in a table of another length.
+
+    Of those that share a place, the one that was used last stays.
+    """
+    for k in range(begin, end):
+        if keys[k, 1] == 0:
+            continue
+        entry = entry_of(keys[:length], ages[:length], ages[k], keys[k, 0], keys[k, 1])
+        if entry >= 0:  # it is there already
+            continue
+        entry = -1 - entry
+        if not keys[entry, 1] or ages[entry] < ages[k]:
+            keys[entry, 0], keys[entry, 1], ages[entry] = keys[k, 0], keys[k, 1], ages[k]
+            for column in range(content.shape[1]):
+                content[entry, column] = content[k, column]
+        keys[k, 0], keys[k, 1] = np.uint64(0), np.uint64(0)
+
+
+# ---------------------------------------------------------------------------------------------
+# Keys
+
+
+@piece
+def mix(word: Any) -> Any:
+    """A 64-bit permutation without visible structure (the finaliser of SplitMix64)."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@bare_kernel
+def digest_plan(rules: Any, plan: Any, words: Any, digests: Any) -> None:
+    """Digests of 128 bits of the plan's parts below all of its infosets.
+
+    Parameters
+    ----------
+    words : uint64 (sequences,)
+        The chances, bit by bit.
+    digests : uint64 (infosets, 2)
+        The result.
+    """
+    for infoset in range(plan.counts[0] - 1, -1, -1):
+        known = np.uint64(plan.marks[infoset]) | (np.uint64(plan.fails[infoset]) << np.uint64(16))
+        known |= np.uint64(plan.stabilisers[infoset]) << np.uint64(32)
+        one, two = mix(known + np.uint64(1)), mix(known ^ np.uint64(0x9E3779B97F4A7C15))
+        for square in range(rules.squares):
+            sequence = plan.actions[infoset, square]
+            if sequence < 0 or words[sequence] == 0:
+                continue
+            one = mix(one ^ words[sequence]) + np.uint64(square)
+            two = mix(two + words[sequence]) ^ np.uint64(square)
+            for placed in range(2):
+                after = plan.children[infoset, 2 * square + placed]
+                if after >= 0 and plan.choices[after]:
+                    one, two = mix(one ^ digests[after, 0]), mix(two + digests[after, 1])
+                else:
+                    one, two = mix(one), mix(two)
+        digests[infoset, 0], digests[infoset, 1] = one, two
+
+
+@piece
+def key_of(rules: Any, digests: Any, at: Any, own: int) -> Any:
+    """The key of a position, in the opponent's orientation.
+
+    Parameters
+    ----------
+    at
+        The opponent's infoset or -1, orientation, marks, fails, and stabiliser.
+    own
+        The responder's marks.
+    """
+    infoset, g, marks, fails, stabiliser = at
+    seen = np.uint64(rules.masks[g, own])
+    if infoset >= 0:
+        return digests[infoset, 0], digests[infoset, 1] + seen
+    known = np.uint64(knowledge(rules, g, marks, fails))
+    return seen | (known << np.uint64(16)) | (np.uint64(stabiliser) << np.uint64(48)), np.uint64(1)
+
+
+@piece
+def entry_of(keys: Any, ages: Any, now: Any, one: Any, two: Any) -> Any:
+    """The entry of a key; if there is none, -1 minus the entry that it may take, an empty or the oldest one."""
+    mixed = mix(one ^ (two * np.uint64(0x9E3779B97F4A7C15)))
+    first, last = np.int64(mixed & np.uint64(len(keys) - 1)), len(keys) - 1
+    oldest = first
+    for k in range(_TRIED):
+        entry = (first + k) & last
+        if keys[entry, 0] == one and keys[entry, 1] == two:
+            if ages[entry] != now:
+                ages[entry] = now
+            return entry
+        if keys[entry, 1] == 0:
+            return -1 - entry
+        if k == 0 or ages[entry] < ages[oldest]:
+            oldest = entry
+    return -1 - oldest
+
+
+# ---------------------------------------------------------------------------------------------
+# Values
+
+
+@piece
+def _known(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
+    """The entry of a position with the opponent to move; negative if there is none."""
+    one, two = key_of(rules, digests, at, own)
+    return entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
+
+
+@bare_kernel
+def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int, turn: int) -> Any:
+    """The clairvoyant value for the opponent of `player`.
+
+    One function, since numba cannot keep two that call each other.
+
+    Parameters
+    ----------
+    player
+        Who plays by the plan and the rule.
+    at, own
+        See :func:`key_of`.
+    turn
+        The player to move; if it is `player`, the value is kept.
+    """
+    infoset, g, marks, fails, stabiliser = at
+    if turn != player:
+        best = -2.0
+        for square in range(rules.squares):
+            bit = 1 << square
+            if not (own | marks) & bit and rules.wins[1 - player, own | bit]:
+                return 1.0
+        waits = marks > 0 and not rules.classical  # there, a failed attempt would only tell what they see anyway
+        for square in range(-1 if waits else 0, rules.squares):
+            after = own | (1 << square) if square >= 0 else own
+            if square >= 0 and (own | marks) >> square & 1:
+                continue
+            if (after | marks) == rules.full:
+                best = max(best, 0.0)
+                continue
+            entry = _known(rules, digests, bounds, at, after)  # a call costs more than a look
+            if entry >= 0:
+                best = max(best, bounds.values[entry])
+            else:
+                best = max(best, clairvoyant(rules, player, plan, digests, bounds, at, after, player))
+        return best
+    entry = _known(rules, digests, bounds, at, own)
+    if entry >= 0:
+        return bounds.values[entry]
+    total = 0.0
+    ruled = choice(rules, player, g, marks, fails) if infoset < 0 else np.int64(-1)
+    for square in range(rules.squares):
+        share = chance(rules, plan, infoset, stabiliser, ruled, square)
+        if share <= 0.0:
+            continue
+        for h in range(len(rules.images)):
+            if not rules.orbits[stabiliser, square] >> h & 1:
+                continue
+            bit = 1 << rules.places[g, rules.images[h, square]]
+            placed = 0 if own & bit else 1
+            if placed and rules.wins[player, marks | bit]:
+                total -= share
+            elif placed == 0 or (marks | bit | own) != rules.full:
+                then = moved(rules, plan, at, h, square, bit, placed)
+                mover = 1 - player if placed or not rules.classical else player
+                total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
+    one, two = key_of(rules, digests, at, own)
+    entry = entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
+    entry = entry if entry >= 0 else -1 - entry
+    bounds.value_keys[entry, 0], bounds.value_keys[entry, 1], bounds.values[entry] = one, two, total
+    bounds.value_ages[entry] = bounds.counts[_NOW]
+    bounds.counts[_VALUES] += 1
+    return total
+
+
+@bare_kernel
+def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
+    """The row of a position with the responder to move."""
+    one, two = key_of(rules, digests, at, own)
+    entry = entry_of(bounds.row_keys, bounds.row_ages, bounds.counts[_NOW], one, two)
+    if entry >= 0:
+        return entry
+    entry = -1 - entry
+    g, marks = at[1], at[2]
+    bounds.row_keys[entry, 0], bounds.row_keys[entry, 1] = one, two
+    bounds.row_ages[entry] = bounds.counts[_NOW]
+    bounds.counts[_ROWS] += 1
+    waiting = NEVER
+    if marks:
+        waiting = clairvoyant(rules, player, plan, digests, bounds, at, own, 1 - player if rules.classical else player)
+    for square in range(rules.squares):
+        bit, value = 1 << square, NEVER
+        if marks & bit:
+            value = waiting
+        elif not own & bit:
+            if rules.wins[1 - player, own | bit]:
+                value = 1.0
+            elif (own | bit | marks) == rules.full:
+                value = 0.0
+            else:
+                value = clairvoyant(rules, player, plan, digests, bounds, at, own | bit, player)
+        bounds.rows[entry, rules.images[g, square]] = value
+    return entry
+
+
+# ---------------------------------------------------------------------------------------------
+# What the opponent does
+
+
+@piece
+def knowledge(rules: Any, g: int, marks: int, fails: int) -> Any:
+    """What a player knows, in the orientation `g`, as a number."""
+    return rules.ternary[rules.masks[g, marks]] + 2 * rules.ternary[rules.masks[g, fails]]
+
+
+@piece
+def choice(rules: Any, player: int, g: int, marks: int, fails: int) -> Any:
+    """The square of the pure rule, in the orientation `g`."""
+    return rule_square(rules, player, np.int64(rules.masks[g, marks]), np.int64(rules.masks[g, fails]))
+
+
+@piece
+def chance(rules: Any, plan: Any, infoset: int, stabiliser: int, ruled: int, square: int) -> float:
+    """The probability of each action in the orbit of a square; 0 if another square stands for the orbit."""
+    if infoset >= 0:
+        sequence = plan.actions[infoset, square]
+        return plan.chances[sequence] if sequence >= 0 else 0.0
+    return 1.0 / rules.orbit_sizes[stabiliser, square] if square == ruled else 0.0
+
+
+@piece
+def moved(rules: Any, plan: Any, at: Any, h: int, square: int, bit: int, placed: int) -> Any:
+    """The opponent after an attempt: at the image under `h` of a canonical square, which is `bit` on the board."""
+    infoset, g, marks, fails, stabiliser = at
+    after = np.int64(-1)
+    if infoset >= 0:
+        after = np.int64(plan.children[infoset, 2 * square + placed])
+        if after >= 0 and plan.choices[after] == 0:
+            after = np.int64(-1)
+    if placed:
+        marks |= bit
+    else:
+        fails |= bit
+    return after, rules.turned[h, g], marks, fails, stabiliser & rules.fixing[square]

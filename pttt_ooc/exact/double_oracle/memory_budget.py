@@ -1,0 +1,95 @@
+"""A run's memory: what plans, the restricted game and its solution need; tables of bounds get the rest.
+
+The needs are projected from numbers of sequences and histories before they are allocated; tests compare the projection
+with the peak of a process.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pttt_ooc.disk.memory import process_needs
+from pttt_ooc.disk.resources import MB
+from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.exact.double_oracle.restricted_histories import Plans
+from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
+from pttt_ooc.exact.double_oracle.transpositions import BYTES
+
+_GROWN = 2.5  # an array that grows, and its copy
+_HISTORY = 16  # bytes for each won history
+_MATCHING = 100  # bytes for each sequence, in regret matching
+_BUILT, _NUMBER = 120, 400  # bytes for each won history, and for each number, row and column of a linear program
+_NUMBERS = 4  # numbers, rows and columns for each sequence, besides payoffs
+_SAVED = 3  # copies of plans and histories, while they are saved
+_SENT = 3  # copies of plans in a process that gets them: as a message, and for two rounds
+_LEAST_TABLES = 2 * MB  # for the bounds of both players
+
+
+class RunMemory:
+    """The memory budget of one run.
+
+    Parameters
+    ----------
+    name
+        The game, for messages.
+    rules
+        Its tables.
+    megabytes
+        The budget of the process, with interpreter and libraries.
+    """
+
+    def __init__(self, name: str, rules: RuleTables, megabytes: float) -> None:
+        self._name, self._megabytes = name, megabytes
+        tables = [*rules.winning_sets, *(part for part in rules if isinstance(part, np.ndarray))]
+        self._fixed: dict[str, float] = {
+            **process_needs(),
+            "tables of the rules": sum(one.nbytes for one in tables),
+            "transpositions": 2 * BYTES,
+        }
+
+    def for_bounds(self, plans: Plans, histories: int, exact: bool) -> float:
+        """The megabytes that are left for tables of bounds.
+
+        Parameters
+        ----------
+        histories
+            Number of won histories of the restricted game.
+        exact
+            Whether the restricted game is solved by a linear program.
+
+        Raises
+        ------
+        MemoryBudgetError
+            If too little is left.
+        """
+        return self._left(needs_of(plans, histories, exact))
+
+    def for_worker(self, plans: Plans) -> float:
+        """The megabytes that are left for tables of bounds in a process that only searches; errors as above."""
+        return self._left({"plans": _SENT * sum(part.nbytes for plan in plans for part in plan)})
+
+    def _left(self, more: dict[str, float]) -> float:
+        needs = self._fixed | more
+        left = self._megabytes * MB - sum(needs.values())
+        if left < _LEAST_TABLES:
+            wanted = -(-(sum(needs.values()) + _LEAST_TABLES) // MB)
+            largest = sorted(needs.items(), key=lambda need: -need[1])[:3]
+            parts = ", ".join(f"{what} {size / MB:.0f} MB" for what, size in largest)
+            raise MemoryBudgetError(
+                f"The next round of {self._name} takes {wanted:.0f} MB of memory ({parts}), but the budget is "
+                f"{self._megabytes:g} MB; give a larger one."
+            )
+        return left / MB
+
+
+def needs_of(plans: Plans, histories: int, exact: bool) -> dict[str, float]:
+    """Bytes that a round needs, by purpose, without tables of bounds."""
+    sequences = sum(int(plan.counts[1]) for plan in plans)
+    kept = sum(part.nbytes for plan in plans for part in plan)
+    if exact:
+        solution = histories * _BUILT + (histories + _NUMBERS * sequences) * _NUMBER
+    else:
+        solution = sequences * _MATCHING
+    saved = _SAVED * (kept + histories * _HISTORY)
+    grown = {"plans": _GROWN * kept, "won histories": _GROWN * _HISTORY * histories}
+    return grown | {"the restricted game's solution and the saved state": max(solution, saved)}

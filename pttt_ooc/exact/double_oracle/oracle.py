@@ -1,0 +1,332 @@
+"""The lazy double oracle: rounds of a restricted game and two best responses, with a proven interval after each.
+
+McMahan, Gordon, Blum 2003 for matrix games; Bosansky, Kiekintveld, Lisy, Pechoucek 2014 for sequences.  Plans and the
+pure rule are complete strategies, so the values of the best responses to them enclose the value of the game from the
+first round on.
+
+While the interval is wide, regret matching solves the restricted game.  Then what its averages do not use is pruned,
+and linear programs take over: best responses ask again for what is missing.  That leaves a fraction of the sequences.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.exact.double_oracle.lazy_response import Responder, Response, allow_response
+from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
+from pttt_ooc.exact.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner, load_kernels
+from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_matching import Matching
+from pttt_ooc.exact.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
+from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
+from pttt_ooc.exact.double_oracle.sparse_plan import (
+    PLAYED,
+    SparsePlan,
+    behave,
+    first_infoset,
+    played_part,
+    pruned,
+    trimmed,
+)
+from pttt_ooc.exact.double_oracle.state_arrays import Arrays, fields_of, packed, unpacked
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.types import Interval
+
+PROGRAMS_FROM = 1e-3
+"""The width of the interval from which linear programs take over from regret matching."""
+
+DEAR, DEAR_FROM, DEAR_ROUNDS = 40_000, 2e-5, 24
+"""A program for more than so many sequences takes minutes.  Such programs take over from this width, or if the interval
+has not been halved in so many rounds below :data:`PROGRAMS_FROM`."""
+
+EXACT = 1e-12
+"""A gap that is rounding only."""
+
+TRIMMED = 1e-3
+"""Of the interval: what regret matching plays with less reach is left out of its plans."""
+
+LARGE, MOSTLY_UNPLAYED, GROWN = 20_000, 3, 1.3
+"""A restricted game with more than so many sequences, and so many times those that are played, drops the others; after
+that, the first number is so many times the size that it had."""
+
+_PART, _MOST, _MOST_DEAR = 0.3, 200, 600  # of the interval, the gap that matching may leave; its most iterations
+_LEAST = 1e-14  # reach that counts as none
+_LEAST_CHANCE = 1e-3  # of an action that survives pruning
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is known after a round.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    lower, upper
+        What the plans of players 0 and 1 guarantee: the value of the game for player 0 is between them.
+    best_lower, best_upper
+        The largest lower and the smallest upper end of all rounds.
+    sequences, support
+        Numbers of both players' sequences in the restricted game, and of those with reach.
+    histories
+        Number of won histories of the restricted game.
+    visited
+        Numbers of infosets that the best responses visited.
+    added
+        Number of new sequences.
+    exact
+        Whether the plans come from a linear program.
+    program_seconds, response_seconds
+        Seconds of this round, for the restricted game and for best responses.
+    """
+
+    number: int
+    lower: float
+    upper: float
+    best_lower: float
+    best_upper: float
+    sequences: tuple[int, int]
+    support: tuple[int, int]
+    histories: int
+    visited: tuple[int, int]
+    added: int
+    exact: bool
+    program_seconds: float
+    response_seconds: float
+
+    @property
+    def nashconv(self) -> float:
+        """What both players together can gain against these plans; rounding does not make it negative."""
+        return max(self.upper - self.lower, 0.0)
+
+    @property
+    def interval(self) -> Interval:
+        """Where the value is, as all rounds prove; at an equilibrium, rounding may exchange the best ends."""
+        return min(self.best_lower, self.best_upper), max(self.best_lower, self.best_upper)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the best responses to an equilibrium of the restricted game had nothing new."""
+        return self.exact and not self.added
+
+    def is_equilibrium(self, gap: float = EXACT) -> bool:
+        """Whether the rounds can end: nothing is new, or both players together gain at most `gap`."""
+        return self.settled or self.nashconv <= gap
+
+
+class DoubleOracle:
+    """The rounds of one game.
+
+    Parameters
+    ----------
+    game
+        The rules; nothing is listed.
+    memo_mb
+        Megabytes for the bounds of both players' best responses, at most.
+    threads
+        With 2 or more, both best responses are found at the same time; the result is the same, bit by bit.
+    memory_mb
+        Megabytes for the whole process; bounds get what the rest leaves.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the first round does not fit.
+
+    Examples
+    --------
+    >>> from pttt_ooc.games.rules.catalogue import named_game
+    >>> oracle = DoubleOracle(named_game("mini-2x3k2-abrupt"))
+    >>> while not (last := oracle.round()).settled:
+    ...     pass
+    >>> round(last.lower, 6), last.nashconv < 1e-12
+    (0.764706, True)
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        memo_mb: float = 96,
+        threads: int = 1,
+        memory_mb: float = math.inf,
+        runner: SubtreeRunner | None = None,
+    ) -> None:
+        self.game, self.rules = game, rule_tables(game)
+        self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
+        self._memory, self._memo_mb = RunMemory(game.name, self.rules, memory_mb), memo_mb
+        memo_mb = min(memo_mb, self._memory.for_bounds(self.plans, 0, False))
+        self._histories, self._matching = Histories(self.rules), Matching()
+        self._program = RestrictedProgram()
+        self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
+        load_kernels(self.rules)
+        self._runner = runner or ThreadRunner(self._responders, threads)
+        self._large = LARGE
+        self._halved = 2 * PROGRAMS_FROM, 0  # the width when it was last halved, and the round
+        self.last: Round | None = None
+
+    def round(self) -> Round:
+        """Solve the restricted game, respond to its plans, and allow the responses' actions.
+
+        Raises
+        ------
+        PtttError
+            If a linear program cannot be solved, or if best responses gain something with nothing new.
+        MemoryBudgetError
+            If it does not fit.  The round may then be half done: go on from a :meth:`state` before it.
+        """
+        begin, before = time.perf_counter(), self.last
+        self.plans, won = self._histories.won(self.plans)
+        width = before.nashconv if before else 2.0
+        exact = before is not None and self._are_programs_due(before)
+        if exact and before and not before.exact:
+            self._limit_bounds(won, False)
+            won = self._prune(won, width)
+        self._limit_bounds(won, exact)
+        if exact:
+            reach = self._program.exact_plans(self.plans, won)
+        else:
+            most = _MOST if width > PROGRAMS_FROM else _MOST_DEAR
+            reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
+        for plan, own in zip(self.plans, reach, strict=True):
+            behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
+        middle = time.perf_counter()
+        sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
+        if not exact:
+            self._drop_unplayed()
+        first, second = self._responses()
+        grown, added = zip(
+            *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
+            strict=True,
+        )
+        self.plans = grown[0], grown[1]
+        lower, upper = -second.value, first.value
+        self.last = Round(
+            number=before.number + 1 if before else 1,
+            lower=lower,
+            upper=upper,
+            best_lower=max(lower, before.best_lower) if before else lower,
+            best_upper=min(upper, before.best_upper) if before else upper,
+            sequences=sequences,
+            support=(int((reach[0] > _LEAST).sum()), int((reach[1] > _LEAST).sum())),
+            histories=len(won.payoffs),
+            visited=(first.visited, second.visited),
+            added=sum(added),
+            exact=exact,
+            program_seconds=middle - begin,
+            response_seconds=time.perf_counter() - middle,
+        )
+        if self.last.nashconv <= self._halved[0] / 2:
+            self._halved = self.last.nashconv, self.last.number
+        if self.last.settled and self.last.nashconv > TOLERANCE:
+            raise PtttError(
+                f"Game {self.game.name}: best responses gain {self.last.nashconv:.1e} over an equilibrium of the "
+                "restricted game, but have no new action. That is a mistake of this program; please report it."
+            )
+        return self.last
+
+    def rounds(self, gap: float = EXACT) -> Iterator[Round]:
+        """Play rounds until there is an equilibrium up to `gap`; none if there is one. Errors as :meth:`round`."""
+        while not (self.last and self.last.is_equilibrium(gap)):
+            yield self.round()
+
+    def _are_programs_due(self, before: Round) -> bool:
+        """Whether the next restricted game is solved by a linear program."""
+        if before.exact or not before.added:
+            return True
+        dear = sum(before.sequences) > DEAR and before.number - self._halved[1] < DEAR_ROUNDS
+        return before.nashconv <= (DEAR_FROM if dear else PROGRAMS_FROM)
+
+    def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
+        """Leave as much memory as solving a restricted game takes."""
+        megabytes = min(self._memo_mb, self._memory.for_bounds(self.plans, len(won.payoffs), exact))
+        for responder in self._responders:
+            responder.limit(megabytes / 2)
+
+    def end(self) -> None:
+        """Let the bounds of best responses go; no round can follow."""
+        self._responders.clear()
+
+    def _responses(self) -> tuple[Response, Response]:
+        """Both players' best responses."""
+        played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
+        for player, responder in enumerate(self._responders):
+            responder.face(played[1 - player], played[player])
+        first, second = (ResponseSearch(self._responders[p], p, played[p]) for p in (0, 1))
+        self._runner.run(played, (first, second))
+        for responder in self._responders:
+            responder.leave()
+        assert first.response and second.response
+        return first.response, second.response
+
+    def state(self) -> Arrays:
+        """All that the next rounds depend on, in arrays by name."""
+        arrays = packed("histories", self._histories.state()) | packed("matching", self._matching.state())
+        arrays |= packed("sizes", {"large": self._large, "halved": self._halved})
+        for player, plan in enumerate(self.plans):
+            arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
+        if self.last:
+            timeless = replace(self.last, program_seconds=0.0, response_seconds=0.0)  # equal runs have equal states
+            arrays |= packed("last", fields_of(timeless))
+        if checked := self._program.last:
+            arrays |= packed("program", fields_of(checked.program))
+            first, second = checked.reach
+            arrays |= packed("basis", {"columns": checked.columns, "rows": checked.rows, "0": first, "1": second})
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a state of the same game, with the same bits."""
+        self._histories.restore(unpacked("histories", arrays))
+        self._matching.restore(unpacked("matching", arrays))
+        sizes = unpacked("sizes", arrays)
+        self._large, (width, number) = sizes["large"], sizes["halved"]
+        self._halved = width, number
+        first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
+        self.plans = first, second
+        kept = unpacked("last", arrays)
+        last: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
+        self.last = Round(**last) if last else None
+        if basis := unpacked("basis", arrays):
+            program = Program(**unpacked("program", arrays))
+            reach = basis["0"], basis["1"]
+            self._program.last = CheckedProgram(program, basis["columns"], basis["rows"], reach)
+
+    @property
+    def checked_program(self) -> CheckedProgram | None:
+        """The last linear program, its basis and its plans; None before the first."""
+        return self._program.last
+
+    def _drop_unplayed(self) -> None:
+        """Leave out what neither plan plays, if that is most of a large restricted game; responses may bring it back.
+
+        Each time, the game has to be larger than the time before, so that this ends.
+        """
+        size = sum(int(plan.counts[1]) for plan in self.plans)
+        played = sum(int((plan.chances[: plan.counts[1]] > 0).sum()) for plan in self.plans)
+        if size <= max(self._large, MOSTLY_UNPLAYED * played):
+            return
+        self._large = int(GROWN * size)
+        self._keep_likely(PLAYED)
+
+    def _prune(self, won: WonHistories, width: float) -> WonHistories:
+        """Leave out what the averages of regret matching do not use; returns the won histories that are left."""
+        reach, _ = self._matching.solve(self.plans, won, _PART * width, 2 * _MOST)
+        for plan, own in zip(self.plans, reach, strict=True):
+            behave(plan, own, _LEAST)
+        self._keep_likely(_LEAST_CHANCE)
+        self.plans, won = self._histories.won(self.plans)
+        return won
+
+    def _keep_likely(self, least: float) -> None:
+        """Leave out of the restricted game what the plans play with less than a chance."""
+        smaller = []
+        for player, plan in enumerate(self.plans):
+            kept, sequences = pruned(self.rules, player, plan, least)
+            self._matching.keep(player, sequences)
+            smaller.append(trimmed(kept))
+        self._histories.forget()
+        self.plans = smaller[0], smaller[1]

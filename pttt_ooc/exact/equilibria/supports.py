@@ -1,0 +1,132 @@
+"""What some equilibrium plays, and the dimension of the set of equilibrium strategies.
+
+Of all sequences of a player, some have reach in some equilibrium strategy.  A strategy in the relative interior of the
+optimal face plays all of them: it is a mean of strategies, each of which maximises the reach of sequences that no
+earlier one plays.
+
+An infoset is *met* if equilibrium strategies of both players lead to it.  Elsewhere a player of such a strategy is free
+as long as the other gains nothing by going there, so the dimension of the whole face counts mostly what never happens.
+The dimension of what can be met is that of the linear equations that hold on the face: flow, and the equal payoffs of
+all sequences that the other player plays in some equilibrium (strict complementarity: Goldman and Tucker 1956).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, first_infoset
+from pttt_ooc.exact.double_oracle.warm_start import allow_played
+from pttt_ooc.exact.equilibria.face_program import Shape
+from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
+from pttt_ooc.exact.equilibria.plan_places import PlanPlaces
+from pttt_ooc.exact.equilibria.rank import rank_of
+from pttt_ooc.exact.equilibria.responses import Floats
+from pttt_ooc.games.structure.strategy import Strategy
+
+REACHED = 1e-8
+"""A sequence is played by some equilibrium strategy if its reach can be larger than this."""
+
+_PLAYED = 1e-12  # a probability that counts
+
+
+@dataclass(frozen=True, eq=False)
+class Supports:
+    """What some equilibrium plays.
+
+    Attributes
+    ----------
+    plans
+        The infosets that are met, and at each of them the actions that some equilibrium strategy plays.
+    interior
+        A strategy of each player that plays all of them, an equilibrium strategy.
+    steps
+        Numbers of searches for an equilibrium strategy.
+    """
+
+    plans: Plans
+    interior: tuple[Strategy, Strategy]
+    steps: tuple[int, int]
+
+
+def supports(face: OptimalFace, on_step: Callable[[int, float, Plans], None] = lambda *step: None) -> Supports:
+    """Find the supports of both players.
+
+    Parameters
+    ----------
+    on_step
+        Called after each search with the player, the reach that was found, and the plans so far.
+    """
+    means = [_Mean(face, player) for player in (0, 1)]
+    player, idle = 0, 0
+    while idle < 2:
+        plans = _met(face, means)
+        payoffs = _left_out(face, player, plans[player])
+        found = face.extreme(player, payoffs) if payoffs.any() else None
+        on_step(player, found.value if found else 0.0, plans)
+        if found and found.value > REACHED:
+            means[player].add(found.strategy)
+            idle = 0
+        else:
+            player, idle = 1 - player, idle + 1
+    first, second = means
+    return Supports(_met(face, means), (first.strategy, second.strategy), (first.count, second.count))
+
+
+class _Mean:
+    """The mean of realization plans of one player, beginning with the exact equilibrium."""
+
+    def __init__(self, face: OptimalFace, player: int) -> None:
+        self._responses, self._player, self.count = face.responses, player, 1
+        self.strategy = face.exact_strategy(player)
+
+    def add(self, strategy: Strategy) -> None:
+        """Add a plan to the mean."""
+        responses, player = self._responses, self._player
+        plan = responses.reach(player, self.strategy.probabilities).sequences * np.float64(self.count)
+        plan += responses.reach(player, strategy.probabilities).sequences
+        self.count += 1
+        self.strategy = Strategy(responses.index, player, responses.behaviour(player, plan))
+
+
+def _met(face: OptimalFace, means: list[_Mean]) -> Plans:
+    """What both players play where both come."""
+    blank = first_infoset(face.rules, 0), first_infoset(face.rules, 1)
+    return allow_played(face.rules, blank, (means[0].strategy, means[1].strategy), _PLAYED)
+
+
+def _left_out(face: OptimalFace, player: int, plan: SparsePlan) -> Floats:
+    """A payoff of 1 for each action at a met infoset that no strategy so far plays."""
+    index = face.responses.index
+    payoffs = np.zeros(index.players[player].sequences)
+    PlanPlaces(face.rules, index, player).mark_left_out(plan, payoffs)
+    return payoffs
+
+
+def dimensions(face: OptimalFace, plans: Plans) -> tuple[int, int]:
+    """For each player, the dimension of what equilibrium strategies do at met infosets.
+
+    Strategies are symmetric, and mirror images count once.
+
+    Parameters
+    ----------
+    plans
+        Of :class:`Supports`.
+    """
+    plans, won = Histories(face.rules).won(plans)
+    return _dimension(face, plans, won, 0), _dimension(face, plans, won, 1)
+
+
+def _dimension(face: OptimalFace, plans: Plans, won: WonHistories, player: int) -> int:
+    """The unknowns are the player's reach and the other's values; all that some equilibrium plays is as good."""
+    from scipy import sparse
+
+    shape = Shape(plans[player], plans[1 - player])
+    matrix = shape.matrix(won, player).tocsc()
+    # The reach of the empty sequence and the value of the root are given.
+    unknown = np.delete(np.arange(matrix.shape[1]), [0, shape.root])
+    whole = sparse.csr_matrix(matrix[:, unknown] * len(face.rules.images))
+    return len(unknown) - rank_of(whole)

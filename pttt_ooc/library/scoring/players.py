@@ -1,0 +1,195 @@
+"""Agents that can only be played: seats at the table, which are asked for one attempt at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from pttt_ooc.errors import ConfigError, StrategyError
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.rules.play import History
+from pttt_ooc.library.api.openspiel import load_game
+from pttt_ooc.library.api.strategies import Strategy
+from pttt_ooc.library.api.structures import index_of
+from pttt_ooc.library.questions.sampled_games import choose
+from pttt_ooc.library.scoring.agents import Member, members_of, observer, parameters_of, wants_player
+from pttt_ooc.library.scoring.answers import AgentTensor, Manner
+from pttt_ooc.library.scoring.checkpoints import Checkpoint
+from pttt_ooc.library.scoring.recurrent import is_recurrent
+from pttt_ooc.pipeline.files.infosets import parse_infoset
+
+
+class PlayedAgent(Protocol):
+    """One player at the table."""
+
+    def begin(self) -> None:
+        """Begin a game."""
+
+    def attempt(self, history: History) -> int:
+        """The square to attempt."""
+
+    def see(self, player: int, square: int) -> None:
+        """Take note of an attempt, of this player or the opponent; only bots use it, to follow the game's state."""
+
+
+def played_agent(game: Game, player: int, agent: Any, manner: Manner, rng: np.random.Generator) -> PlayedAgent:
+    """A player's seat.
+
+    Parameters
+    ----------
+    agent
+        A function of ``(infoset, legal)``, or of ``(infoset, legal, player)``, that returns a square: `infoset` is its
+        text, `legal` the list of squares.  Or a function of ``(observation)``: what the package's PettingZoo
+        environment shows, a dictionary with ``observation`` and ``action_mask``.  Or a bot of OpenSpiel, with
+        ``restart()`` and ``step(state)``.  Or any agent of :func:`pttt_ooc.library.scoring.scores.agent_strategy`,
+        whose attempts are then drawn.
+    rng
+        For the attempts of agents that tell probabilities.
+
+    Raises
+    ------
+    ConfigError
+        If it is no agent.
+    """
+    members = members_of(agent, player)
+    seats = [_seat(game, player, member, manner, rng) for member in members]
+    return seats[0] if len(seats) == 1 else _Mixture(seats, [member.weight for member in members], rng)
+
+
+def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.random.Generator) -> PlayedAgent:
+    agent = member.agent
+    if hasattr(agent, "step") and hasattr(agent, "restart"):
+        return _Bot(game, player, agent)
+    if hasattr(agent, "action_probabilities"):
+        return _Policy(game, player, agent, manner, rng)
+    if isinstance(agent, Strategy):
+        return _Known(agent, manner, rng)
+    if callable(agent) and not isinstance(agent, Checkpoint):
+        if "infoset" in parameters_of(agent):
+            return _Chooser(player, agent)
+        if "observation" in parameters_of(agent):
+            return _Observer(agent)
+    if is_recurrent(agent):
+        raise ConfigError("An agent with a memory is asked at all infosets; leave out --games.")
+    return _Asked(game, player, agent, manner, rng)
+
+
+class _Silent:
+    """A seat that needs no news."""
+
+    def begin(self) -> None:
+        pass
+
+    def see(self, player: int, square: int) -> None:
+        pass
+
+
+class _Chooser(_Silent):
+    """A function from an infoset's text to a square."""
+
+    def __init__(self, player: int, choose: Any) -> None:
+        self._choose = choose
+        self._rest = (player,) if wants_player(choose) else ()
+
+    def attempt(self, history: History) -> int:
+        assert history.player is not None
+        return cast(int, self._choose(history.infoset(history.player), history.legal(), *self._rest))
+
+
+class _Observer(_Silent):
+    """A function from an observation of the package's PettingZoo environment to a square."""
+
+    def __init__(self, choose: Any) -> None:
+        self._choose = choose
+
+    def attempt(self, history: History) -> int:
+        assert history.player is not None
+        squares = np.arange(history.game.squares)
+        placed, tried = (marks[history.player] >> squares & 1 for marks in (history.placed, history.tried))
+        seen = np.stack([placed, tried & ~placed], axis=1).astype(np.int8)
+        return int(self._choose({"observation": seen, "action_mask": (1 - tried).astype(np.int8)}))
+
+
+class _Known(_Silent):
+    """A strategy."""
+
+    def __init__(self, strategy: Strategy, manner: Manner, rng: np.random.Generator) -> None:
+        self._strategy, self._greedy, self._rng = strategy, manner.greedy, rng
+
+    def attempt(self, history: History) -> int:
+        text = history.infoset(self._strategy.player)
+        return int(np.argmax(self._strategy[text])) if self._greedy else choose(self._strategy, text, self._rng)
+
+
+class _Policy(_Silent):
+    """A policy of OpenSpiel."""
+
+    def __init__(self, game: Game, player: int, policy: Any, manner: Manner, rng: np.random.Generator) -> None:
+        from pttt_ooc.library.api.openspiel import policy_by_infoset
+
+        self._probabilities = policy_by_infoset(game, player, policy)
+        self._player, self._greedy, self._rng = player, manner.greedy, rng
+
+    def attempt(self, history: History) -> int:
+        chances = sorted(self._probabilities(history.infoset(self._player)).items())
+        if self._greedy:
+            return max(chances, key=lambda chance: (chance[1], -chance[0]))[0]
+        squares, weights = zip(*chances, strict=True)
+        return int(self._rng.choice(squares, p=np.array(weights) / sum(weights)))
+
+
+class _Asked(_Silent):
+    """A function of blocks of infosets, asked for one."""
+
+    def __init__(self, game: Game, player: int, agent: Any, manner: Manner, rng: np.random.Generator) -> None:
+        self._index, self._player, self._rng = index_of(game), player, rng
+        self._tensor = AgentTensor(self._index, player, observer(agent), manner, np.empty(0, np.int64))
+
+    def attempt(self, history: History) -> int:
+        node = parse_infoset(self._index, self._player, history.infoset(self._player))
+        row = self._tensor.at(np.array([node], np.int64))[0]
+        if (row < 0).any():
+            raise StrategyError(f"The agent, infoset {history.infoset(self._player)!r}: it has negative numbers.")
+        return int(self._rng.choice(len(row), p=row / row.sum()))
+
+
+class _Bot:
+    """A bot of OpenSpiel, which sees OpenSpiel's state."""
+
+    def __init__(self, game: Game, player: int, bot: Any) -> None:
+        self._player, self._bot, self._game, self._openspiel = player, bot, game, load_game(game)
+        self._state: Any = None
+
+    def begin(self) -> None:
+        self._state = self._openspiel.new_initial_state()
+        first, second = self._game.setup
+        for k in range(len(first) + len(second)):
+            self._state.apply_action(self._game.setup[k % 2][k // 2])
+        self._bot.restart()
+
+    def attempt(self, history: History) -> int:
+        return cast(int, self._bot.step(self._state))
+
+    def see(self, player: int, square: int) -> None:
+        if player != self._player and hasattr(self._bot, "inform_action"):
+            self._bot.inform_action(self._state, player, square)
+        self._state.apply_action(square)
+
+
+class _Mixture:
+    """Several seats, of which one is drawn before each game."""
+
+    def __init__(self, seats: list[PlayedAgent], weights: list[float], rng: np.random.Generator) -> None:
+        self._seats, self._weights, self._rng = seats, np.array(weights) / sum(weights), rng
+        self._drawn = seats[0]
+
+    def begin(self) -> None:
+        self._drawn = self._seats[int(self._rng.choice(len(self._seats), p=self._weights))]
+        self._drawn.begin()
+
+    def attempt(self, history: History) -> int:
+        return self._drawn.attempt(history)
+
+    def see(self, player: int, square: int) -> None:
+        self._drawn.see(player, square)

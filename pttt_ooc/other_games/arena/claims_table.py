@@ -1,0 +1,195 @@
+"""Results of experiments and trainings as tables in Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.other_games.arena.experiments import RESULT
+from pttt_ooc.other_games.arena.games.base import ArenaError
+from pttt_ooc.other_games.arena.significance import Mean, Units
+from pttt_ooc.other_games.arena.trainings import RESULT as TRAININGS
+from pttt_ooc.other_games.arena.trainings import decided, share, stretches
+from pttt_ooc.other_games.arena.verdicts import judge, questions, sample
+
+_HEAD = "| claim | theirs | ours | detectable | verdict |\n|---|---|---|---|---|\n"
+_SERIES = "| value | score | interval | games |\n|---|---|---|---|\n"
+_TIMES = "| value | milliseconds | nodes | games |\n|---|---|---|---|\n"
+_TRAININGS = (
+    "| training | games | theirs | ours, draws for player 1 | deviation | interval | one more training | "
+    "without draws | seeds | seconds each |\n|---|---|---|---|---|---|---|---|---|---|\n"
+)
+
+
+def read_results(directory: Path) -> list[dict[str, Any]]:
+    """The results of all experiments and trainings in a directory.
+
+    Raises
+    ------
+    ArenaError
+        There are none.
+    """
+    files = sorted(file for name in (RESULT, TRAININGS) for file in directory.glob(f"*/{name}"))
+    results = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    if not results:
+        raise ArenaError(f"{directory} has no results of experiments; pttt arena experiment makes them.")
+    return results
+
+
+def single(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The experiments that are one claim: a row of the table each, and the family of the correction."""
+    return [
+        one
+        for one in results
+        if "matches" in one and (one["test"] == "trainings" or (one["values"] is None and one["test"] != "none"))
+    ]
+
+
+def claims(results: Sequence[dict[str, Any]]) -> str:
+    """A row for each experiment that is one claim."""
+    chosen = single(results)
+    return _HEAD + "".join(
+        f"| {row['claim']} | {row['theirs']} | {ours(row)} | {row['detectable']} | {row['verdict']} |\n"
+        for row in (columns(one, verdict) for one, verdict in zip(chosen, judge(chosen), strict=True))
+    )
+
+
+def theirs(one: Mapping[str, Any]) -> str:
+    """The published result."""
+    claimed = one["theirs"]
+    if claimed["ratio"] is not None:
+        return f"{claimed['ratio']:g} : 1"
+    if claimed["rate"] is None:
+        return ""
+    return f"{claimed['rate']:.2%}" + (f" (n = {claimed['games']:,})" if claimed["games"] else "")
+
+
+def columns(one: Mapping[str, Any], verdict: str) -> dict[str, Any]:
+    """The columns of an experiment that is one claim: the score with its interval, and the claim's test."""
+    match, units = one["matches"][0], sample(one)
+    row = {"claim": one["claim"], "theirs": theirs(one), "verdict": verdict, "note": one["note"]}
+    row |= {"games": sum(part["wins"] + part["draws"] + part["losses"] for part in one["matches"])}
+    if units is None:
+        times = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
+        return row | {"ours": f"{times[0]:.3g} ms : {times[1]:.3g} ms", "interval": "", "test": "", "detectable": ""}
+    low, high = units.interval
+    names = {"difference": "", "equivalence": "TOST ", "limit": "one-sided "}
+    asked = questions(one)[0]
+    test = f"{names[asked.kind]}{p_text(asked.log10_p)}"
+    if isinstance(units, Mean):
+        test = f"{units.number} trainings; {test}"
+    return row | {
+        "ours": f"{units.rate:.2%}",
+        "interval": f"{low:.2%} to {high:.2%}",
+        "test": test,
+        "detectable": f"{100 * units.detectable:.1f}" if units.detectable <= 0.5 else "none",
+    }
+
+
+def p_text(log10_p: float) -> str:
+    """A p-value for a table."""
+    return f"p = {10**log10_p:.2g}" if log10_p > -4 else f"p = 10^{log10_p:.0f}" if log10_p > -300 else "p < 10^-300"
+
+
+def ours(row: Mapping[str, Any]) -> str:
+    """Our result, from the columns."""
+    return f"{row['ours']} ({row['interval']}; n = {row['games']:,}; {row['test']})" if row["test"] else row["ours"]
+
+
+def series(one: Mapping[str, Any]) -> str:
+    """A row for each match of a series: the score, or the cost of a move of the first agent."""
+    rows = ""
+    for match in one["matches"]:
+        games = match["wins"] + match["draws"] + match["losses"]
+        if one["test"] == "time":
+            mean = match["mean_of_agent_0"]
+            cells = f"{mean['processor_milliseconds']:.3g} | {mean['nodes']:,.0f}"
+        else:
+            units = Units.of(match)
+            low, high = units.interval
+            cells = f"{units.rate:.2%} | {low:.2%} to {high:.2%}"
+        rows += f"| {match['value']} | {cells} | {games:,} |\n"
+    return (_TIMES if one["test"] == "time" else _SERIES) + rows
+
+
+def trainings(results: Sequence[Mapping[str, Any]]) -> str:
+    """A row for each learner: the mean over its trainings, and the interval in which one more of them lies."""
+    rows = ""
+    for one in results:
+        ends = [row["curve"][-1] for row in one["trainings"]]
+        percent = Mean(tuple(100 * share(end) for end in ends))
+        without = Mean(tuple(100 * decided(end) for end in ends))
+        seconds = Mean(tuple(row["seconds"] for row in one["trainings"]))
+        (low, high), (least, most) = percent.interval, percent.prediction
+        claimed = "" if one["theirs"]["rate"] is None else f"{100 * one['theirs']['rate']:.0f}"
+        rows += (
+            f"| {one['claim']} | {one['games']:,} | {claimed} | {percent.mean:.1f} | {percent.deviation:.2f} | "
+            f"{low:.1f} to {high:.1f} | {least:.1f} to {most:.1f} | {without.mean:.1f} | {len(ends)} | "
+            f"{seconds.mean:.1f} |\n"
+        )
+    return _TRAININGS + rows
+
+
+def curves(results: Sequence[Mapping[str, Any]], marks: Sequence[int]) -> str:
+    """The mean share of player 1, draws included, in the games between one number of games and the next."""
+    head = "| games so far | " + " | ".join(one["claim"] for one in results) + " |\n"
+    rows = "|---" * (len(results) + 1) + "|\n"
+    for mark in marks:
+        cells = []
+        for one in results:
+            parts = [dict((row[0], row) for row in stretches(each["curve"])) for each in one["trainings"]]
+            there = [100 * share(part[mark]) for part in parts if mark in part]
+            cells.append(f"{Mean(tuple(there)).mean:.1f}" if there else "")
+        rows += f"| {mark:,} | {' | '.join(cells)} |\n"
+    return head + rows
+
+
+def greedy(results: Sequence[Mapping[str, Any]]) -> str:
+    """Games after each training, without random moves: how often player 1 wins, and in how many trainings it leads."""
+    rows = "| training | games won by player 1 | drawn | won by player 2 | trainings that player 1 leads |\n"
+    rows += "|---|---|---|---|---|\n"
+    for one in results:
+        ends = [row["greedy"] for row in one["trainings"]]
+        first, second, drawn = (sum(counts) for counts in zip(*ends, strict=True))
+        leads = sum(end[0] > end[1] for end in ends)
+        rows += f"| {one['claim']} | {first} | {drawn} | {second} | {leads} of {len(ends)} |\n"
+    return rows
+
+
+def lost(results: Sequence[Mapping[str, Any]]) -> str:
+    """Of each player's tables on a small board: how many lose no game, and the most games that one loses."""
+    rows = "| training | games | tables of player 1 that never lose | of player 2 "
+    rows += "| most games lost by player 1 | by player 2 |\n" + "|---" * 6 + "|\n"
+    for one in results:
+        both = list(zip(*(row["lost"] for row in one["trainings"]), strict=True))
+        never = " | ".join(f"{counts.count(0)} of {len(counts)}" for counts in both)
+        rows += f"| {one['claim']} | {one['games']:,} | {never} | {' | '.join(str(max(counts)) for counts in both)} |\n"
+    return rows
+
+
+def opponents(results: Sequence[Mapping[str, Any]]) -> str:
+    """Matches of several trainings with an opponent, of which the training is the unit."""
+    rows = "| agent | against | score | deviation | interval | one more training | trainings | games each |\n"
+    rows += "|---" * 8 + "|\n"
+    for one in results:
+        percent = Mean(tuple(100 * Units.of(match).rate for match in one["matches"]))
+        (low, high), (least, most) = percent.interval, percent.prediction
+        first, second = (agent.replace("{}", "SEED") for agent in one["agents"])
+        rows += (
+            f"| `{first}` | `{second}` | {percent.mean:.1f}% | {percent.deviation:.1f} | {low:.1f}% to "
+            f"{min(high, 100):.1f}% | {least:.1f}% to {min(most, 100):.1f}% | {len(one['matches'])} | "
+            f"{one['games']:,} |\n"
+        )
+    return rows
+
+
+def everything(results: Sequence[dict[str, Any]]) -> str:
+    """All tables."""
+    text = claims(results) if any("matches" in one for one in results) else ""
+    for one in results:
+        if "matches" in one and one["values"] is not None and one["test"] != "trainings":
+            text += f"\n{one['claim']} ({one['agents'][0]} against {one['agents'][1]}):\n\n{series(one)}"
+    trained = [one for one in results if "trainings" in one]
+    return text + ("\n" * bool(text) + trainings(trained) if trained else "")

@@ -1,0 +1,106 @@
+"""Whether the first player can force a win of Ultimate tic-tac-toe within so many plies: a search with a table.
+
+The table compares whole positions, not only their keys, so that nothing depends on luck.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.other_games.arena.kernels import ultimate as rules
+from pttt_ooc.other_games.arena.kernels.state_words import FIRST, KEY, PLAYER, RESULT, UNFINISHED
+from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, MARKS, SIZE, WON
+from pttt_ooc.other_games.arena.kernels.ultimate_endings import can_win, insert, words
+
+VISITED, ALLOWED = 0, 1
+"""Words of `budget`: positions visited, and allowed."""
+
+_ONE = np.int64(1)  # not a literal: a recursive kernel must have one signature
+_NEVER = 127  # more plies than a game has
+
+
+@piece
+def _order(state, moves, number, hint):
+    """Bring moves in order: `hint`, wins, small boards that are won, and those after which the other has few moves.
+
+    The first player's moves that send the other to a small board which is nearly won come late.
+    """
+    player = state[PLAYER]
+    decided = state[WON] | state[WON + 1]
+    for index in range(number):
+        move = moves[index]
+        board, cell = move // 9, move % 9
+        worth = 100 if move == hint else 0
+        if HAS_LINE[state[MARKS + 9 * player + board] | 1 << cell] and not decided >> board & 1:
+            worth += 90 if HAS_LINE[state[WON + player] | 1 << board] else 60
+        if state[CLOSED] >> cell & 1:
+            worth -= 40
+        elif player == 0:
+            theirs = state[MARKS + 9 + cell]
+            free = FULL & ~(state[MARKS + cell] | theirs)
+            worth += 9 - SIZE[free]
+            for other in range(9):
+                if free >> other & 1 and HAS_LINE[theirs | 1 << other] and not decided >> cell & 1:
+                    worth -= 30
+                    break
+        insert(moves, index, worth)
+    for index in range(number):
+        moves[index] &= 0xFF
+
+
+@bare_kernel
+def wins_within(states, moves, level, plies, cells, keys, entries, budget):
+    """Whether the first player can force a win within so many plies: 1 or 0.
+
+    Parameters
+    ----------
+    states, moves
+        int64, shapes (levels, rules.WORDS) and (levels, rules.WIDTH): row `level` of `states` has the position.
+    plies
+        int64: of both players together.
+    cells
+        int64, a set: the first player marks only these cells of small boards, or wins at once.  With all cells, the
+        answer 0 is a proof, too.
+    keys, entries
+        The table: int64, shapes (size, 3) and (size,), of a size that is a power of two; the latest position stays.
+        An entry has the least plies known to be enough, the most known not to be, and the move.
+    budget
+        int64, shape (2,): positions visited, and allowed; beyond them, the answer has no meaning.
+    """
+    state = states[level]
+    budget[VISITED] += 1
+    if state[RESULT] != UNFINISHED:
+        return np.int64(state[RESULT] == FIRST)
+    if plies <= 0 or budget[VISITED] > budget[ALLOWED] or not can_win(state, 0):
+        return np.int64(0)
+    one, two, three = words(state)
+    slot = (state[KEY] ^ state[KEY] >> 29) & (len(entries) - 1)
+    enough, too_few, hint = np.int64(_NEVER), np.int64(0), np.int64(-1)
+    if keys[slot, 2] == three and keys[slot, 0] == one and keys[slot, 1] == two:
+        enough, too_few, hint = entries[slot] & 127, entries[slot] >> 7 & 127, (entries[slot] >> 14) - 1
+        if plies >= enough or plies <= too_few:
+            return np.int64(plies >= enough)
+    number = rules.legal(state, moves[level])
+    _order(state, moves[level], number, hint)
+    player = state[PLAYER]
+    answer, chosen = np.int64(player), hint
+    for index in range(number):
+        move = moves[level, index]
+        for word in range(rules.WORDS):
+            states[level + 1, word] = state[word]
+        rules.play(states[level + 1], move)
+        if player == 0 and not cells >> move % 9 & 1 and states[level + 1, RESULT] != FIRST:
+            continue
+        if wins_within(states, moves, level + _ONE, plies - _ONE, cells, keys, entries, budget) != player:
+            answer, chosen = _ONE - player, move
+            break
+    if budget[VISITED] > budget[ALLOWED]:
+        return np.int64(0)
+    if answer:
+        enough = min(enough, plies)
+    else:
+        too_few = max(too_few, plies)
+    keys[slot, 0], keys[slot, 1], keys[slot, 2] = one, two, three
+    entries[slot] = enough | too_few << 7 | (chosen + 1) << 14
+    return answer

@@ -1,0 +1,65 @@
+"""Options of the commands that run bots, and the conditions that they add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pttt_ooc.other_games.extreme.bot_process import Conditions
+
+TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.")]
+LoadOption = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")]
+MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
+PythonOption = Annotated[
+    str,
+    typer.Option(
+        metavar="VERSION", help="The version of Python that bots are written in: 2, 3, or guess, which tries both."
+    ),
+]
+LibraryOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A library that bots may import besides numpy, pandas and sklearn; repeatable."),
+]
+SandboxOption = Annotated[
+    bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
+]
+
+
+def conditions_of(
+    time_limit: float,
+    load_limit: float,
+    memory_mb: int,
+    sandbox: bool,
+    python: str,
+    library: list[str] | None = None,
+) -> Conditions:
+    """The conditions of the options of a command; raises what `checked_version` and `checked_libraries` raise."""
+    from pttt_ooc.other_games.extreme.bot_process import Conditions
+
+    version, libraries = checked_version(python), checked_libraries(library)
+    return Conditions(time_limit, load_limit, memory_mb, sandbox, python=version, libraries=libraries)
+
+
+def checked_version(text: str) -> str:
+    """The value of ``--python``; an ExtremeError if it is none."""
+    from pttt_ooc.other_games.extreme.source_client import PYTHONS
+    from pttt_ooc.other_games.extreme.walls import ExtremeError
+
+    if text not in PYTHONS:
+        raise ExtremeError(f"--python {text} is no version of Python that bots can have; say 2, 3 or guess.")
+    return text
+
+
+def checked_libraries(names: list[str] | None) -> tuple[str, ...]:
+    """The values of ``--library``; an ExtremeError if one is no name of a library."""
+    from pttt_ooc.other_games.extreme.bot_terms import library
+    from pttt_ooc.other_games.extreme.walls import ExtremeError
+
+    for name in names or ():
+        try:
+            library(name)
+        except ValueError as error:
+            raise ExtremeError(f"--library is {name!r}, but must be {error}.") from None
+    return tuple(names or ())

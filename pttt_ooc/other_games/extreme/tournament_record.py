@@ -1,0 +1,156 @@
+"""A tournament's directory, read: settings, matches, and the standings that follow from them.
+
+The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots and their versions of
+Python), ``bots/`` (their files as they were handed in),
+``matches/`` (one file of JSON for each match, there when the match has been played),
+``tries/`` (matches that the machine has broken off, and how often),
+``curves/`` (the strong bot's evaluation of each position) and, made anew from these, ``standings.json``,
+``standings.csv`` and ``marks.csv``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.tries import Tries
+from pttt_ooc.other_games.extreme import league
+from pttt_ooc.other_games.extreme.league import Pairing, PoolTable, Stage
+from pttt_ooc.other_games.extreme.match_logs import MatchLogs, PlayedMatch, read_json
+from pttt_ooc.other_games.extreme.walls import ExtremeError
+
+FACTS = "tournament.json"
+"""The file that marks a directory as a tournament."""
+TRIES = 4
+"""Failed tries of a match, each of several starts, after which it is drawn by rule."""
+
+
+def tries_of(directory: Path) -> Tries:
+    """The tries of matches, by name, of the tournament in a directory, or that will be there."""
+    return Tries(directory / "tries", TRIES)
+
+
+@dataclass(frozen=True)
+class Team:
+    """A team of a tournament.
+
+    Attributes
+    ----------
+    key
+        Its name in files and addresses.
+    name
+        Its name for people.
+    file
+        The name under which its bot was handed in.
+    digest
+        SHA-256 of the bot's file, in hex.
+    python
+        The version of Python that it is written in: 2 or 3; 0 in a tournament of a release that did not record it.
+    """
+
+    key: str
+    name: str
+    file: str
+    digest: str
+    python: int = 0
+
+
+@dataclass(frozen=True)
+class TournamentState:
+    """The progress of a tournament.
+
+    Attributes
+    ----------
+    tables
+        The standings of all stages that have begun.
+    waiting
+        The matches that can be played now.
+    played
+        All matches that have been played, in order.
+    """
+
+    tables: list[PoolTable]
+    waiting: list[Pairing]
+    played: list[PlayedMatch]
+
+
+class Record(MatchLogs):
+    """A tournament in a directory, which may be played by another process meanwhile.
+
+    Attributes
+    ----------
+    seed
+        Seed of the lots.
+    stages
+        All stages, in order.
+    conditions
+        How the bots are run.
+    teams
+        Teams by key.
+    lots
+        Lots by key.
+    tries
+        Of matches, by name, that the machine has broken off.
+
+    Raises
+    ------
+    ExtremeError
+        If there is no tournament, or it is damaged; so do the methods.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.tries = tries_of(directory)
+        if not (directory / FACTS).is_file():
+            raise ExtremeError(f"{directory} holds no tournament; `pttt extreme tournament` plays one.")
+        told = read_json(directory / FACTS)
+        try:
+            self.seed = int(told["seed"])
+            self.stages = tuple(Stage(**stage) for stage in told["stages"])
+            self.conditions: dict[str, Any] = dict(told["conditions"])
+            self.teams = {key: Team(key, **facts) for key, facts in told["teams"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise ExtremeError(f"{directory / FACTS} is damaged, or of another version of this package.") from None
+        self.lots = league.lots(self.teams, self.seed)
+
+    def bot(self, key: str) -> Path:
+        """The file of a team's bot, as it was handed in."""
+        return self.directory / "bots" / f"{key}.py"
+
+    def all_played(self) -> list[PlayedMatch]:
+        """All matches that have been played, in the order of the league."""
+        return self.state().played
+
+    def state(self) -> TournamentState:
+        """Its progress."""
+        tables: list[PoolTable] = []
+        before: list[PoolTable] = []
+        there: list[PlayedMatch] = []
+        for index, stage in enumerate(self.stages):
+            if index == 0:
+                pools = league.first_pools(self.lots, stage)
+            else:
+                pools = league.next_pools(before, stage, self.lots)
+            wanted = league.pairings(stage, pools)
+            found = {pairing: self.played(pairing) for pairing in wanted}
+            done = [played for played in found.values() if played]
+            there += done
+            scores = [played.score for played in done]
+            before = [league.standings(stage, number, pool, scores, self.lots) for number, pool in enumerate(pools)]
+            tables += before
+            waiting = [pairing for pairing, played in found.items() if played is None]
+            if waiting:
+                return TournamentState(tables, waiting, there)
+        return TournamentState(tables, [], there)
+
+    def marks(self, tables: Sequence[PoolTable]) -> dict[str, dict[str, float]]:
+        """Each team's marks by stage, and the total."""
+        found: dict[str, dict[str, float]] = {team: {} for team in self.teams}
+        for table in tables:
+            for row in table.rows:
+                found[row.team][table.stage] = row.marks
+        for marks in found.values():
+            marks["total"] = round(sum(marks.values()), 2)
+        return found

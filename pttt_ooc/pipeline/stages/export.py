@@ -1,0 +1,130 @@
+"""Stage "export": the files for the course, and the bundle for all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pttt_ooc.cfr.sweep.parallel import in_order
+from pttt_ooc.config import ExportConfig
+from pttt_ooc.disk.files import explained, remove
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+from pttt_ooc.games.structure.index import Index, Layout
+from pttt_ooc.games.structure.strategy import Floats, Strategy, strategy_arrays
+from pttt_ooc.games.structure.symmetry import unfold
+from pttt_ooc.games.structure.views import Ints
+from pttt_ooc.pipeline.files.export import FILES, MOST_THREADS, export_needs, write_export
+from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
+from pttt_ooc.pipeline.files.infosets import default_rows, read_infosets, row_arrays
+from pttt_ooc.pipeline.files.names import BUNDLE
+from pttt_ooc.pipeline.files.solution import Strategies, read_solution
+from pttt_ooc.pipeline.stages.engines import index_of
+from pttt_ooc.pipeline.stages.normal_form import check_row_orders, normal_export, row_orders
+from pttt_ooc.pipeline.stages.product_check import timeless
+from pttt_ooc.pipeline.stages.stage_context import Facts, allocated, contents, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.strategy_store import finished, store_of
+from pttt_ooc.types import Symmetry
+
+
+def needs(
+    folded: Layout, whole: Layout, dtype: DTypeLike = np.float64
+) -> MemoryNeeds[tuple[tuple[Floats, Floats], tuple[Ints, Ints], tuple[Floats, Floats] | tuple[()]]]:
+    """The stage's memory needs, from the layout of the strategies and the layout without symmetry.
+
+    Parameters
+    ----------
+    dtype
+        Of the run's strategies: float64 for an equilibrium, else float32.
+    """
+    unfolded = () if folded.symmetry == "none" else strategy_arrays(whole, dtype)
+    return export_needs((strategy_arrays(folded, dtype), row_arrays(whole), unfolded))
+
+
+def run(
+    game: str,
+    symmetry: Symmetry,
+    settings: ExportConfig,
+    directory: Path,
+    threads: int = 1,
+    memory_mb: float = math.inf,
+    log: Path | None = None,
+) -> None:
+    """Write each player's zip with the tensor and the list of its rows' infosets, and the bundle.
+
+    Boards of ten squares have hundreds of millions of infosets: their files are made only if the settings ask for them.
+
+    Raises
+    ------
+    PtttError
+        If `memory_mb` is too small, an input is missing or damaged, the user's infoset file is refused, or the disk
+        cannot be written to.
+    """
+    course, bundle = settings.files(game)
+    check_row_orders(directory, settings)
+    with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
+        before = inputs(directory, "enumerate", "index", "solve", *finished(directory), "evaluate")
+        facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
+        facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
+        for file in FILES * (not course) + [BUNDLE]:
+            with explained(f"delete {directory / file}"):
+                remove(directory / file)
+        if not course and not bundle:
+            allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+            return
+        folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
+        store = store_of(directory, before)
+        wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
+        workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
+        threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
+        strategies = _unfolded(read_solution(store, folded, solution), whole, unfolded, threads)
+        del solution  # freed, unless `strategies` share its arrays
+        rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
+        bundle_facts = _bundle_facts(before) if bundle else None
+        facts["array_digests"] = write_export(
+            directory,
+            whole,
+            strategies,
+            rows,
+            settings.dtype,
+            settings.compression_level,
+            bundle_facts,
+            threads,
+            course,
+        )
+
+
+def _unfolded(solution: Strategies, whole: Index, into: tuple[Floats, Floats] | tuple[()], threads: int) -> Strategies:
+    if not into:
+        return Strategy(whole, 0, solution[0].probabilities), Strategy(whole, 1, solution[1].probabilities)
+    first, second = in_order(lambda p: unfold(solution[p], whole, into[p]), (0, 1), threads)
+    return first, second
+
+
+def _rows(
+    index: Index, orders: tuple[Path | None, Path | None], into: tuple[Ints, Ints], threads: int
+) -> tuple[Ints, Ints]:
+
+    def of_player(player: int) -> Ints:
+        order = orders[player]
+        return read_infosets(index, player, order, into[player]) if order else default_rows(index, player, into[player])
+
+    first, second = in_order(of_player, (0, 1), threads)
+    return first, second
+
+
+def _bundle_facts(before: Mapping[str, Facts]) -> dict[str, Any]:
+    """Facts for the bundle, without run times, so that equal runs leave equal files."""
+    solve = before["solve"]
+    settings = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
+    finish = {"finish": timeless(before["finish"]["result"])} if "finish" in before else {}
+    return {
+        **finish,
+        "evaluation": timeless(before["evaluate"]["solution"]),
+        "solve": {**settings, "result": timeless(solve["result"])},
+        "digests": contents(before),
+    }

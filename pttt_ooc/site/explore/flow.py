@@ -1,0 +1,114 @@
+"""Where the probability flows: how often games come to each infoset of a player, over the player's first attempts.
+
+Infosets that mirror each other are one class.  A class that games come to with less than :data:`LEAST` is not followed;
+such classes are counted together.  What is followed is exact: the parents of a class's infosets mirror each other too.
+At most :data:`MOST` infosets are followed, in each column those of the likeliest classes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.rules.infoset_text import attempts_of, infoset_text
+from pttt_ooc.games.rules.play import first_infoset
+from pttt_ooc.library.questions.answers import SquareArray
+
+LEAST = 0.01
+"""Less likely classes are counted together."""
+
+ATTEMPTS = 4
+"""How many attempts are followed."""
+
+MOST = 1000
+"""Most infosets that are followed, so that the map of a plan, which is found when it is asked for, takes no second."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A class of infosets.
+
+    Attributes
+    ----------
+    infoset
+        The one whose text comes first.
+    images
+        How many infosets of the class games come to.
+    probability
+        That a game comes to one of them, so that the player decides there.
+    parent
+        The position of the class that it follows, among those with one attempt less.
+    rest
+        The probability that the player decides again after one more attempt, in classes that are not followed.
+    cut
+        Whether what follows is left out, as :data:`MOST` infosets have been followed.
+    """
+
+    infoset: str
+    images: int
+    probability: float
+    parent: int
+    rest: float = 0.0
+    cut: bool = False
+
+
+def flow_of(
+    game: Game,
+    player: int,
+    row: Callable[[str], SquareArray],
+    following: Callable[[str, int], Mapping[str, float]],
+    root: float,
+) -> list[list[Flow]]:
+    """The classes after 0, 1, ... attempts, of each class's followers the likeliest first.
+
+    Parameters
+    ----------
+    row
+        The strategy's probabilities at an infoset.
+    following
+        The infosets at which the player decides next after an attempt at an infoset, with their probabilities.
+    root
+        The probability that a game comes to the player's first infoset.
+    """
+    first = first_infoset(game, player)
+    levels, members, left = [[Flow(first, 1, root, 0)]], [{first: root}], MOST
+    for _ in range(ATTEMPTS):
+        level, inside = [], []
+        followed, left = _affordable(members, left)
+        for parent, texts in enumerate(members):
+            if parent not in followed:
+                levels[-1][parent] = replace(levels[-1][parent], cut=True)
+                continue
+            classes: dict[str, dict[str, float]] = {}
+            for text, probability in texts.items():
+                chances = row(text)
+                for square in range(len(chances)):
+                    for after, p in following(text, square).items() if chances[square] > 0 else ():
+                        reached = probability * float(chances[square]) * p
+                        classes.setdefault(class_of(game, after), {})[after] = reached
+            likely = sorted((c for c in classes.values() if sum(c.values()) >= LEAST), key=lambda c: -sum(c.values()))
+            level += [Flow(min(one), len(one), sum(one.values()), parent) for one in likely]
+            inside += likely
+            rest = sum(sum(one.values()) for one in classes.values() if one not in likely)
+            levels[-1][parent] = replace(levels[-1][parent], rest=rest)
+        levels.append(level)
+        members = inside
+    return levels
+
+
+def _affordable(members: Sequence[Mapping[str, float]], left: int) -> tuple[set[int], int]:
+    """The classes, by position, that at most `left` infosets can follow, the likeliest first; and what is left then."""
+    found = set()
+    for position in sorted(range(len(members)), key=lambda one: -sum(members[one].values())):
+        if len(members[position]) > left:
+            break
+        left -= len(members[position])
+        found.add(position)
+    return found, left
+
+
+def class_of(game: Game, infoset: str) -> str:
+    """The first text among an infoset and its mirror images."""
+    attempts = attempts_of(infoset)
+    return min(infoset_text((g[square], placed) for square, placed in attempts) for g in game.symmetries)

@@ -1,0 +1,65 @@
+"""Owners of games: accounts, and browsers with a secret in a cookie."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+
+from fastapi import Request, Response
+
+from pttt_ooc.errors import PlayError
+from pttt_ooc.site.shell.forms import set_cookie
+from pttt_ooc.site.shell.parts import Refusal
+from pttt_ooc.site.shell.shell import Account
+
+PLAYER = "pttt_player"
+VISITORS = "visitor:"
+"""The beginning of owners without an account."""
+
+_COOKIE_SECONDS = 365 * 86400  # seconds until a browser forgets its cookie
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+def owner_of(request: Request, account: Account | None) -> str | None:
+    """The owner of a request's games; None if the browser has neither an account nor games.
+
+    It is ``account:NUMBER``, or ``visitor:`` with the SHA-256 of a cookie.
+    Only the hash of a cookie is stored: a reader of the database cannot continue the games.
+    """
+    if account is not None:
+        return f"account:{account.id}"
+    cookie = request.cookies.get(PLAYER, "")
+    return _visitor(cookie) if _SECRET.fullmatch(cookie) else None
+
+
+def known_owner(request: Request, account: Account | None, what: str) -> str:
+    """As :func:`owner_of`; if there is none, a PlayError says that there is no such `what` ("game")."""
+    owner = owner_of(request, account)
+    if owner is None:
+        raise PlayError(f"There is no such {what} of yours.", 404)
+    return owner
+
+
+def owner_or_new(request: Request, account: Account | None) -> tuple[str, str | None]:
+    """As :func:`owner_of`, for a new game; and, for a browser's first game, the cookie's value to :func:`keep`."""
+    owner = owner_of(request, account)
+    if owner is not None:
+        return owner, None
+    cookie = secrets.token_urlsafe(32)
+    return _visitor(cookie), cookie
+
+
+def keep(request: Request, response: Response, cookie: str | None) -> None:
+    """Set a browser's cookie, if it is new."""
+    if cookie is not None:
+        set_cookie(request, response, PLAYER, cookie, _COOKIE_SECONDS)
+
+
+def _visitor(cookie: str) -> str:
+    return f"{VISITORS}{hashlib.sha256(cookie.encode()).hexdigest()}"
+
+
+def explain(error: Exception) -> Refusal | None:
+    """The refusal for a PlayError; else None."""
+    return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None

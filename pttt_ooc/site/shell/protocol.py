@@ -1,0 +1,214 @@
+"""Connections: uvicorn's HTTP/1.1, with limits on all that a client can leave unfinished.
+
+A request's head has to arrive, and its answer has to be read, within limits of time.  The application limits the time
+for bodies.  A client that is still sending when its answer is ready can still read the answer.  The number of
+connections is limited, per address and in all: beyond it, a new connection replaces the one that has waited longest for
+the head of a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pttt_ooc.site.shell.arrival import ARRIVAL, Arrival
+from pttt_ooc.site.shell.sockets import LingeringTransport, StrictLines
+from pttt_ooc.site.shell.throttle import network_of
+
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n"
+    b"Content-Length: 58\r\nConnection: close\r\n\r\nThere are too many connections; close some, or wait a bit.\n"
+)
+
+
+@dataclass
+class Door:
+    """The limits that all connections share.
+
+    Parameters
+    ----------
+    per_address, total
+        Most connections that are open at the same time.
+    trusted
+        Networks of reverse proxies, whose addresses have no limit.
+    head_seconds
+        Seconds for the head of a request, from the connection's beginning or the previous answer's end.
+    reading_seconds
+        Seconds for a client to read its answer, and to finish sending after it.
+    """
+
+    per_address: int
+    total: int
+    trusted: tuple[str, ...] = ()
+    head_seconds: float = 15.0
+    reading_seconds: float = 60.0
+    _open: dict[str, dict[Connection, None]] = field(default_factory=lambda: defaultdict(dict), init=False)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._open.values()))
+
+    def enter(self, connection: Connection, address: str) -> bool:
+        """Admit a connection; returns whether there is room for it."""
+        mine = self._open.get(address, {})
+        full = len(self) >= self.total
+        if full or (len(mine) >= self.per_address and not self._is_trusted(address)):
+            everybody = (c for those in self._open.values() for c in those) if full else mine
+            idle = min((c for c in everybody if c.waits_for_head), key=lambda c: c.since, default=None)
+            if idle is None:
+                return False
+            self.leave(idle, idle.address)
+            idle.transport.abort()
+        self._open[address][connection] = None
+        return True
+
+    def leave(self, connection: Connection, address: str) -> None:
+        """Forget a connection."""
+        mine = self._open.get(address, {})
+        mine.pop(connection, None)
+        if not mine:
+            self._open.pop(address, None)
+
+    def _is_trusted(self, address: str) -> bool:
+        try:
+            found = ipaddress.ip_network(address)
+        except ValueError:
+            return False
+        networks = map(ipaddress.ip_network, self.trusted)
+        return any(n.version == found.version and n.overlaps(found) for n in networks)
+
+
+class Connection(H11Protocol):
+    """One connection.
+
+    Attributes
+    ----------
+    address
+        The client's address, or its network.
+    waits_for_head
+        Whether it waits for the head of a request, or the rest of a head.
+    since
+        The time when this began, in seconds of the event loop's clock.
+    """
+
+    def __init__(self, door: Door, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.conn._receive_buffer = StrictLines()
+        self._door = door
+        self.address, self.waits_for_head, self.since = "unknown", False, 0.0
+        self._arrival = Arrival()  # of the latest request
+        self._head: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Admit or refuse the connection."""
+        lingering = LingeringTransport(transport, self._is_being_sent_to, self._start_reading, self._read_again)
+        super().connection_made(lingering)  # type: ignore[arg-type]
+        self.address = network_of(self.client[0] if self.client else None)
+        if not self._door.enter(self, self.address):
+            transport.write(_BUSY)
+            transport.close()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self._door.leave(self, self.address)
+        for timer in (self._head, self._reading):
+            if timer is not None:
+                timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Take data."""
+        if not self.transport.is_closing():
+            if self.conn.their_state is h11.SEND_BODY:
+                self._arrival.come()
+            super().data_received(data)
+            self._look()
+
+    def on_response_complete(self) -> None:
+        """Begin the next request."""
+        super().on_response_complete()
+        self._look()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection."""
+        super().timeout_keep_alive_handler()
+        self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a malformed request, end the connection, and tell the application that its client is gone."""
+        begun = self.cycle is not None and not self.cycle.response_complete
+        if begun:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        """Called when the server stops."""
+        if self.transport.is_closing() or self.conn.our_state is h11.ERROR:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _is_being_sent_to(self) -> bool:
+        """Whether the client may be sending a request, or something malformed."""
+        return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+
+    # -----------------------------------------------------------------------------------------
+    # Time
+
+    def _look(self) -> None:
+        """Start or stop the clocks; called after every event."""
+        if self.cycle is not None and ARRIVAL not in self.cycle.scope:  # its head has just come
+            cast(dict[str, Any], self.cycle.scope)[ARRIVAL] = self._arrival = Arrival()
+        closing = self.transport.is_closing()
+        waits = not closing and self.conn.their_state is h11.IDLE
+        if waits and not self.waits_for_head:
+            self.since = self.loop.time()
+            self._head = self.loop.call_later(self._door.head_seconds, self._head_is_late)
+        elif not waits and self._head is not None:
+            self._head.cancel()
+            self._head = None
+        self.waits_for_head = waits
+        if closing:
+            self._start_reading()
+
+    def _read_again(self) -> None:
+        self._arrival.resume()
+
+    def _head_is_late(self) -> None:
+        if self.conn.trailing_data[0]:
+            self.send_408_response()
+        else:
+            self.transport.close()
+        self._look()
+
+    def send_408_response(self) -> None:
+        """Answer that the head of the request is late, and end the connection."""
+        self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        self.transport.close()
+
+    def pause_writing(self) -> None:
+        """Called when the client does not read."""
+        super().pause_writing()
+        self._start_reading()
+
+    def resume_writing(self) -> None:
+        """Called when the client reads again."""
+        super().resume_writing()
+        if self._reading is not None and not self.transport.is_closing():
+            self._reading.cancel()
+            self._reading = None
+
+    def _start_reading(self) -> None:
+        if self._reading is None:
+            self._reading = self.loop.call_later(self._door.reading_seconds, self.transport.abort)

@@ -1,0 +1,302 @@
+"""The rational end: sparse systems, vertices, the outer loop; and values by two other roads."""
+
+import itertools
+import random
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.exact.certificates import equilibrium, lifted_system
+from pttt_ooc.exact.certificates import rational_optimum as rational_optimum_module
+from pttt_ooc.exact.certificates.equilibrium import exact_equilibrium
+from pttt_ooc.exact.certificates.integer_program import IntegerProgram, Simplex, Vertex, integer_program
+from pttt_ooc.exact.certificates.rational_optimum import NotOptimalError, rational_optimum
+from pttt_ooc.exact.certificates.rational_system import SingularError, solve
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+from pttt_ooc.exact.double_oracle.restricted_histories import Histories
+from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
+from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, REFERENCE_VALUES, named_game
+from tests.kits.exact_simplex import maximise
+
+pytest.importorskip("flint")
+pytest.importorskip("highspy")
+SMALL = [name for name in EXACT_VALUES if name.startswith(("mini", "dark-hex-2", "dark-hex-3x2"))]
+
+
+def program_of(name):
+    """The last restricted program of the double oracle, and its game."""
+    oracle = DoubleOracle(named_game(name))
+    while not oracle.round().settled and oracle.last.nashconv > 1e-13:
+        pass
+    plans, won = Histories(oracle.rules).won(oracle.plans)
+    return integer_program(plans, won, len(oracle.game.symmetries))
+
+
+# ---------------------------------------------------------------------------------------------
+# Systems of equations
+
+
+def eliminated(matrix, amounts):
+    """By Gaussian elimination in fractions; None if the matrix is singular."""
+    rows = [[Fraction(int(a)) for a in row] + [amount] for row, amount in zip(matrix, amounts, strict=True)]
+    for k in range(len(rows)):
+        pivot = next((r for r in range(k, len(rows)) if rows[r][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [a / rows[k][k] for a in rows[k]]
+        for r in range(len(rows)):
+            if r != k and rows[r][k]:
+                rows[r] = [a - rows[r][k] * b for a, b in zip(rows[r], rows[k], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def test_sparse_systems_are_solved_as_by_elimination():
+    from flint import fmpq
+    from scipy import sparse
+
+    draw, singular = random.Random(1), 0
+    for size in [1, 2, 3, 5, 8, 13, 21] * 12:
+        matrix = np.array([[draw.choice([0, 0, 0, draw.randint(-3, 3)]) for _ in range(size)] for _ in range(size)])
+        if draw.random() < 0.8:  # a matching there is
+            matrix[np.arange(size), draw.sample(range(size), size)] = [draw.choice([-2, 1, 5]) for _ in range(size)]
+        amounts = [Fraction(draw.randint(-2, 2), draw.randint(1, 4)) for _ in range(size)]
+        expected = eliminated(matrix, amounts)
+        system = sparse.csr_array(matrix.astype(np.int64)), [fmpq(a.numerator, a.denominator) for a in amounts]
+        if expected is None:
+            singular += 1
+            continue
+        assert [Fraction(int(x.p), int(x.q)) for x in solve(*system)] == expected
+    assert singular > 5
+
+
+def test_large_systems_are_solved_with_large_numbers():
+    """Solutions with hundreds of digits, from amounts that are larger than a machine word."""
+    from scipy import sparse
+
+    draw = np.random.default_rng(3)
+    for size in (2, 30, 200):
+        square = draw.integers(-4, 5, (size, size)) * (draw.random((size, size)) < 3 / size)
+        square = sparse.csr_array((square + 5 * np.eye(size, dtype=np.int64))[draw.permutation(size)])
+        amounts = [int(a) * 10**25 - 3**50 for a in draw.integers(-9, 9, size)]
+        numerators, denominator = lifted_system.solve(square, amounts)
+        assert denominator > 10 ** (size // 2 - 1)
+        for row, amount in zip(square.toarray().tolist(), amounts, strict=True):
+            assert sum(a * x for a, x in zip(row, numerators, strict=True)) == amount * denominator
+
+
+def test_a_system_that_is_singular_modulo_a_prime_is_solved_modulo_another():
+    """The determinant is the first prime; or the determinant of a part is, so that the preferred pivot is 0."""
+    from scipy import sparse
+
+    small = np.array([[65536, 1], [1, 32768]])
+    assert lifted_system.PRIMES[0] == 65536 * 32768 - 1
+    numerators, denominator = lifted_system.solve(sparse.csr_array(small), [1, 0])
+    assert (numerators, denominator) == ([32768, -1], lifted_system.PRIMES[0])
+    for order in itertools.permutations(range(3)):
+        for columns in itertools.permutations(range(3)):
+            square = np.array([[65536, 1, 0], [1, 32768, 1], [0, 1, 0]])[list(order)][:, list(columns)]
+            numerators, denominator = lifted_system.solve(sparse.csr_array(square), [1, 2, 3])
+            assert denominator > 1
+            assert (square @ np.array(numerators, object) == denominator * np.array([1, 2, 3], object)).all()
+
+
+def test_coefficients_that_are_too_large_are_refused():
+    from scipy import sparse
+
+    with pytest.raises(PtttError, match="too large"):
+        lifted_system.solve(sparse.csr_array(np.array([[2**30, 1], [1, 1]])), [1, 0])
+
+
+def test_a_singular_system_is_refused():
+    from flint import fmpq
+    from scipy import sparse
+
+    for matrix in ([[0, 1], [0, 1]], [[1, 1], [1, 1]]):
+        with pytest.raises(SingularError):
+            solve(sparse.csr_array(np.array(matrix, np.int64)), [fmpq(1), fmpq(2)])
+
+
+# ---------------------------------------------------------------------------------------------
+# Vertices and the outer loop
+
+
+def test_a_vertex_that_is_not_optimal_is_refused():
+    """Whatever the simplex method says: another basis is singular, or not feasible, or it has the same value."""
+    program = program_of("mini-2x3k2-abrupt")
+    vertex = Simplex().vertex(program)
+    value = rational_optimum(program, vertex).value
+    assert value == Fraction(13, 17)
+    refused = 0
+    for column in np.flatnonzero(vertex.columns):
+        for other in np.flatnonzero(~vertex.columns):
+            columns = vertex.columns.copy()
+            columns[[column, other]] = False, True
+            try:
+                assert rational_optimum(program, Vertex(columns, vertex.rows, vertex.reach)).value == value
+            except (NotOptimalError, SingularError):
+                refused += 1
+    columns = vertex.columns.copy()
+    columns[np.flatnonzero(columns)[0]] = False
+    with pytest.raises(NotOptimalError, match="size"):
+        rational_optimum(program, Vertex(columns, vertex.rows, vertex.reach))
+    assert refused > 5 or vertex.columns.all()
+
+
+CONDITIONS = (
+    *("flows of player 0", "what player 1 gets at most", "reach of player 0"),
+    *("flows of player 1", "what player 0 gets at most", "reach of player 1", "equal objectives"),
+)
+
+
+def broken(program, variables, multipliers):
+    """The conditions of an optimum that do not hold, from the matrix as it is written in books."""
+    matrix, sums, sequences = program.matrix.toarray().tolist(), program.sums, program.sequences
+    one = [int(k == 0) for k in range(max(sums, len(matrix[0]) - sequences))]
+    activities = [sum(a * x for a, x in zip(row, variables, strict=True)) for row in matrix]
+    prices = [sum(a * y for a, y in zip(column, multipliers, strict=True)) for column in zip(*matrix, strict=True)]
+    hold = (
+        activities[:sums] == one[:sums],
+        max(activities[sums:]) <= 0,
+        min(variables[:sequences]) >= 0,
+        prices[sequences:] == one[: len(prices) - sequences],
+        min(prices[:sequences]) >= 0,
+        min(multipliers[sums:]) >= 0,
+        variables[sequences] == multipliers[0],
+    )
+    return [name for name, holds in zip(CONDITIONS, hold, strict=True) if not holds]
+
+
+def test_each_condition_of_an_optimum_is_checked():
+    """A matrix game with two equal rows and columns, and with one of each that is not played.
+
+    Changed a little, a solution is another one, or conditions fail; each of them is sometimes the only one.
+    """
+    from flint import fmpq
+    from scipy import sparse
+
+    payoffs = np.array([[2, 2, -1, 3], [2, 2, -1, 3], [-1, -1, 2, 3], [-2, -2, -2, 3]])
+    sums, none = np.array([[1, 0, 0, 0, 0], [-1, 1, 1, 1, 1]]), np.zeros((2, 2), np.int64)
+    histories = np.pad(payoffs, ((1, 0), (1, 0)))
+    matrix = sparse.csr_array(np.block([[sums, none], [-histories.T, sums.T]]))
+    program = IntegerProgram(matrix, 2, 5, 2, (np.zeros(1, np.int64), np.zeros(1, np.int64)))
+    plan = [fmpq(1), fmpq(1, 4), fmpq(1, 4), fmpq(1, 2), fmpq(0)]
+    best = [*plan, fmpq(1, 2), fmpq(1, 2)], [fmpq(1, 2), fmpq(1, 2), *plan]
+    assert broken(program, *best) == [] and rational_optimum_module._checked(program, *best) == Fraction(1, 4)
+    draw, alone = random.Random(2), Counter()
+    for _ in range(1000):
+        pair = [list(part) for part in best]
+        for side in draw.choice((pair, pair[:1], pair[1:])):
+            amount = draw.choice((-1, 1)) * fmpq(1, draw.choice((1, 2, 7, 10**30)))
+            for place in draw.sample(range(7), draw.choice((1, 2, 3))):
+                side[place] += amount
+                amount = -amount
+        fail = broken(program, *pair)
+        alone[fail[0] if len(fail) == 1 else len(fail)] += 1
+        if fail:
+            with pytest.raises(NotOptimalError, match="not optimal in fractions"):
+                rational_optimum_module._checked(program, *pair)
+        else:
+            assert rational_optimum_module._checked(program, *pair) == Fraction(1, 4)
+    assert min(alone[0], *(alone[name] for name in CONDITIONS)) > 1, alone
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("name", SMALL)
+def test_the_outer_loop_ends_from_nothing_with_the_value(name):
+    rules, steps = rule_tables(named_game(name)), []
+    certificate = exact_equilibrium(named_game(name), (first_infoset(rules, 0), first_infoset(rules, 1)), steps.append)
+    assert certificate.exact and certificate.lower == EXACT_VALUES[name]
+    assert all(step.added for step in steps[:-1]) and steps[-1].gain == 0
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "dark-hex-2x3-abrupt", "mini-2x3k3-classical"])
+def test_the_outer_loop_in_fractions_ends_by_itself(name, monkeypatch):
+    """Without double-precision responses, each vertex is solved in fractions, and the integer responses enlarge it."""
+    monkeypatch.setattr(equilibrium, "_GAIN", 10.0)
+    rules, steps = rule_tables(named_game(name)), []
+    certificate = exact_equilibrium(named_game(name), (first_infoset(rules, 0), first_infoset(rules, 1)), steps.append)
+    assert certificate.lower == certificate.upper == EXACT_VALUES[name]
+    assert steps[-1].fractions == steps[-1].programs == len(steps) > 1
+    assert all(step.gain > 0 and step.added > 0 for step in steps[:-1])
+
+
+@pytest.mark.long_but("classical", "dark-hex-3x3-abrupt")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dark-hex-3x3-abrupt", "pttt-classical", "pttt-2x4k3-abrupt"])
+def test_large_games_have_the_values_of_the_catalogue(name):
+    oracle = DoubleOracle(named_game(name))
+    while not oracle.round().settled and oracle.last.nashconv > 1e-13:
+        pass
+    assert exact_equilibrium(named_game(name), oracle.plans).lower == EXACT_VALUES[name]
+
+
+def test_intervals_of_the_catalogue_contain_the_fractions():
+    for name, ((lower, upper), source) in REFERENCE_VALUES.items():
+        value = EXACT_VALUES[name]
+        assert Fraction(lower) - Fraction(1, 10**15) <= value <= Fraction(upper) + Fraction(1, 10**15)
+        assert upper - lower < 2e-14 and str(value) in source and f"proof/{name}.txt.gz" in source
+    assert EXACT_VALUES.keys() & GAMES.keys() > REFERENCE_VALUES.keys()
+
+
+# ---------------------------------------------------------------------------------------------
+# Other roads
+
+
+def dense(program):
+    """The program with variables that are not negative: bounds are differences, and an equation is two inequalities."""
+    matrix, n = program.matrix.toarray().tolist(), program.sequences
+    rows = [row[:n] + row[n:] + [-a for a in row[n:]] for row in matrix]
+    limits = [int(row == 0) for row in range(len(rows))]
+    rows += [[-a for a in row] for row in rows[: program.sums]]
+    limits += [-limit for limit in limits[: program.sums]]
+    return [int(j == n) - int(j == len(matrix[0])) for j in range(len(rows[0]))], rows, limits
+
+
+@pytest.mark.parametrize(
+    "name", ["mini-2x2k2-abrupt", "mini-2x3k2-abrupt", "dark-hex-2x2-abrupt", "dark-hex-3x2-abrupt"]
+)
+def test_fractions_alone_give_the_value(name):
+    """A dense tableau and Bland's rule, with nothing but the standard library."""
+    program = program_of(name)
+    assert maximise(*dense(program)) / program.scale == EXACT_VALUES[name]
+
+
+@pytest.mark.long_but("mini", "hex-2x3")
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize(
+    "name", ["mini-2x3k3-abrupt", "dark-hex-2x3-abrupt", "dark-hex-3x3-abrupt", "pttt-2x4k3-abrupt"]
+)
+def test_the_exact_simplex_of_glpk_gives_the_value(name):
+    """In rational arithmetic from beginning to end, by other people's program."""
+    glpk = pytest.importorskip("swiglpk")
+    program = program_of(name)
+    rows, columns = program.matrix.shape
+    problem, entries = glpk.glp_create_prob(), program.matrix.tocoo()
+    glpk.glp_term_out(glpk.GLP_OFF)
+    glpk.glp_set_obj_dir(problem, glpk.GLP_MAX)
+    glpk.glp_add_rows(problem, rows)
+    glpk.glp_add_cols(problem, columns)
+    for row in range(rows):
+        kind = glpk.GLP_FX if row < program.sums else glpk.GLP_UP
+        glpk.glp_set_row_bnds(problem, row + 1, kind, float(row == 0), float(row == 0))
+    for column in range(columns):
+        kind = glpk.GLP_LO if column < program.sequences else glpk.GLP_FR
+        glpk.glp_set_col_bnds(problem, column + 1, kind, 0.0, 0.0)
+    glpk.glp_set_obj_coef(problem, program.sequences + 1, 1.0)
+    size = len(entries.data)
+    ia, ja, ar = glpk.intArray(size + 1), glpk.intArray(size + 1), glpk.doubleArray(size + 1)
+    for k in range(size):
+        ia[k + 1], ja[k + 1], ar[k + 1] = int(entries.row[k]) + 1, int(entries.col[k]) + 1, float(entries.data[k])
+    glpk.glp_load_matrix(problem, size, ia, ja, ar)
+    parameters = glpk.glp_smcp()
+    glpk.glp_init_smcp(parameters)
+    assert glpk.glp_simplex(problem, parameters) == 0
+    assert glpk.glp_exact(problem, parameters) == 0
+    assert glpk.glp_get_status(problem) == glpk.GLP_OPT
+    # It hands its fraction on as a number in double precision.
+    assert glpk.glp_get_obj_val(problem) / program.scale == pytest.approx(float(EXACT_VALUES[name]), rel=4e-16)

@@ -1,0 +1,140 @@
+"""The memory budget of the double oracle: it holds, it changes no bit, and what does not fit gets a sentence."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.exact.double_oracle.clairvoyance import new_bounds, resize
+from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
+from pttt_ooc.exact.double_oracle.saved_state import SavedState
+from pttt_ooc.games.rules.catalogue import named_game
+from tests.exact.double_oracle.test_saved_state import assert_same, finished
+from tests.kits.cli_runner import main
+
+pytest.importorskip("highspy")
+
+NAME = "mini-2x3k3-abrupt"
+SHRINK = """
+import numpy as np
+from pttt_ooc.disk.resources import peak_rss_bytes
+from pttt_ooc.exact.double_oracle.clairvoyance import new_bounds, resize
+resize(new_bounds(9, 1), 2)
+bounds = new_bounds(9, 200)
+for array in bounds:
+    array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
+before = peak_rss_bytes()
+resize(bounds, 100)
+resize(bounds, 200)
+print(before, peak_rss_bytes())
+"""
+
+
+def test_tables_that_change_their_size_change_no_bit():
+    """Bounds that are dropped are computed again, and those that are kept are found again."""
+    whole, oracle = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME))
+    while not (oracle.last and oracle.last.settled):
+        for responder in oracle._responders:
+            responder.limit([0.001, 0.3, 4.0][oracle.last.number % 3 if oracle.last else 0])
+        oracle.round()
+    assert_same(oracle, whole)
+
+
+def test_smaller_tables_keep_what_was_used_last():
+    bounds, chance = new_bounds(6, 2.0), np.random.default_rng(1)
+    entries = chance.permutation(len(bounds.values))[: len(bounds.values) // 2]
+    bounds.value_keys[entries, 0], bounds.value_keys[entries, 1] = chance.integers(1, 2**60, (2, len(entries)))
+    bounds.values[entries], bounds.value_ages[entries] = np.arange(len(entries)), 1 + np.arange(len(entries)) % 2
+    known = dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
+    length = len(bounds.values)
+    resize(bounds, 0.4)
+    assert 1024 < len(bounds.values) < len(entries) / 2 and len(bounds.values) == len(bounds.value_keys)
+    kept = held(bounds)
+    assert kept.items() <= known.items() and len(kept) > 0.9 * len(bounds.values)
+    assert (bounds.value_ages[bounds.value_keys[:, 1] > 0] == 2).mean() > 0.8
+    resize(bounds, 0.4)
+    assert held(bounds) == kept
+    resize(bounds, 2.0)
+    assert len(bounds.values) == length and held(bounds).items() <= kept.items()
+    assert len(held(bounds)) > 0.95 * len(kept)
+
+
+def held(bounds):
+    entries = np.flatnonzero(bounds.value_keys[:, 1])
+    return dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
+
+
+def test_tables_that_shrink_take_no_second_table():
+    """The peak of a process that has made large tables smaller, and these larger again."""
+    done = subprocess.run([sys.executable, "-c", SHRINK], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    assert after < before + 20e6
+
+
+def test_a_run_that_no_longer_fits_goes_on_with_more_memory(tmp_path):
+    whole, tight = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME), memory_mb=1000)
+    with SavedState(tmp_path, tight) as saved:
+        for _ in range(5):
+            tight.round()
+        tight._memory._megabytes = 236
+        with pytest.raises(
+            MemoryBudgetError, match=r"^The next round of mini-2x3k3-abrupt takes \d+ MB of memory \("
+        ) as end:
+            tight.round()
+        assert str(end.value).endswith(", but the budget is 236 MB; give a larger one.")
+        saved.save()
+    oracle = DoubleOracle(named_game(NAME), memory_mb=1000)
+    with SavedState(tmp_path, oracle):
+        assert oracle.last.number == 5
+        assert_same(finished(oracle), whole)
+
+
+def test_a_command_that_outgrows_its_memory_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    """The first linear program does not fit, when the restricted game is pruned already."""
+    limit, command = RunMemory.for_bounds, ["exact", "--game", NAME, "--state", str(tmp_path / "state")]
+
+    def outgrown(self, plans, histories, exact):
+        if exact:
+            raise MemoryBudgetError("The next round takes too much.")
+        return limit(self, plans, histories, exact)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunMemory, "for_bounds", outgrown)
+        with pytest.raises(SystemExit) as end:
+            main(command)
+        assert end.value.code == 1
+    with pytest.raises(SystemExit) as end:
+        main(command)
+    assert not end.value.code
+    found = DoubleOracle(named_game(NAME))
+    with SavedState(tmp_path / "state", found):
+        assert_same(found, finished(DoubleOracle(named_game(NAME))))
+
+
+def test_a_program_needs_more_than_regret_matching():
+    oracle = DoubleOracle(named_game(NAME))
+    needs = [sum(needs_of(oracle.plans, 10**6, exact).values()) for exact in (False, True)]
+    assert needs[0] > 10**6 * 16 and needs[1] > needs[0] + 10**6 * 300
+
+
+def exact(*arguments):
+    command = [sys.executable, "-m", "pttt_ooc.cli", "exact", *map(str, arguments), "--json"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_a_budget_below_the_interpreter_gets_a_sentence():
+    done = exact("--game", NAME, "--memory-mb", 100)
+    assert done.returncode == 1 and not done.stdout and "Traceback" not in done.stderr
+    assert "but the budget is 100 MB; give a larger one." in done.stderr
+
+
+@pytest.mark.full
+def test_the_peak_of_a_game_of_ten_squares_stays_below_a_small_budget():
+    assert exact("--game", NAME, "--max-minutes", 0).returncode == 0  # compiles, which takes more memory
+    found = json.loads(exact("--game", "pttt-2x5k3-abrupt", "--memory-mb", 350).stdout)
+    assert found["exact"] and found["peak_mb"] < 350

@@ -1,0 +1,137 @@
+"""Numbers, times and sizes as text."""
+
+import pytest
+
+from pttt_ooc.disk.numbers import (
+    column,
+    decimals,
+    duration,
+    exploitability,
+    gap,
+    interval,
+    listed,
+    probability,
+    scientific,
+    share,
+    size,
+    thousands,
+)
+
+
+def test_decimals_have_a_true_minus_and_no_negative_zero():
+    assert decimals(-0.000001) == "0.00000"
+    assert decimals(-0.25, 2) == "−0.25"
+    assert decimals(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "error", "text"),
+    [
+        (0.94170001, 5, 0, "0.94170"),
+        (0.00012, 5, 0, "0.00012"),
+        (0.0000999, 5, 0, "1.0e-4"),
+        (6.6123e-9, 5, 0, "6.6e-9"),
+        (6.6123e-9, 9, 0, "6.6e-9"),
+        (1.234e-8, 9, 0, "0.000000012"),
+        (1.01e-12, 5, 0, "1.0e-12"),
+        (0.99e-12, 5, 0, "<1e-12"),
+        (0.0, 9, 0, "<1e-12"),
+        (-3e-16, 5, 0, "<1e-12"),  # of rounding: never negative
+        (-3e-5, 5, 1e-4, "0.00000"),
+        (6.6e-9, 5, 1e-7, "0.00000"),  # digits that are not known
+        (None, 5, 0, "—"),
+    ],
+)
+def test_exploitabilities_have_the_digits_that_they_need(number, digits, error, text):
+    assert exploitability(number, digits, error) == text
+
+
+def test_numbers_of_a_column_have_the_same_decimals_and_never_look_like_0():
+    numbers = [1, 0.0595, 5e-6, 4.9e-6, -4.9e-6, 1e-13, 0, None]
+    told = ["1.00000", "0.05950", "0.00001", "<0.00001", ">−0.00001", "0.00000", "0.00000", "—"]
+    assert [column(number) for number in numbers] == told
+    assert column(-0.5, 2) == "−0.50" and column(0.004, 2) == "<0.01"
+
+
+def test_intervals_are_rounded_outward():
+    assert interval([0.549996, 0.550311], 5) == "[0.54999, 0.55032]"
+    assert interval([0.550111, 0.550218], 6) == "[0.550111, 0.550218]"
+    assert interval([-0.1234567, -0.1], 3) == "[−0.124, −0.100]"
+    assert (
+        interval([0.55016677769, 0.55016677774], 6) == "[0.550166777690, 0.550166777740]"
+    )  # enough decimals for its width
+    assert interval([0.55016677, 0.55016697], 6) == "[0.55016677, 0.55016697]"
+    assert interval([0.5, 0.5], 3) == "[0.500, 0.500]" and interval([0.5, 0.5 + 1e-15], 3)[:5] == "[0.50"
+
+
+def test_gaps_have_three_digits():
+    assert [gap(number) for number in (None, 0.0009934, 9.93e-5)] == ["—", "0.000993", "9.93 × 10⁻⁵"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "digits", "text"),
+    [
+        *((0.4, 0, "0 s"), (59.6, 0, "1 min 00 s"), (200, 0, "3 min 20 s"), (7500, 0, "2 h 05 min")),
+        *(
+            (None, 1, "—"),
+            (0.04, 1, "<0.1 s"),
+            (59.94, 1, "59.9 s"),
+            (59.96, 1, "1 min 00 s"),
+            (3599.6, 1, "1 h 00 min"),
+        ),
+    ],
+)
+def test_times(seconds, digits, text):
+    assert duration(seconds, digits) == text
+
+
+def test_sizes_and_limits():
+    assert [size(n) for n in (12, 1000, 3_400_000, 5_600_000_000)] == ["12 bytes", "1.0 kB", "3.4 MB", "5.6 GB"]
+    assert [size(n, at_most=True) for n in (1_099_999, 2_000_000, 950)] == ["1 MB", "2 MB", "950 bytes"]
+
+
+def test_thousands_are_set_apart():
+    assert thousands(1234567) == "1\u202f234\u202f567"
+    assert thousands("3.11.2") == "3.11.2"
+
+
+def test_probabilities_never_look_certain():
+    near = (0, 1, 0.00004, 0.00005, 0.25, 0.99994, 0.99996)
+    assert [probability(p) for p in near] == ["0", "1", "<0.0001", "0.0001", "0.2500", "0.9999", ">0.9999"]
+
+
+def test_items_in_a_sentence():
+    assert [listed(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
+    assert listed(["a", "b", "c"], "or") == "a, b or c"
+
+
+def test_a_column_of_many_magnitudes_has_one_form():
+    assert [scientific(one) for one in (9.5e-4, 1.97e-14, 0.25, -1e-3)] == [
+        "9.50\xa0×\xa010⁻⁴",
+        "1.97\xa0×\xa010⁻¹⁴",
+        "2.50\xa0×\xa010⁻¹",
+        "−1.00\xa0×\xa010⁻³",
+    ]
+    assert scientific(0) == "0" and scientific(None) == "—"
+
+
+def test_a_short_time_never_looks_like_none():
+    assert [duration(one, 3) for one in (0.0, 1e-6, 0.0004, 0.0006, 2.0)] == [
+        "0.000 s",
+        "<0.001 s",
+        "<0.001 s",
+        "0.001 s",
+        "2.000 s",
+    ]
+    assert duration(0.3) == "0 s"
+
+
+def test_a_column_of_probabilities_has_four_decimals_in_all_rows():
+    assert [share(one) for one in (0, 1e-9, 0.25, 0.99999, 1, 0.0)] == [
+        "0.0000",
+        "<0.0001",
+        "0.2500",
+        ">0.9999",
+        "1.0000",
+        "0.0000",
+    ]

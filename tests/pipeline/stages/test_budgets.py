@@ -1,0 +1,159 @@
+"""Little memory: a hard limit for every process of the workflow, and the same bits as without one."""
+
+import json
+import resource
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from pttt_ooc.cfr.solving.arrays import solver_arrays
+from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.config import SolveConfig, check_config
+from pttt_ooc.disk.memory import MemoryNeeds, leaves
+from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.pipeline.stages import STAGES
+from pttt_ooc.pipeline.stages import enumerate as enumerate_stage
+from pttt_ooc.pipeline.stages import evaluate as evaluate_stage
+from pttt_ooc.pipeline.stages import export as export_stage
+from pttt_ooc.pipeline.stages import index as index_stage
+from pttt_ooc.pipeline.stages import solve as solve_stage
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.planning import planned
+from tests.kits import helpers
+from tests.kits.patience import PATIENCE
+from tests.pipeline.stages.test_workflow import ROOT, Workflow
+
+MB = 1_000_000
+PLENTY = 8000
+DEVELOPMENT = 128  # MB that libraries of the development environment allocate and never touch, in every process
+
+
+@pytest.mark.slow
+def test_small_board_with_all_arrays_mapped(tmp_path):
+    engine = helpers.small_engine("mini-2x3k3-abrupt", "full")
+    settings = SolveConfig(max_iterations=5, target_nashconv=0)
+    arrays = solver_arrays(engine.index, settings)
+    found = []
+    for budget, mapped in ((0, set(leaves(arrays))), (PLENTY, set())):
+        workspace = MemoryNeeds({}, arrays).within(budget, tmp_path / "scratch")
+        assert set(leaves(arrays)) - workspace.held == mapped
+        solution = solve(engine, settings, tmp_path / f"work-{budget}", "x", arrays=workspace.allocate())
+        found.append([strategy.probabilities.tobytes() for strategy in solution.strategies])
+    assert found[0] == found[1]
+
+
+def run(directory, symmetry, budget, limit):
+    """Run the workflow on the full game, each process under a hard limit (MB) if given; return all manifests."""
+    workflow = Workflow.fresh(directory)
+    settings = yaml.safe_load((ROOT / "config.yaml").read_text())
+    settings |= {"symmetry": symmetry, "memory_mb": budget}
+    settings["solve"] |= {"max_iterations": 4, "target_nashconv": 0}
+    (directory / "config.yaml").write_text(yaml.safe_dump(settings))
+
+    def limited():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_DATA, ((limit + DEVELOPMENT) * MB, (limit + DEVELOPMENT) * MB))
+
+    done = subprocess.run(
+        workflow.command(),
+        cwd=directory,
+        env=workflow.environment,
+        capture_output=True,
+        text=True,
+        preexec_fn=limited,
+        timeout=10 * PATIENCE,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = directory / "data/pttt-abrupt" / symmetry
+    found = {stage: json.loads((data / f"{stage}.json").read_text()) for stage in STAGES}
+    shutil.rmtree(data)
+    return found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("symmetry", "limit"), [("full", 384), ("none", 512)])
+def test_full_game_under_a_hard_limit(tmp_path, symmetry, limit):
+    ensure_compiled()  # takes more memory, once, in separate processes
+    little = run(tmp_path / "little", symmetry, limit, limit)
+    plenty = run(tmp_path / "plenty", symmetry, PLENTY, None)
+    for stage in STAGES:
+        for manifests in (little, plenty):
+            memory = manifests[stage]["memory"]
+            assert manifests[stage]["usage"]["peak_anonymous_mb"] <= memory["projected_mb"] <= memory["budget_mb"], (
+                stage
+            )
+        for product, described in little[stage]["products"].items():
+            if product != "measurements.html":
+                same = plenty[stage]["products"][product]
+                assert described.get("content", described["digest"]) == same.get("content", same["digest"]), product
+    assert little["solve"]["memory"]["mapped_mb"] > plenty["solve"]["memory"]["mapped_mb"] == 0
+    assert little["solve"]["result"]["nashconv"] == plenty["solve"]["result"]["nashconv"]
+
+
+@pytest.mark.full
+def test_the_configuration_as_shipped_on_16_cores(tmp_path):
+    workflow = Workflow.fresh(tmp_path)
+    shutil.copy(ROOT / "config.yaml", tmp_path / "config.yaml")
+    done = subprocess.run(
+        [*workflow.command(), "--cores", "16"],
+        cwd=tmp_path,
+        env=workflow.environment,
+        capture_output=True,
+        text=True,
+        timeout=10 * PATIENCE,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = tmp_path / "data/pttt-abrupt/full"
+    found = {stage: json.loads((data / f"{stage}.json").read_text()) for stage in STAGES}
+    for stage, manifest in found.items():
+        memory = manifest["memory"]
+        assert manifest["usage"]["peak_anonymous_mb"] <= memory["projected_mb"] <= memory["budget_mb"] == 512, stage
+    assert [found[stage]["usage"]["threads"] for stage in STAGES] == [1, 1, 16, 16, 4, 1]
+    assert found["solve"]["result"]["stopped_by"] == "target_nashconv"
+
+
+GAME = "mini-2x2k2-abrupt"
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("budgets") / GAME / "full"
+    enumerate_stage.run(GAME, directory)
+    index_stage.run(GAME, "full", directory)
+    return directory
+
+
+def run_stages(directory, threads, budgets, log):
+    """Solve, evaluate and export on at most `threads` threads; return the manifests."""
+    config = check_config({"game": GAME, "solve": {"max_iterations": 5, "target_nashconv": 0}})
+    solve_stage.run(GAME, "full", config.solve, directory, threads, log, budgets["solve"])
+    evaluate_stage.run(GAME, "full", directory, threads, budgets["evaluate"], log)
+    export_stage.run(GAME, "full", config.export, directory, threads, budgets["export"], log)
+    return {name: json.loads((directory / f"{name}.json").read_text()) for name in budgets}
+
+
+@pytest.mark.slow
+def test_stages_use_the_planned_threads_and_say_so_once(indexed, tmp_path, capsys):
+    budgets, log = {"solve": 249, "evaluate": 249, "export": 325}, tmp_path / "log"
+    plans = {
+        name: planned(check_config({"game": GAME, "memory_mb": mb}), 16).stages[name] for name, mb in budgets.items()
+    }
+    found = run_stages(indexed, 16, budgets, log)
+    assert {name: each.threads for name, each in plans.items()} == {"solve": 3, "evaluate": 3, "export": 2}
+    told = capsys.readouterr().err.splitlines()
+    for name, (threads, most) in {"solve": (3, 16), "evaluate": (3, 16), "export": (2, 4)}.items():
+        assert found[name]["usage"]["threads"] == threads and found[name]["memory"]["projected_mb"] <= budgets[name]
+        sentence = f"{budgets[name]} MB of memory hold {threads} of {most} threads, so {name} uses {threads}; "
+        for lines in (told, log.read_text().splitlines()):
+            assert lines.count(f"{sentence}raise memory_mb for more.") == 1
+    one = run_stages(indexed, 1, dict.fromkeys(budgets, PLENTY), tmp_path / "other")
+    assert "threads" not in capsys.readouterr().err
+    for name in budgets:
+        assert one[name]["usage"]["threads"] == 1
+        for product, described in one[name]["products"].items():
+            if product != "convergence.jsonl":
+                assert described["digest"] == found[name]["products"][product]["digest"], product
+    with pytest.raises(MemoryBudgetError, match="too small"):
+        run_stages(indexed, 16, budgets | {"solve": plans["solve"].smallest_mb - 1}, tmp_path / "third")
