@@ -27,12 +27,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.grader import GAME, VALUE, ask, wait_until
-from pttt_ooc.course import teams
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.models import BASELINE
-from pttt_ooc.course.settings import CourseSettings, settings_text
-from pttt_ooc.course.term.assignments import settle_assignments
-from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.data.assignments import settle_assignments
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.models import BASELINE
+from pttt_ooc.course.data.settings import CourseSettings, settings_text
+from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.course.people import teams
 
 PAGES = ("/", "/parts/leaderboard", "/matrix", "/submissions", "/course", "/teams/{team}", "/api/leaderboard")
 PATIENCE = 900.0

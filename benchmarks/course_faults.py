@@ -30,13 +30,13 @@ from sqlalchemy import select
 
 from benchmarks import course_faults_kinds as kinds
 from benchmarks.grader import GAME, VALUE, Files, ask, is_right, wait_until
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import ACCEPTED, BASELINE, REJECTED, Submission, Team
-from pttt_ooc.course.settings import CourseSettings, settings_text
-from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.checkup import damaged_files, problems, unsettled_grades
-from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, LogLine
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.models import ACCEPTED, BASELINE, REJECTED, Submission, Team
+from pttt_ooc.course.data.settings import CourseSettings, settings_text
+from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.data.term_tables import Adjustment, Assignment, GradeRow, LogLine
+from pttt_ooc.course.grades.checkup import damaged_files, problems, unsettled_grades
 from pttt_ooc.errors import PtttError
 
 POINTS = 50.0

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 import yaml
 from sqlalchemy import select
 
-from pttt_ooc.course.kinds.agents.standings import entered
-from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, league_directory, open_league
-from pttt_ooc.course.models import ACCEPTED, REJECTED, UNFINISHED, Team
-from pttt_ooc.course.term.tables import Assignment, GradeRow
+from pttt_ooc.course.agents.standings import entered
+from pttt_ooc.course.bots.league import League, LeagueSettings, league_directory, open_league
+from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
+from pttt_ooc.course.data.models import ACCEPTED, REJECTED, UNFINISHED, Team
+from pttt_ooc.course.data.term_tables import Assignment, GradeRow
 from pttt_ooc.other_games.extreme.match import check_walls
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walls import ExtremeError

@@ -28,9 +28,9 @@ import numpy as np
 from benchmarks.reading import read_pages
 from pttt_ooc.cfr.solving.assessment import assess
 from pttt_ooc.cfr.sweep.engine import Engine
-from pttt_ooc.course import teams
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.settings import CourseSettings, settings_text
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.settings import CourseSettings, settings_text
+from pttt_ooc.course.people import teams
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows

@@ -68,7 +68,7 @@ def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ())
     first their quick tests, then their slow ones.
     """
     names, texts = graph(root), _texts(root)
-    room, word = module.split("/")[0], module.split("/")[-1]
+    room, _, word = module.rpartition("/")
     users: dict[str, set[str]] = defaultdict(set)
     for name, others in names.items():
         for other in others - {name}:

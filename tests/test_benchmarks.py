@@ -212,11 +212,10 @@ def test_every_module_can_be_mutated():
 
 
 def test_modules_to_mutate_are_named_by_folders_and_by_themselves():
-    assert mutation.modules_of(["grid"]) == [
+    assert mutation.modules_of(["pipeline/sweeps"]) == [
         "pipeline/sweeps/pipeline",
         "pipeline/sweeps/report",
         "pipeline/sweeps/settings",
-        "pipeline/sweeps/wing",
     ]
     assert mutation.modules_of(["cfr/sweep/tree", "other_games/smbc/goals"]) == [
         "cfr/sweep/tree",
@@ -235,8 +234,8 @@ def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_
         "pttt_ooc/pipeline/sweeps/cells.py": "",
         "pttt_ooc/pipeline/sweeps/page.py": "def f():\n"
         "    from pttt_ooc.pipeline.sweeps.cells import (\n        a,\n    )",
-        "tests/test_grid.py": "from pttt_ooc.pipeline.sweeps import (\n    cells,\n    page,\n)",
-        "tests/test_grid_cells.py": "from pttt_ooc.pipeline.sweeps import cells",
+        "tests/pipeline/sweeps/test_grid.py": "from pttt_ooc.pipeline.sweeps import (\n    cells,\n    page,\n)",
+        "tests/pipeline/sweeps/test_grid_cells.py": "from pttt_ooc.pipeline.sweeps import cells",
         "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.pipeline.sweeps.cells'",
         "tests/test_page.py": "import pttt_ooc.pipeline.sweeps.page",
         "tests/kit.py": "from pttt_ooc.pipeline.sweeps.cells import a",
@@ -244,17 +243,17 @@ def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_
         "tests/inner/conftest.py": "from tests.kit import a",
         "tests/inner/test_all.py": "",
         "tests/test_far.py": "from pttt_ooc.elsewhere import grid",
-        "tests/test_grid_browser.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/test_grid_other.py": "",
+        "tests/pipeline/sweeps/test_grid_browser.py": "from pttt_ooc.pipeline.sweeps import cells",
+        "tests/pipeline/sweeps/test_grid_other.py": "",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("grid/cells", tmp_path)]
-    near = ["test_grid.py", "test_grid_cells.py", "test_a.py"]
+    found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("pipeline/sweeps/cells", tmp_path)]
+    near = ["pipeline/sweeps/test_grid.py", "pipeline/sweeps/test_grid_cells.py", "test_a.py"]
     assert found[:4] == [*((name, False) for name in near), ("test_a.py", True)]
     assert {name for name, _ in found[4:6]} == {"test_by_helper.py", "test_page.py"}
-    assert found[6:] == [("inner/test_all.py", False), ("test_grid_other.py", False)]
+    assert found[6:] == [("inner/test_all.py", False), ("pipeline/sweeps/test_grid_other.py", False)]
 
 
 def test_the_entries_of_a_line_are_the_public_names_that_lead_to_it():

@@ -22,11 +22,9 @@ ROOMS = {names[0]: names[1:] for item in ITEMS if (names := re.findall(r"`(\w+)/
 ORDER = {
     "": [name for item in ITEMS for name in (re.findall(r"`(\w+)/`", item)[:1] or re.findall(r"`(\w+)`: ", item))],
     **{room: folders for room, folders in ROOMS.items() if folders},
-    "course": ["term", "kinds", "games"],
     "other_games.arena": ["kernels", "games", "agents", "learning", "external", "matches", "solvers", "pages"],
     "other_games.extreme": ["play", "bots", "pages"],
     "other_games.smbc": ["stages", "terminal", "pages"],
-    "course.kinds": ["strategies", "bots", "agents"],
 }
 
 # These go the other way, and are to end: folder, importing part of it, imported part.
@@ -34,11 +32,6 @@ UPWARD = {
     *(("other_games.arena", "", name) for name in ("agents", "games", "kernels", "learning", "matches", "solvers")),
     ("other_games.arena", "agents", "external"),
     ("other_games.arena", "agents", "learning"),
-    *(("course", "", name) for name in ("games", "kinds", "term")),
-    ("course", "kinds", "games"),
-    ("course.kinds", "", "strategies"),
-    ("course", "term", "games"),
-    ("course", "term", "kinds"),
     ("other_games.extreme", "", "play"),
     ("other_games.smbc", "", "terminal"),
 }
@@ -89,8 +82,7 @@ def test_every_folder_says_what_its_modules_are():
         modules = {path.stem for path in init.parent.glob("*.py")} - {"__init__", "__main__"}
         if init.parent.name == "stages":  # each stage's own module has the name of the stage
             modules -= set(STAGES)
-        if init.parent != PACKAGE / "course" / "kinds":
-            assert set(re.findall(r"``(\w+)``", described.partition("Modules: ")[2])) == modules, init
+        assert set(re.findall(r"``(\w+)``", described.partition("Modules: ")[2])) == modules, init
 
 
 def test_what_the_architecture_locates_is_there():

@@ -15,11 +15,11 @@ from pttt_ooc import __version__
 from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, score, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
-from pttt_ooc.course import commands as course
-from pttt_ooc.course.kinds.bots import commands as league
-from pttt_ooc.course.term import commands as term
-from pttt_ooc.course.term import desk_commands as desk
-from pttt_ooc.course.term import grade_commands, people_commands
+from pttt_ooc.course.server import bot_commands as league
+from pttt_ooc.course.server import commands as course
+from pttt_ooc.course.server import desk_commands as desk
+from pttt_ooc.course.server import grade_commands, people_commands
+from pttt_ooc.course.server import term_commands as term
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, pages_beside
-from pttt_ooc.course.term.commands import course
+from pttt_ooc.course.server.term_commands import course
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import (
@@ -140,7 +140,7 @@ def serve(
     Everything is kept in one directory, which is created if it is missing. SIGTERM or Ctrl-C stops all.
     """
     with extra("grader", "`pttt serve`"):
-        from pttt_ooc.course.serve import serve as served
+        from pttt_ooc.course.server.serve import serve as served
         from pttt_ooc.site.service.log_file import logged_to
 
     match = found_match(secret_goals, DATA)

@@ -6,5 +6,5 @@ networks, which need the extra ``deep``, in deep/.
 Modules: ``learning_game``: gradients, best responses and values of one game. ``learner``: the interface of an
 algorithm. ``catalogue``: the algorithms by name. ``loop``: evaluations, saving, stopping. ``checkpoints``: saved by the
 core's commits. ``runs``: runs on disk. ``settings``: the section of the configuration. ``findings``: sentences
-about several runs. ``report``: the page that compares them. ``commands``: the command line. ``wing``: its description.
+about several runs. ``report``: the page that compares them. ``commands``: the command line.
 """

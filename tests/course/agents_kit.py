@@ -2,8 +2,9 @@
 
 import threading
 
-from pttt_ooc.course.kinds.agents.worker import Worker
-from pttt_ooc.course.term.course_file import apply, read_course_file
+from pttt_ooc.course.agents.worker import Worker
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.course.grades.rehearsals import GRADING
 from tests.course.grader_kit import bearer
 
 FIRST = b"def choose(legal, state):\n    return legal[0]\n"
@@ -43,7 +44,7 @@ def post_agent(lab, team, content, assignment="rows", file="mine.py"):
 
 
 def worker_of(lab, stopping=None):
-    return Worker(lab.database, lab.storage, stopping or threading.Event())
+    return Worker(lab.database, lab.storage, stopping or threading.Event(), GRADING)
 
 
 def judged(lab, team, content, assignment="rows", file="mine.py"):

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 from sqlalchemy import select
 
-from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, league_directory, open_league
-from pttt_ooc.course.kinds.bots.submissions import Bots, HardPositions
-from pttt_ooc.course.models import CourseTables
-from pttt_ooc.course.term import gradebook
+from pttt_ooc.course.bots.league import League, LeagueSettings, league_directory, open_league
+from pttt_ooc.course.bots.submissions import Bots, HardPositions
+from pttt_ooc.course.data.models import CourseTables
+from pttt_ooc.course.grades import gradebook
 from pttt_ooc.other_games.extreme.tournament import Entry, settle
 from tests.course.agents_kit import FIRST, LAST, judged, worker_of
 from tests.course.coursekit import SANDBOX

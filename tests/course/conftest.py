@@ -49,8 +49,8 @@ def course(tmp_path, client, solved):
     """A grader with two teams, and this wing beside it."""
     from fastapi.testclient import TestClient
 
-    from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
-    from pttt_ooc.course.models import Fact
+    from pttt_ooc.course.data.models import Fact
+    from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 
     lab = Lab(tmp_path / "grader", solution=str(solved))
     lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")

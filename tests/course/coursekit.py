@@ -5,11 +5,11 @@ import threading
 
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, open_league
-from pttt_ooc.course.kinds.bots.parts import parts_of
-from pttt_ooc.course.kinds.bots.submissions import Bots
-from pttt_ooc.course.kinds.bots.worker import Worker
+from pttt_ooc.course.bots.league import League, LeagueSettings, open_league
+from pttt_ooc.course.bots.submissions import Bots
+from pttt_ooc.course.bots.worker import Worker
+from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.other_games.extreme.match import check_walls
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.site.service.pulse import Pulse

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from pttt_ooc.course import uploads_in_flight
-from pttt_ooc.course.term.gradebook import current
-from pttt_ooc.course.term.tables import Adjustment, LogLine
+from pttt_ooc.course.data import uploads_in_flight
+from pttt_ooc.course.data.term_tables import Adjustment, LogLine
+from pttt_ooc.course.grades.gradebook import current
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import Lab, pttt, strategy_zip
 from tests.course.term_kit import change

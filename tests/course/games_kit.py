@@ -2,13 +2,14 @@
 
 import threading
 
-from pttt_ooc.course.games.directory import directory_of
-from pttt_ooc.course.jobs import Judge
-from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
-from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
-from pttt_ooc.course.queue import waiting
-from pttt_ooc.course.term.course_file import apply, read_course_file
+from pttt_ooc.course.data.game_directory import directory_of
+from pttt_ooc.course.data.queue import waiting
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.course.grades.gradebook import settle_if_graded
+from pttt_ooc.course.strategies.assessor import Assessor
+from pttt_ooc.course.strategies.baseline import submit_baseline
+from pttt_ooc.course.strategies.jobs import Judge
+from pttt_ooc.course.strategies.starter_kit import ensure_kit
 from tests.course.grader_kit import bearer, random_tensor, zip_bytes
 from tests.kits.helpers import small_engine
 
@@ -44,7 +45,9 @@ class SecondGame:
         self.data = directory_of(lab.data, OTHER)
         self.assessor = Assessor(small_engine(OTHER), self.grader.storage, OTHER_VALUE, (None, None))
         course = lab.database, lab.data
-        self.judge = Judge(self.grader.database, self.grader.storage, self.assessor, threading.Event(), course)
+        self.judge = Judge(
+            self.grader.database, self.grader.storage, self.assessor, threading.Event(), settle_if_graded, course
+        )
 
     def baseline(self):
         submit_baseline(self.grader.database, self.grader.storage, self.assessor)

@@ -21,15 +21,17 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.course import queue, teams
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.caching import Cache
-from pttt_ooc.course.context import Grader
-from pttt_ooc.course.jobs import Judge
-from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
-from pttt_ooc.course.kinds.strategies.starter_kit import ensure_kit
-from pttt_ooc.course.settings import CourseSettings, settings_text
+from pttt_ooc.course.data import queue
+from pttt_ooc.course.data.caching import Cache
+from pttt_ooc.course.data.settings import CourseSettings, settings_text
+from pttt_ooc.course.grades.gradebook import settle_if_graded
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.people import teams
+from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.strategies.assessor import Assessor
+from pttt_ooc.course.strategies.baseline import submit_baseline
+from pttt_ooc.course.strategies.jobs import Judge
+from pttt_ooc.course.strategies.starter_kit import ensure_kit
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from pttt_ooc.pipeline.files.tensors import strategy_from_tensor, tensor_from_strategy
@@ -105,7 +107,7 @@ class Lab:
         self.stopping = threading.Event()
         value = self.settings.game_value or VALUE
         self.assessor = Assessor(small_engine(GAME), self.storage, value, self.settings.orders(data))
-        self.judge = Judge(self.database, self.storage, self.assessor, self.stopping)
+        self.judge = Judge(self.database, self.storage, self.assessor, self.stopping, settle_if_graded)
         self.client = TestClient(create_app(self.grader), base_url="http://grader", raise_server_exceptions=False)
         self.tokens = {}
 

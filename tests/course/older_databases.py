@@ -4,14 +4,14 @@ import pytest
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, create_engine
 from sqlalchemy.exc import DatabaseError
 
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import CourseTables
-from pttt_ooc.course.storage import upload_hash
-from pttt_ooc.course.term.exports import lines
-from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.invitations import link_to_sign_in
-from pttt_ooc.course.term.people import find_person, team_of
-from pttt_ooc.course.term.tables import Assignment, LogLine
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.models import CourseTables
+from pttt_ooc.course.data.storage import upload_hash
+from pttt_ooc.course.data.term_tables import Assignment, LogLine
+from pttt_ooc.course.grades.exports import lines
+from pttt_ooc.course.grades.gradebook import settle
+from pttt_ooc.course.people.invitations import link_to_sign_in
+from pttt_ooc.course.people.people import find_person, team_of
 from tests.course.grader_kit import GAME
 
 

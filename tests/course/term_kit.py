@@ -6,10 +6,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.term.assignments import Term, set_term
-from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.data.assignments import Term, set_term
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.term_tables import Assignment
 from tests.course.grader_kit import GAME, strategy_zip
 
 OLD = Path(__file__).parent / "older_grader"

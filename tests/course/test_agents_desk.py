@@ -7,14 +7,14 @@ import zipfile
 
 import pytest
 
-from pttt_ooc.course.kinds.agents.queue import line
-from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.term.exports import lines
-from pttt_ooc.course.term.people import add_staff
-from pttt_ooc.course.term.publication import publish
-from pttt_ooc.course.term.rejudging import begin_again
-from pttt_ooc.course.term.rulings import disqualify, rule
-from pttt_ooc.course.term.tables import GradeRow, LogLine
+from pttt_ooc.course.agents.queue import line
+from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
+from pttt_ooc.course.data.term_tables import GradeRow, LogLine
+from pttt_ooc.course.grades.exports import lines
+from pttt_ooc.course.grades.rejudging import begin_again
+from pttt_ooc.course.grades.rulings import disqualify, rule
+from pttt_ooc.course.pages.publication import publish
+from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.errors import GraderError
 from tests.course.agents_kit import COURSE, FIRST, LAST, agents_course, post_agent, worker_of
 from tests.course.grader_kit import bearer

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.teams import find_team
-from pttt_ooc.course.term.assignments import Term, set_term
-from pttt_ooc.course.term.invitations import invite
+from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
+from pttt_ooc.course.data.assignments import Term, set_term
+from pttt_ooc.course.people.invitations import invite
+from pttt_ooc.course.people.teams import find_team
 from tests.course.agents_kit import FIRST, agents_course, post_agent
 from tests.course.games_kit import OTHER, SecondGame
 from tests.course.grader_kit import Lab

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 from fastapi import HTTPException
 
-from pttt_ooc.course import standings
-from pttt_ooc.course.models import Fact, Submission, Team
+from pttt_ooc.course.data import standings
+from pttt_ooc.course.data.models import Fact, Submission, Team
 from tests.course.grader_kit import Lab, random_tensor, strategy_zip, zip_bytes
 from tests.kits.browsing import LOOKS, WIDTHS, assert_accessible, in_browser, patient, picture, press, served
 
@@ -175,7 +175,7 @@ def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
     async def refused(*arguments):
         raise HTTPException(status, "There is a reason, and it is told in a sentence.")
 
-    monkeypatch.setattr("pttt_ooc.course.pages.from_browser", refused)
+    monkeypatch.setattr("pttt_ooc.course.pages.pages.from_browser", refused)
     page = visit(full, "/submissions", "No uploads")
     choose(page, strategy_zip(0, 78))
     page.get_by_role("button", name="Upload").click()

@@ -7,17 +7,17 @@ import time
 
 import pytest
 
-from pttt_ooc.course import teams
-from pttt_ooc.course.kinds.agents import judging, queue
-from pttt_ooc.course.kinds.agents.head_to_head import league_shares, missing
-from pttt_ooc.course.kinds.agents.queue import next_up
-from pttt_ooc.course.kinds.agents.settings import AgentSettings
-from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.queue import ATTEMPTS, GAVE_UP
-from pttt_ooc.course.term.checkup import problems
-from pttt_ooc.course.term.course_file import apply, course_file, read_course_file
-from pttt_ooc.course.term.exports import lines
-from pttt_ooc.course.worker_process import Stopped
+from pttt_ooc.course.agents import judging, queue
+from pttt_ooc.course.agents.head_to_head import league_shares, missing
+from pttt_ooc.course.agents.queue import next_up
+from pttt_ooc.course.agents.settings import AgentSettings
+from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
+from pttt_ooc.course.data.queue import ATTEMPTS, GAVE_UP
+from pttt_ooc.course.data.worker_process import Stopped
+from pttt_ooc.course.grades.checkup import problems
+from pttt_ooc.course.grades.course_file import apply, course_file, read_course_file
+from pttt_ooc.course.grades.exports import lines
+from pttt_ooc.course.people import teams
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pttt_ooc.course.models import Team
-from pttt_ooc.course.term.people import add_staff
+from pttt_ooc.course.data.models import Team
+from pttt_ooc.course.people.people import add_staff
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import bearer
 from tests.course.term_kit import team_number, upload

@@ -13,9 +13,10 @@ import pytest
 from sqlalchemy import create_engine, text
 from starlette.requests import Request
 
-from pttt_ooc.course import storage, uploads, uploads_in_flight
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.webserver import server_of
+from pttt_ooc.course.data import storage, uploads_in_flight
+from pttt_ooc.course.pages import uploads
+from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.server.webserver import server_of
 from pttt_ooc.site.shell import forms, gate
 from pttt_ooc.site.shell import throttle as throttle_module
 from pttt_ooc.site.shell.arrival import Arrival
@@ -612,7 +613,7 @@ def test_figures_do_not_grow_with_what_strangers_send(lab):
 def test_head_is_get_without_the_body(lab, monkeypatch):
     lab.baseline()
     now = time.time()
-    monkeypatch.setattr("pttt_ooc.course.pages.time", SimpleNamespace(time=lambda: now))  # charts end now
+    monkeypatch.setattr("pttt_ooc.course.pages.pages.time", SimpleNamespace(time=lambda: now))  # charts end now
     for path in (
         "/",
         "/matrix",

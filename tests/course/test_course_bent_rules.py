@@ -9,20 +9,20 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from pttt_ooc.course import queue, standings, teams
-from pttt_ooc.course.context import Grader
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.games.directory import mirror_teams
-from pttt_ooc.course.kinds.agents.standings import entered
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.kinds.bots.practice import names_of
-from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.term import invitations
-from pttt_ooc.course.term.assignments import Term, set_term
-from pttt_ooc.course.term.checkup import problems
-from pttt_ooc.course.term.gradebook import compute, current
-from pttt_ooc.course.term.people import apply_roster, find_person, read_roster
-from pttt_ooc.course.term.tables import Assignment, GradeRow, Invitation, LogLine, Membership, Person
+from pttt_ooc.course.agents.standings import entered
+from pttt_ooc.course.bots.practice import names_of
+from pttt_ooc.course.data import queue, standings
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.assignments import Term, set_term
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.game_directory import mirror_teams
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation, LogLine, Membership, Person
+from pttt_ooc.course.grades.checkup import problems
+from pttt_ooc.course.grades.gradebook import compute, current
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.people import invitations, teams
+from pttt_ooc.course.people.people import apply_roster, find_person, read_roster
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import Lab, form_token, pttt, strategy_zip
 from tests.course.term_kit import DAY, HOUR, change, soon, team_number

@@ -5,15 +5,15 @@ from contextlib import closing
 
 import pytest
 
-from pttt_ooc.course.kinds.agents import judging
-from pttt_ooc.course.kinds.agents.head_to_head import TRIES, tries_in
-from pttt_ooc.course.kinds.agents.settings import ALIVE
-from pttt_ooc.course.kinds.agents.tables import Agent, AgentMatch
-from pttt_ooc.course.kinds.bots import worker
-from pttt_ooc.course.kinds.bots.submissions import UNCHECKED
-from pttt_ooc.course.term.checkup import problems
-from pttt_ooc.course.term.rehearsals import Rehearsals
-from pttt_ooc.course.term.tables import Rejudgement
+from pttt_ooc.course.agents import judging
+from pttt_ooc.course.agents.head_to_head import TRIES, tries_in
+from pttt_ooc.course.agents.settings import ALIVE
+from pttt_ooc.course.bots import worker
+from pttt_ooc.course.bots.submissions import UNCHECKED
+from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
+from pttt_ooc.course.data.term_tables import Rejudgement
+from pttt_ooc.course.grades.checkup import problems
+from pttt_ooc.course.grades.rehearsals import Rehearsals
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
 from pttt_ooc.other_games.extreme import broken_off
@@ -58,8 +58,8 @@ def agents(lab, tmp_path, monkeypatch):
         raise MachineError("It was killed.")
 
     monkeypatch.setattr(judging, "meet", die)
-    monkeypatch.setattr("pttt_ooc.course.kinds.agents.worker.check_walls_of", lambda settings: None)
-    monkeypatch.setattr("pttt_ooc.course.kinds.agents.worker.program_of", lambda *_: None)
+    monkeypatch.setattr("pttt_ooc.course.agents.worker.check_walls_of", lambda settings: None)
+    monkeypatch.setattr("pttt_ooc.course.agents.worker.program_of", lambda *_: None)
     monkeypatch.setattr(broken_off, "check_machine", lambda conditions, stopping: None)
     ready(lab, ALIVE)
     return lab

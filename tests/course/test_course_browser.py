@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from pttt_ooc.course import teams
-from pttt_ooc.course.database import Database
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.people import teams
 from tests.course.grader_kit import random_tensor, strategy_zip, zip_bytes
 from tests.kits.browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture
 from tests.kits.patience import freeze

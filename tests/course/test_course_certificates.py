@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import pytest
 
-from pttt_ooc.course.certificates import Certificates
-from pttt_ooc.course.kinds.strategies import certificate_process, certifier
-from pttt_ooc.course.kinds.strategies.certifier import Certifier
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.teams import find_team
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.people.teams import find_team
+from pttt_ooc.course.strategies import certificate_process, certifier
+from pttt_ooc.course.strategies.certificates import Certificates
+from pttt_ooc.course.strategies.certifier import Certifier
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.pipeline.stages.preparation import prepared
 from tests.course.grader_kit import GAME, Lab, bearer, form_token, pttt, strategy_zip, zip_bytes

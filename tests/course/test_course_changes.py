@@ -6,10 +6,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from pttt_ooc.course.games.directory import directory_of
-from pttt_ooc.course.kinds.bots.league import LeagueSettings, further_directory, open_league
-from pttt_ooc.course.serve import _Processes
-from pttt_ooc.course.term.course_file import apply, read_course_file
+from pttt_ooc.course.bots.league import LeagueSettings, further_directory, open_league
+from pttt_ooc.course.data.game_directory import directory_of
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.course.server.serve import _Processes
 from tests.course.agents_kit import FIRST
 from tests.course.coursekit import GOOD, SANDBOX
 from tests.course.games_kit import OTHER

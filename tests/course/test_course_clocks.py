@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from pttt_ooc.course import queue
-from pttt_ooc.course.models import Submission
+from pttt_ooc.course.data import queue
+from pttt_ooc.course.data.models import Submission
 from pttt_ooc.site.service.pulse import read_sign
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
 

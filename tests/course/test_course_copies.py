@@ -9,10 +9,10 @@ from contextlib import closing
 
 import pytest
 
-from pttt_ooc.course.backup import write_backup
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.games.directory import directory_of
-from pttt_ooc.course.settings import read_settings
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.game_directory import directory_of
+from pttt_ooc.course.data.settings import read_settings
+from pttt_ooc.course.server.backup import write_backup
 from tests.course.games_kit import OTHER, two_games
 from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
 

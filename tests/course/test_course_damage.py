@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from pttt_ooc.course import uploads
+from pttt_ooc.course.pages import uploads
 from tests.course.grader_kit import Lab, pttt, strategy_zip
 
 PAGE = 4096

@@ -13,14 +13,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from pttt_ooc.course import uploads
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, open_league
-from pttt_ooc.course.kinds.bots.parts import parts_of
-from pttt_ooc.course.kinds.bots.submissions import Bot
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term.course_file import apply, read_course_file
-from pttt_ooc.course.term.tables import Assignment, Report
+from pttt_ooc.course.bots.league import League, LeagueSettings, open_league
+from pttt_ooc.course.bots.submissions import Bot
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.term_tables import Assignment, Report
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.course.pages import uploads
+from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.site.shell import arrival
 from tests.course.coursekit import GOOD as BOT
 from tests.course.games_kit import OTHER

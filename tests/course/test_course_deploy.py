@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc.course.settings import CourseSettings
+from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.site.shell import gate
 from pttt_ooc.site.shell.protocol import Door
 from tests.course.grader_kit import GAME, bearer, form_token, pttt, strategy_zip
@@ -273,7 +273,7 @@ def commands_of_examples():
 @pytest.mark.parametrize("command", list(commands_of_examples()), ids=["service", "container"])
 def test_their_commands_exist(command, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "pttt_ooc.course.serve.serve", lambda data, game, host, port, *more: print(data, game, host, port)
+        "pttt_ooc.course.server.serve.serve", lambda data, game, host, port, *more: print(data, game, host, port)
     )
     host = command[command.index("--host") + 1]
     assert pttt(*command).stdout.split()[1:] == ["None", host, "8080"]

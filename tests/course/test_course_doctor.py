@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc.course.term import checkup
-from pttt_ooc.course.term.diagnosis import diagnosis
+from pttt_ooc.course.grades import checkup
+from pttt_ooc.course.grades.diagnosis import diagnosis
 from pttt_ooc.errors import PtttError
 from tests.course.all_kinds_kit import all_kinds
 from tests.course.grader_kit import pttt

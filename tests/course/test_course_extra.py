@@ -34,7 +34,7 @@ def test_all_commands_are_tried():
 
 
 def cli_grader_commands():
-    from pttt_ooc.course.commands import grader
+    from pttt_ooc.course.server.commands import grader
 
     return grader.registered_commands
 

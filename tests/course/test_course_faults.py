@@ -22,11 +22,11 @@ import pytest
 from sqlalchemy import create_engine, event
 
 from benchmarks import course_faults
-from pttt_ooc.course.accounts import TeamAccounts
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.gradebook import current, history, settle
-from pttt_ooc.course.term.tables import Adjustment, GradeRow, LogLine
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.data.term_tables import Adjustment, GradeRow, LogLine
+from pttt_ooc.course.grades.gradebook import current, history, settle
+from pttt_ooc.course.people.accounts import TeamAccounts
 from pttt_ooc.errors import GraderError
 from tests.course import full_disk
 from tests.course.grader_kit import ROOT, Lab, pttt, strategy_zip

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.course import teams
-from pttt_ooc.course.database import Database
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.people import teams
 from tests.course.grader_kit import Server, pttt
 
 GAME = "pttt-abrupt"

@@ -5,20 +5,21 @@ import re
 
 import pytest
 
-from pttt_ooc.course import teams
-from pttt_ooc.course.games import directory, processes
-from pttt_ooc.course.games.directory import course_of, directory_of, games_in, mirror_teams
-from pttt_ooc.course.games.intake import intake_of
-from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.storage import Incoming
-from pttt_ooc.course.term.checkup import problems
-from pttt_ooc.course.term.course_file import apply, course_file, read_course_file
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.exports import lines
-from pttt_ooc.course.term.gradebook import history
-from pttt_ooc.course.term.people import add_staff
-from pttt_ooc.course.term.rulings import disqualify
-from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.data import game_directory as directory
+from pttt_ooc.course.data.game_directory import course_of, directory_of, games_in, mirror_teams
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.storage import Incoming
+from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.course.grades.checkup import problems
+from pttt_ooc.course.grades.course_file import apply, course_file, read_course_file
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.exports import lines
+from pttt_ooc.course.grades.gradebook import history
+from pttt_ooc.course.grades.rulings import disqualify
+from pttt_ooc.course.pages.game_intake import intake_of
+from pttt_ooc.course.people import teams
+from pttt_ooc.course.people.people import add_staff
+from pttt_ooc.course.server import game_processes as processes
 from pttt_ooc.errors import PtttError
 from tests.course.games_kit import COURSE, OTHER, two_games
 from tests.course.grader_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
@@ -313,7 +314,7 @@ def test_a_directory_knows_whether_it_is_a_further_game(lab, second):
     assert course_of(lab.data) is None and course_of(second.data) == lab.data.resolve()
     assert directory.course_database(lab.data) is None
     ((name, module, place),) = processes.workers(lab.data, lab.database)
-    assert (name, module, place) == (f"worker of {OTHER}", "pttt_ooc.course.worker", str(second.data))
+    assert (name, module, place) == (f"worker of {OTHER}", "pttt_ooc.course.server.strategy_worker", str(second.data))
 
 
 @pytest.mark.long

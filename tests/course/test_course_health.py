@@ -10,7 +10,7 @@ import threading
 import pytest
 from sqlalchemy import text
 
-from pttt_ooc.course import serve
+from pttt_ooc.course.server import serve
 from pttt_ooc.disk import rights
 from pttt_ooc.errors import GraderError
 from pttt_ooc.site.service import pulse

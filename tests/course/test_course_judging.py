@@ -7,11 +7,12 @@ import pytest
 from sqlalchemy import select
 
 from pttt_ooc.cfr.solving.evaluation import evaluate
-from pttt_ooc.course import jobs, queue
-from pttt_ooc.course.jobs import GAVE_UP, judge_again
-from pttt_ooc.course.kinds.strategies import assessor
-from pttt_ooc.course.models import Entry, Fact, Submission
-from pttt_ooc.course.worker_process import Stopped, Work
+from pttt_ooc.course.data import queue
+from pttt_ooc.course.data.models import Entry, Fact, Submission
+from pttt_ooc.course.data.worker_process import Stopped, Work
+from pttt_ooc.course.grades.gradebook import settle_if_graded
+from pttt_ooc.course.strategies import assessor, jobs
+from pttt_ooc.course.strategies.jobs import GAVE_UP, judge_again
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from pttt_ooc.pipeline.files.tensors import tensor_from_strategy
@@ -296,7 +297,10 @@ def test_two_workers_by_mistake_give_one_verdict(lab):
     token = lab.team("Team A")
     lab.verdict(token, 0, strategy_zip(0, 1, 4.0))
     number = lab.submit(token, 0, strategy_zip(0, 2, 0.5))
-    other, assess = jobs.Judge(lab.database, lab.storage, lab.assessor, lab.stopping), lab.assessor.assess
+    other, assess = (
+        jobs.Judge(lab.database, lab.storage, lab.assessor, lab.stopping, settle_if_graded),
+        lab.assessor.assess,
+    )
     seen = []
 
     def slowly(strategy, on_progress):
@@ -356,7 +360,7 @@ def test_a_file_that_kills_the_worker_is_given_up(lab):
 
 
 def test_a_team_may_be_removed_while_it_is_judged(lab, monkeypatch):
-    from pttt_ooc.course import teams
+    from pttt_ooc.course.people import teams
 
     lab.baseline()
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.backup import read_backup, write_backup
-from pttt_ooc.course.handout import LISTS
-from pttt_ooc.course.kinds.strategies.orders import check_orders, settle_orders
-from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
-from pttt_ooc.course.models import Fact
-from pttt_ooc.course.settings import read_settings
-from pttt_ooc.course.submissions import find
+from pttt_ooc.course.data.handout import LISTS
+from pttt_ooc.course.data.models import Fact
+from pttt_ooc.course.data.settings import read_settings
+from pttt_ooc.course.server.backup import read_backup, write_backup
+from pttt_ooc.course.server.strategy_parts import app_of, parts_of
+from pttt_ooc.course.strategies.orders import check_orders, settle_orders
+from pttt_ooc.course.strategies.submissions import find
 from pttt_ooc.errors import GraderError, InfosetFileError
 from pttt_ooc.pipeline.files.infosets import default_rows, infoset_texts
 from tests.course.grader_kit import (

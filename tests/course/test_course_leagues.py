@@ -7,18 +7,18 @@ import pytest
 import yaml
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.kinds.bots import processes
-from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, course_of, league_directory, open_league
-from pttt_ooc.course.kinds.bots.practice import PracticeWork
-from pttt_ooc.course.kinds.bots.submissions import Bots
-from pttt_ooc.course.kinds.bots.worker import Worker
-from pttt_ooc.course.term.course_file import apply, read_course_file
-from pttt_ooc.course.term.exports import lines
-from pttt_ooc.course.term.gradebook import settle
-from pttt_ooc.course.term.invitations import link_to_sign_in
-from pttt_ooc.course.term.people import add_staff, find_person
-from pttt_ooc.course.term.tables import Person
+from pttt_ooc.course.bots import processes
+from pttt_ooc.course.bots.league import League, LeagueSettings, course_of, league_directory, open_league
+from pttt_ooc.course.bots.practice import PracticeWork
+from pttt_ooc.course.bots.submissions import Bots
+from pttt_ooc.course.bots.worker import Worker
+from pttt_ooc.course.data.term_tables import Person
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.course.grades.exports import lines
+from pttt_ooc.course.grades.gradebook import settle
+from pttt_ooc.course.people.invitations import link_to_sign_in
+from pttt_ooc.course.people.people import add_staff, find_person
+from pttt_ooc.course.server.app import create_app
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme.pages import tournament_reader
 from pttt_ooc.site.service.pulse import Pulse
@@ -210,7 +210,7 @@ def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
     assert "small letters" in pttt("extreme", "open", "--league", "../x", "--data", lab.data).stderr
     assert not (lab.data / "extreme.yaml").exists()
     worker, analyst = processes.further_workers(lab.data, lab.database)  # no assignment names the other one
-    assert worker == ("league cup", "pttt_ooc.course.kinds.bots.worker", str(cup.directory))
+    assert worker == ("league cup", "pttt_ooc.course.bots.worker", str(cup.directory))
     assert analyst[:2] == ("analyst cup", "pttt_ooc.other_games.extreme.analyst")
     assert analyst[2:] == (str(cup.league.tournament), str(cup.league.practice))
     assert course_of(cup.directory) == lab.data.resolve() and course_of(lab.data) == lab.data

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import course, course_deadline, grader
-from pttt_ooc.course import teams
-from pttt_ooc.course.database import Database
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.people import teams
 from tests.course.grader_kit import GAME
 
 

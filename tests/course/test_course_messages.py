@@ -9,15 +9,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pttt_ooc.course import messenger, outgoing, worker
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.mail import message
-from pttt_ooc.course.messenger import Messenger
-from pttt_ooc.course.settings import CourseSettings
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.deliveries import ATTEMPTS
-from pttt_ooc.course.term.people import add_staff, apply_roster, read_roster
-from pttt_ooc.course.term.tables import Delivery, Person
+from pttt_ooc.course.data import outgoing
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.mail import message
+from pttt_ooc.course.data.settings import CourseSettings
+from pttt_ooc.course.data.term_tables import Delivery, Person
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.rehearsals import GRADING
+from pttt_ooc.course.people import messenger
+from pttt_ooc.course.people.deliveries import ATTEMPTS
+from pttt_ooc.course.people.messenger import Messenger
+from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
+from pttt_ooc.course.strategies import worker
 from pttt_ooc.errors import ConfigError, GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt
 from tests.course.test_term_commands import course
@@ -420,5 +423,5 @@ def test_the_worker_waits_for_the_messenger_before_it_closes_the_database(lab, m
     monkeypatch.setattr(messenger.Messenger, "send_due", send_due)
     monkeypatch.setattr(worker, "handle_signals", lambda stopping: None)
     monkeypatch.setattr(Database, "close", lambda self: (at_close.append(len(alive())), close(self)))
-    worker.run(lab.data, lab.stopping)
+    worker.run(lab.data, lab.stopping, GRADING)
     assert sent and at_close == [0] and not alive()

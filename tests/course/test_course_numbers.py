@@ -5,13 +5,14 @@ from contextlib import closing
 
 import pytest
 
-from pttt_ooc.course import standings, teams
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.database_rows import FORMAT
-from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.models import Fact, Submission, Team
-from pttt_ooc.course.names import name_key
-from pttt_ooc.course.term.tables import Membership, Person, Rejudgement
+from pttt_ooc.course.data import standings
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.models import Fact, Submission, Team
+from pttt_ooc.course.data.names import name_key
+from pttt_ooc.course.data.term_tables import Membership, Person, Rejudgement
+from pttt_ooc.course.people import teams
+from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
 from tests.course.older_databases import check_format_4, make_format_1, make_format_4
@@ -148,7 +149,7 @@ def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):
         raise OSError("killed in between")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pttt_ooc.course.database.write_rows", fail)
+        patch.setattr("pttt_ooc.course.data.database.write_rows", fail)
         with pytest.raises(OSError):
             Database(url, GAME)
     database = Database(url, GAME)

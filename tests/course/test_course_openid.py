@@ -10,11 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 from joserfc.jwk import OctKey, RSAKey
 
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.term import openid
-from pttt_ooc.course.term.openid_settings import check_openid
-from pttt_ooc.course.term.people import add_staff, apply_roster, find_person, read_roster
-from pttt_ooc.course.term.tables import LogLine
+from pttt_ooc.course.data.openid_settings import check_openid
+from pttt_ooc.course.data.term_tables import LogLine
+from pttt_ooc.course.people import openid
+from pttt_ooc.course.people.people import add_staff, apply_roster, find_person, read_roster
+from pttt_ooc.course.server.app import create_app
 from pttt_ooc.errors import ConfigError, MissingExtraError, PtttError
 from tests.course.grader_kit import Lab, make_settings
 from tests.course.openid_provider import CLIENT, SECRET, UniversityProvider

@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.cli.commands import main  # noqa: F401  the commands that are listed below
-from pttt_ooc.course import worker
-from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.course.kinds.bots.submissions import Bots
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term import checkup
-from pttt_ooc.course.term.tables import GradeRow, LogLine
+from pttt_ooc.course.bots.league import League
+from pttt_ooc.course.bots.submissions import Bots
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.term_tables import GradeRow, LogLine
+from pttt_ooc.course.grades import checkup
+from pttt_ooc.course.grades.rehearsals import GRADING
+from pttt_ooc.course.strategies import worker
 from pttt_ooc.site.service.log_file import logged_to
 from pttt_ooc.site.service.pulse import Pulse
 from tests.course.grader_kit import Lab, bearer, pttt, strategy_zip
@@ -293,7 +294,7 @@ def test_a_verdict_without_its_grade_is_told_and_made_good(healthy, monkeypatch)
     stopping = threading.Event()
     stopping.set()
     monkeypatch.setattr(worker, "handle_signals", lambda event: None)
-    worker.run(healthy.data, stopping)
+    worker.run(healthy.data, stopping, GRADING)
     Pulse(healthy.storage.alive).ready()
     assert run("course", "doctor", "--data", healthy.data) == "Nothing needs attention.\n"
     with healthy.database.reading() as session:

@@ -6,13 +6,13 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course import teams
-from pttt_ooc.course.kinds.bots import parts as league
-from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
-from pttt_ooc.course.kinds.bots.submissions import Bot
-from pttt_ooc.course.kinds.strategies import parts as strategies
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term.rights import RIGHTS
+from pttt_ooc.course.bots.league import LeagueSettings, open_league
+from pttt_ooc.course.bots.submissions import Bot
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.people import teams
+from pttt_ooc.course.people.rights import RIGHTS
+from pttt_ooc.course.server import bot_parts as league
+from pttt_ooc.course.server import strategy_parts as strategies
 from pttt_ooc.other_games.arena.pages.part import part_of as arena_part
 from pttt_ooc.other_games.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.other_games.smbc.pages.matches import Matches, MatchRow

@@ -11,10 +11,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from pttt_ooc.course.term import invitations, openid, passwords
-from pttt_ooc.course.term.assignments import Term, set_term
-from pttt_ooc.course.term.people import add_staff, apply_roster, end_sessions, find_person, read_roster, team_of
-from pttt_ooc.course.term.tables import Invitation, LogLine, Membership, Person
+from pttt_ooc.course.data.assignments import Term, set_term
+from pttt_ooc.course.data.term_tables import Invitation, LogLine, Membership, Person
+from pttt_ooc.course.people import invitations, openid, passwords
+from pttt_ooc.course.people.people import add_staff, apply_roster, end_sessions, find_person, read_roster, team_of
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import bearer, form_token, pttt
 from tests.kits.browsing import in_browser, pages_of, served
@@ -326,7 +326,7 @@ def test_the_commands_make_and_revoke_links(people):
 @pytest.mark.slow
 def test_a_team_has_so_many_open_links(people):
     with people.database.writing() as session:
-        from pttt_ooc.course.teams import find_team
+        from pttt_ooc.course.people.teams import find_team
 
         team = find_team(session, "Team A")
         for _ in range(invitations.MOST):

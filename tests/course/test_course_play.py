@@ -2,7 +2,7 @@
 
 import pytest
 
-from pttt_ooc.course import submissions
+from pttt_ooc.course.strategies import submissions
 from tests.course.grader_kit import form_token, pttt, strategy_zip
 
 

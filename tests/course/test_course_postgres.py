@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.database_rows import FORMAT
-from pttt_ooc.course.models import Fact, Submission, Team
-from pttt_ooc.course.term.tables import LogLine
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.models import Fact, Submission, Team
+from pttt_ooc.course.data.term_tables import LogLine
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
 from tests.course.older_databases import check_format_4, make_format_1, make_format_4

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from pttt_ooc.course import queue
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term.rejudging import begin_again
+from pttt_ooc.course.data import queue
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.grades.rejudging import begin_again
 from tests.course.grader_kit import Lab, strategy_zip
 
 

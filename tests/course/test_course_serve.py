@@ -150,7 +150,7 @@ def test_commands_without_a_grader_say_so(server, tmp_path):
 
 @pytest.mark.slow
 def test_a_second_worker_is_refused(server):
-    command = [sys.executable, "-m", "pttt_ooc.course.worker", str(server.data)]
+    command = [sys.executable, "-m", "pttt_ooc.course.server.strategy_worker", str(server.data)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     read, write = os.pipe()  # the parent's end, which stays open
     done = subprocess.run(command, stdin=read, capture_output=True, text=True, env=environment, timeout=PATIENCE)
@@ -299,9 +299,9 @@ import sys
 from pathlib import Path
 for name in ("numpy", "numba", "zarr", "matplotlib"):
     sys.modules[name] = None
-from pttt_ooc.course.context import Grader
-from pttt_ooc.course.settings import make_settings
-from pttt_ooc.course.webserver import server_of
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.data.settings import make_settings
+from pttt_ooc.course.server.webserver import server_of
 make_settings(Path(sys.argv[1]))
 grader = Grader.open(Path(sys.argv[1]))
 server_of(grader)

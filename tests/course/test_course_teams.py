@@ -5,9 +5,9 @@ import time
 import pytest
 from sqlalchemy import Engine, event
 
-from pttt_ooc.course import sessions, teams
-from pttt_ooc.course.models import BrowserSession, Team
-from pttt_ooc.course.names import check_name, name_key
+from pttt_ooc.course.data.models import BrowserSession, Team
+from pttt_ooc.course.data.names import check_name, name_key
+from pttt_ooc.course.people import sessions, teams
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import form_token, pttt
 

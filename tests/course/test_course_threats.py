@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.expressions import Formula
-from pttt_ooc.course.term.people import apply_roster, read_roster
-from pttt_ooc.course.term.publication import publish
-from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.expressions import Formula
+from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.pages.publication import publish
+from pttt_ooc.course.people.people import apply_roster, read_roster
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt, strategy_zip
 from tests.course.term_kit import change

@@ -2,8 +2,8 @@
 
 import re
 
-from pttt_ooc.course import trends
-from pttt_ooc.course.models import Submission, Team
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.strategies import trends
 from tests.course.grader_kit import strategy_zip
 
 DAY = 24 * 3600

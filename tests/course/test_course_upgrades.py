@@ -7,11 +7,11 @@ import tarfile
 import pytest
 from sqlalchemy import MetaData, create_engine, func, select
 
-from pttt_ooc.course import database as databases
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.database_rows import FORMAT
-from pttt_ooc.course.models import CourseTables
-from pttt_ooc.course.settings import SETTINGS
+from pttt_ooc.course.data import database as databases
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.models import CourseTables
+from pttt_ooc.course.data.settings import SETTINGS
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, strategy_zip
 from tests.course.older_databases import _digest, check_format_4, make_format_6

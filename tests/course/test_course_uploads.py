@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from pttt_ooc.course import uploads
-from pttt_ooc.course.models import Submission
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.pages import uploads
 from pttt_ooc.site.shell.arrival import Arrival
 from tests.course.grader_kit import Lab, bearer, form_token, npy_bytes, random_tensor, strategy_zip, zip_bytes
 from tests.course.malformed import several
@@ -418,7 +418,7 @@ def test_pages_have_no_inline_scripts_or_styles(lab):
 def test_names_of_teams_are_no_html(lab):
     from sqlalchemy import update
 
-    from pttt_ooc.course.models import Team
+    from pttt_ooc.course.data.models import Team
 
     lab.baseline()
     with lab.database.writing() as session:  # as no command would

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 
 import pytest
 
-from pttt_ooc.course.models import CourseTables
+from pttt_ooc.course.data.models import CourseTables
 from tests.course.all_kinds_kit import all_kinds
 from tests.course.grader_kit import pttt
 

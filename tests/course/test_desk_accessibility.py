@@ -2,17 +2,17 @@
 
 import pytest
 
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.kinds.bots.league import LeagueSettings, further_directory, open_league
-from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.term.assignments import Term, set_term
-from pttt_ooc.course.term.course_file import apply, read_course_file
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.pairing import make_pair
-from pttt_ooc.course.term.people import add_staff, apply_roster, read_roster
-from pttt_ooc.course.term.rejudging import ask_for_rehearsal, begin_again
-from pttt_ooc.course.term.rulings import disqualify, rule
-from pttt_ooc.course.term.tables import Rejudgement
+from pttt_ooc.course.bots.league import LeagueSettings, further_directory, open_league
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.assignments import Term, set_term
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.term_tables import Rejudgement
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.pairing import make_pair
+from pttt_ooc.course.grades.rejudging import ask_for_rehearsal, begin_again
+from pttt_ooc.course.grades.rulings import disqualify, rule
+from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
 from tests.course.agents_kit import FIRST, post_agent
 from tests.course.coursekit import GOOD, Course
 from tests.course.games_kit import OTHER, SecondGame

@@ -14,14 +14,14 @@ from contextlib import closing, nullcontext
 
 import pytest
 
-from pttt_ooc.course import uploads_in_flight
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.kinds.bots import league, processes, worker
-from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.opponents import TeamOpponents
-from pttt_ooc.course.kinds.bots.parts import parts_of, play_parts
-from pttt_ooc.course.kinds.bots.submissions import MISSING, UNCHECKED, Bot, Bots
-from pttt_ooc.course.settings import read_settings
+from pttt_ooc.course.bots import league, processes, worker
+from pttt_ooc.course.bots.league import LeagueSettings
+from pttt_ooc.course.bots.opponents import TeamOpponents
+from pttt_ooc.course.bots.submissions import MISSING, UNCHECKED, Bot, Bots
+from pttt_ooc.course.data import uploads_in_flight
+from pttt_ooc.course.data.settings import read_settings
+from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.server.bot_parts import parts_of, play_parts
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme import allowed_modules, source_client
 from pttt_ooc.other_games.extreme.tournament_record import Record
@@ -599,12 +599,12 @@ def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(tmp_path
 import sys
 from pathlib import Path
 from fastapi.testclient import TestClient
-from pttt_ooc.course.kinds.bots.parts import parts_of
-from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
+from pttt_ooc.course.server.bot_parts import parts_of
+from pttt_ooc.course.bots.league import LeagueSettings, open_league
 from pttt_ooc.course import teams
-from pttt_ooc.course.app import create_app
-from pttt_ooc.course.context import Grader
-from pttt_ooc.course.settings import make_settings
+from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.data.settings import make_settings
 data = Path(sys.argv[1])
 make_settings(data)
 open_league(data, LeagueSettings())

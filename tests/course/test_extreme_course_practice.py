@@ -16,12 +16,12 @@ from functools import partial
 import psutil
 import pytest
 
-from pttt_ooc.course.kinds.bots import worker
-from pttt_ooc.course.kinds.bots.league import LeagueSettings
-from pttt_ooc.course.kinds.bots.practice import NICE, PracticeWork
-from pttt_ooc.course.kinds.bots.seats import Seats
-from pttt_ooc.course.term.people import add_staff
-from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.bots import worker
+from pttt_ooc.course.bots.league import LeagueSettings
+from pttt_ooc.course.bots.practice import NICE, PracticeWork
+from pttt_ooc.course.bots.seats import Seats
+from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.other_games.extreme import practice, walled_process
 from pttt_ooc.other_games.extreme.pages import tournament_reader
 from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
@@ -182,7 +182,7 @@ def test_a_check_need_not_wait_for_a_practice_match(course, monkeypatch):
 
 
 def process_of(course):
-    command = [sys.executable, "-m", "pttt_ooc.course.kinds.bots.worker", str(course.lab.data)]
+    command = [sys.executable, "-m", "pttt_ooc.course.bots.worker", str(course.lab.data)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
 

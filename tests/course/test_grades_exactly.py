@@ -5,24 +5,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pttt_ooc.course import likenesses
-from pttt_ooc.course.code_likeness import Code
-from pttt_ooc.course.database import Database
-from pttt_ooc.course.kinds.agents.standings import standings as agent_standings
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.kinds.strategies.likeness import SampledGames
-from pttt_ooc.course.likenesses import NEAR, Likenesses
-from pttt_ooc.course.models import BASELINE, Submission, Team
-from pttt_ooc.course.standings import beats, leaderboard, place_of, ranks_of
-from pttt_ooc.course.storage import Storage
-from pttt_ooc.course.term.assignments import Term, set_term
-from pttt_ooc.course.term.choice import BEST, LAST, PICK, Candidate, options
-from pttt_ooc.course.term.dates import Dates, days_late, late_cost, zone_of
-from pttt_ooc.course.term.gradebook import compute, history, is_graded, settle, step_above
-from pttt_ooc.course.term.late_days import LateDays
-from pttt_ooc.course.term.memberships import Stay
-from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Thresholds, most_points, next_step, points_of
-from pttt_ooc.course.term.tables import Adjustment, Assignment, Disqualification, Extension, Likeness, Mark, Pick
+from pttt_ooc.course.agents.standings import standings as agent_standings
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.assignments import Term, set_term
+from pttt_ooc.course.data.choice import BEST, LAST, PICK, Candidate, options
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.dates import Dates, days_late, late_cost, zone_of
+from pttt_ooc.course.data.late_days import LateDays
+from pttt_ooc.course.data.memberships import Stay
+from pttt_ooc.course.data.models import BASELINE, Submission, Team
+from pttt_ooc.course.data.rules import Baseline, FormulaRule, Ranks, Thresholds, most_points, next_step, points_of
+from pttt_ooc.course.data.standings import beats, leaderboard, place_of, ranks_of
+from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Disqualification, Extension, Likeness, Mark, Pick
+from pttt_ooc.course.grades.code_likeness import Code
+from pttt_ooc.course.grades.gradebook import compute, history, is_graded, settle, step_above
+from pttt_ooc.course.strategies import likenesses
+from pttt_ooc.course.strategies.likeness import SampledGames
+from pttt_ooc.course.strategies.likenesses import NEAR, Likenesses
 from tests.course.grader_kit import GAME
 
 DAY, DUE = 86400.0, 1_800_000_000.0

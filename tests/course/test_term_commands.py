@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from pttt_ooc.course.term.assignments import all_assignments
+from pttt_ooc.course.data.assignments import all_assignments
 from tests.course.grader_kit import GAME, Lab, bearer, pttt
 from tests.course.term_kit import database_of, old_grader, upload
 

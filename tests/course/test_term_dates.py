@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pttt_ooc.course.term.dates import (
+from pttt_ooc.course.data.dates import (
     CLOSED,
     LATE,
     OPEN,

@@ -8,11 +8,11 @@ from functools import partial
 
 import pytest
 
-from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term.people import add_staff, apply_roster, read_roster
-from pttt_ooc.course.term.rehearsals import Rehearsals
-from pttt_ooc.course.term.tables import Assignment
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.course.grades.rehearsals import Rehearsals
+from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
+from pttt_ooc.course.strategies.verdicts import verdict_on
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import VALUE, bearer, strategy_zip
 from tests.course.term_kit import change, team_number, upload
@@ -154,7 +154,7 @@ def test_a_dry_run_goes_on_when_a_submission_has_gone(desk):
 @pytest.mark.slow
 def test_all_are_judged_again_by_command(desk):
     with desk.database.writing() as session:
-        from pttt_ooc.course.models import Fact
+        from pttt_ooc.course.data.models import Fact
 
         session.merge(Fact(name="value", value=[*VALUE, "as it was"]))
     told = json.loads(course(desk.data, "rejudge", "--all", "--dry-run", "--json"))

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from benchmarks.grader import Files
-from pttt_ooc.course.term.gradebook import settle
+from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import bearer, pttt

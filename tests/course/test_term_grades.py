@@ -8,16 +8,16 @@ from functools import partial
 
 import pytest
 
-from pttt_ooc.course.kinds.strategies.value import find_value
-from pttt_ooc.course.kinds.strategies.verdicts import verdict_on
-from pttt_ooc.course.models import Fact, Submission
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.exports import export, safe
-from pttt_ooc.course.term.gradebook import compute, current, history, settle
-from pttt_ooc.course.term.people import apply_roster, read_roster
-from pttt_ooc.course.term.rejudging import begin_again
-from pttt_ooc.course.term.retrial import rehearse
-from pttt_ooc.course.term.tables import Adjustment, Assignment, GradeRow, LogLine
+from pttt_ooc.course.data.models import Fact, Submission
+from pttt_ooc.course.data.term_tables import Adjustment, Assignment, GradeRow, LogLine
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.exports import export, safe
+from pttt_ooc.course.grades.gradebook import compute, current, history, settle, settle_if_graded
+from pttt_ooc.course.grades.rejudging import begin_again
+from pttt_ooc.course.grades.retrial import rehearse
+from pttt_ooc.course.people.people import apply_roster, read_roster
+from pttt_ooc.course.strategies.value import find_value
+from pttt_ooc.course.strategies.verdicts import verdict_on
 from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import VALUE, strategy_zip
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
@@ -329,7 +329,7 @@ def test_grades_follow_the_value_of_the_game(graded):
     with graded.database.writing() as session:
         session.merge(Fact(name="value", value=[*VALUE, "as it was"]))
     higher = graded.settings.model_copy(update={"game_value": (0.9, 0.9)})  # the figure is 0.61, and no longer 0.48
-    assert find_value(higher, graded.database, graded.storage, 1).interval == (0.9, 0.9)
+    assert find_value(higher, graded.database, graded.storage, 1, settle_if_graded).interval == (0.9, 0.9)
     assert points(graded)[team_number(graded, "Team A")] == 10
     with graded.database.reading() as session:
         assert session.query(GradeRow).order_by(GradeRow.id.desc()).first().because.startswith("the value of the game")

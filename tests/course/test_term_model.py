@@ -6,17 +6,18 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
-from pttt_ooc.course import standings, teams
-from pttt_ooc.course.context import Grader
-from pttt_ooc.course.database_rows import FORMAT
-from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.course.kinds.bots.submissions import Bots
-from pttt_ooc.course.models import Entry, Fact, Submission
-from pttt_ooc.course.storage import Incoming
-from pttt_ooc.course.submissions import accept
-from pttt_ooc.course.term.assignments import all_assignments, settle_assignments
-from pttt_ooc.course.term.audit import note
-from pttt_ooc.course.term.people import (
+from pttt_ooc.course.bots.league import League
+from pttt_ooc.course.bots.submissions import Bots
+from pttt_ooc.course.data import standings
+from pttt_ooc.course.data.assignments import all_assignments, settle_assignments
+from pttt_ooc.course.data.audit import note
+from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.models import Entry, Fact, Submission
+from pttt_ooc.course.data.storage import Incoming
+from pttt_ooc.course.data.term_tables import Assignment, Extension, LogLine, Membership
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.people import teams
+from pttt_ooc.course.people.people import (
     add_staff,
     apply_roster,
     change_of,
@@ -24,7 +25,7 @@ from pttt_ooc.course.term.people import (
     read_roster,
     remove_staff,
 )
-from pttt_ooc.course.term.tables import Assignment, Extension, LogLine, Membership
+from pttt_ooc.course.strategies.submissions import accept
 from pttt_ooc.errors import GraderError
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import Lab, bearer, pttt, strategy_zip

@@ -8,17 +8,23 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.games import certificates as game_certificates
-from pttt_ooc.course.games import pages as game_pages
-from pttt_ooc.course.kinds.agents import pages as agent_pages
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.term import account_pages, desk_pages, openid_pages, pages, team_pages
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.invitations import link_to_sign_in
-from pttt_ooc.course.term.people import add_staff, find_person
-from pttt_ooc.course.term.rights import RIGHTS
-from pttt_ooc.course.term.tables import Announcement, Assignment, LogLine, Mark, Pair, Person, Rejudgement
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.term_tables import Announcement, Assignment, LogLine, Mark, Pair, Person, Rejudgement
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.pages import (
+    account_pages,
+    agent_pages,
+    desk_pages,
+    game_certificates,
+    game_pages,
+    openid_pages,
+    team_pages,
+)
+from pttt_ooc.course.pages import term_pages as pages
+from pttt_ooc.course.people.invitations import link_to_sign_in
+from pttt_ooc.course.people.people import add_staff, find_person
+from pttt_ooc.course.people.rights import RIGHTS
 from tests.course.games_kit import OTHER, SecondGame
 from tests.course.grader_kit import bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload

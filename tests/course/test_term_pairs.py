@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from pttt_ooc.course.pairs import PairValues
+from pttt_ooc.course.strategies.pairs import PairValues
 from tests.course.grader_kit import VALUE, bearer, pttt, strategy_zip
 from tests.course.term_kit import change, team_number, upload
 from tests.course.test_term_grades import STEPS
@@ -62,7 +62,7 @@ def test_a_value_that_is_computed_later_is_that_of_the_matrix(two):
     first, second = two.good
     made = ask(two, "pairs", first=first, second=second).json()
     with two.database.writing() as session:
-        from pttt_ooc.course.term.tables import Pair
+        from pttt_ooc.course.data.term_tables import Pair
 
         session.get(Pair, made["id"]).value = None
     assert compute(two) == 1

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pttt_ooc.course.term.tables import LogLine
+from pttt_ooc.course.data.term_tables import LogLine
 from tests.course.grader_kit import bearer, pttt
 from tests.course.term_kit import DAY, HOUR, change, soon, upload
 from tests.course.test_term_commands import course

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.queue import GAVE_UP
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.queue import GAVE_UP
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from tests.course.agents_kit import FIRST, LAST, worker_of
 from tests.course.coursekit import GOOD, Course

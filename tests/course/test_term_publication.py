@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from pttt_ooc.course.models import ACCEPTED, Entry, Submission, Team
-from pttt_ooc.course.term.decisions import Desk
-from pttt_ooc.course.term.publication import publish
+from pttt_ooc.course.data.models import ACCEPTED, Entry, Submission, Team
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.pages.publication import publish
 from tests.course.term_kit import change, set_zone
 from tests.kits.browsing import assert_accessible, in_browser, pages_of
 

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from pttt_ooc.course.term.choice import BEST, LAST, PICK, Candidate, options
-from pttt_ooc.course.term.expressions import Formula
-from pttt_ooc.course.term.rules import Baseline, FormulaRule, Ranks, Thresholds, check_rule, next_step, points_of
+from pttt_ooc.course.data.choice import BEST, LAST, PICK, Candidate, options
+from pttt_ooc.course.data.expressions import Formula
+from pttt_ooc.course.data.rules import Baseline, FormulaRule, Ranks, Thresholds, check_rule, next_step, points_of
 from pttt_ooc.errors import GraderError
 
 # ---------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pttt_ooc.course.models import Submission
-from pttt_ooc.course.term.rulings import disqualify, rule
-from pttt_ooc.course.term.tables import LogLine
+from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.term_tables import LogLine
+from pttt_ooc.course.grades.rulings import disqualify, rule
 from pttt_ooc.errors import GraderError
 from tests.course.coursekit import GOOD, Course
 from tests.course.grader_kit import bearer

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.course.code_likeness import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
-from pttt_ooc.course.kinds.agents.tables import Agent
-from pttt_ooc.course.kinds.strategies.likeness import SampledGames, sample_games
-from pttt_ooc.course.term.people import add_staff
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.grades.code_likeness import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
+from pttt_ooc.course.people.people import add_staff
+from pttt_ooc.course.strategies.likeness import SampledGames, sample_games
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.other_games.arena import agents
 from pttt_ooc.other_games.extreme.bot_programs import OWN

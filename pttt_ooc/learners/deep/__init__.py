@@ -1,6 +1,8 @@
 """Deep learners: networks observe infosets, and thousands of games are played side by side.
 
-They need JAX, the extra ``deep``.  ``network``: the network, and the optimiser. ``observation``: the input of a
+They need JAX, the extra ``deep``.
+
+Modules: ``network``: the network, and the optimiser. ``observation``: the input of a
 network, and its strategy at all infosets. ``game_batches``: whole games side by side, and both players' decisions.
 ``learner``: the common base class. ``memory``: remembered decisions. ``losses``: the losses of networks.
 

@@ -2,7 +2,7 @@
 
 Modules: ``settings`` (the section of the configuration), ``pipeline`` (its stages in the workflow), ``run`` (the
 rounds, which go on after a kill), ``report`` (the page: the proven interval over time), ``needs`` (what is known before
-a run), ``wing`` (its description).
+a run).
 
 The method is :mod:`pttt_ooc.exact.double_oracle`, which keeps nothing but its state; here is what a run needs besides.
 """

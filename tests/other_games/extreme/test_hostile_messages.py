@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc.course.kinds.agents.walled_agent import WalledAgent
+from pttt_ooc.course.agents.walled_agent import WalledAgent
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.matches import agent_processes
 from pttt_ooc.other_games.extreme import match, source_client, walled_process

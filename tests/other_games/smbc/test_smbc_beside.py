@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from pttt_ooc.course import serve
+from pttt_ooc.course.server import serve
 from pttt_ooc.errors import StoreError
 from pttt_ooc.other_games.smbc.solve import STORE
 from pttt_ooc.other_games.smbc.wing import MATCHES, found_match

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from benchmarks.browsing import Wire, play, visit
-from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
-from pttt_ooc.course.models import Fact
+from pttt_ooc.course.data.models import Fact
+from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.local_sources import local_sources
 from pttt_ooc.site.explore.part import part_of

@@ -22,9 +22,9 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 import pttt_ooc
-from pttt_ooc.course.kinds.strategies.mistakes import _bar as bar_of
-from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
-from pttt_ooc.course.models import Fact, Submission
+from pttt_ooc.course.data.models import Fact, Submission
+from pttt_ooc.course.pages.strategy_mistakes import _bar as bar_of
+from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.disk.numbers import probability
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.rules.catalogue import named_game
@@ -549,7 +549,7 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 
 @pytest.mark.slow
 def test_web_processes_import_no_numerics():
-    web = "pttt_ooc.course.kinds.web_process, pttt_ooc.site.explore.part, pttt_ooc.site.shell.local_process"
+    web = "pttt_ooc.course.server.web_process, pttt_ooc.site.explore.part, pttt_ooc.site.shell.local_process"
     code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course import submissions
-from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
+from pttt_ooc.course.server.strategy_parts import app_of, parts_of
+from pttt_ooc.course.strategies import submissions
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.values import best_response, evaluate
 from pttt_ooc.site.service.wire import Client

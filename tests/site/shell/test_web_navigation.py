@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pttt_ooc.course.app import LINKS as COURSE
+from pttt_ooc.course.server.app import LINKS as COURSE
 from pttt_ooc.other_games.extreme.pages.part import LINKS as EXTREME
 from pttt_ooc.site.explore.part import LINKS as PHANTOM
 from pttt_ooc.site.shell.application import make_application

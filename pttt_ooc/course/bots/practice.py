@@ -1,0 +1,127 @@
+"""The practice league of a course: until the tournament begins, the worker lets the latest bots play on idle cores."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pttt_ooc.course.bots.league import League
+from pttt_ooc.course.bots.seats import Seats
+from pttt_ooc.course.bots.submissions import Bots
+from pttt_ooc.course.data.assignments import frozen_since
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.memberships import without_rank
+from pttt_ooc.course.data.models import Team
+from pttt_ooc.course.data.rules import BOTS
+from pttt_ooc.course.data.worker_process import Work
+from pttt_ooc.disk.files import make_directory, remove
+from pttt_ooc.other_games.extreme import tournament_record
+from pttt_ooc.other_games.extreme.bot_version import version_of
+from pttt_ooc.other_games.extreme.cores import free_cores
+from pttt_ooc.other_games.extreme.pages.part import key_of
+from pttt_ooc.other_games.extreme.practice_record import FACTS
+
+if TYPE_CHECKING:  # its statistics are imported with the first match, where a missing extra is told
+    from pttt_ooc.other_games.extreme.practice import Practice
+
+NICE = 15
+"""Priority of practice matches among the processes of the machine; 19 is the lowest."""
+
+
+class PracticeWork:
+    """Plays the practice matches of a league.
+
+    Parameters
+    ----------
+    database
+        The grader's, for the names of teams.
+    seats
+        Where practice matches wait for checks.
+    """
+
+    def __init__(self, league: League, bots: Bots, database: Database, seats: Seats) -> None:
+        self._league, self._bots, self._database, self._seats = league, bots, database, seats
+        self._lock = threading.Lock()
+        self._practice: Practice | None = None
+
+    def run(self, work: Work, check: Callable[[], object]) -> None:
+        """Play one match after the other, in a thread of its own, which has a low priority.
+
+        Parameters
+        ----------
+        check
+            Called before the first match, and again after each failure.
+        """
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, max(NICE, os.getpriority(os.PRIO_PROCESS, thread)))  # bots inherit it
+        work.repeat(self.play_next, check)
+
+    def play_next(self) -> bool:
+        """Play a match, if there is one to play and a seat for it; returns whether there was."""
+        with self._seats.practice() as leave:
+            if leave is None:
+                return False
+            self._keep_frozen()
+            names = names_of(self._database)
+            entered = {key_of(bot.team_id): bot for bot in self._bots.entered_by_all() if bot.team_id in names}
+            teams = [
+                tournament_record.Team(key, names[bot.team_id], bot.file, bot.digest, version_of(bot.python))
+                for key, bot in entered.items()
+            ]
+
+            def content(team: tournament_record.Team) -> bytes | None:
+                bot = entered[team.key]
+                found = self._bots.find(bot.id, bot.team_id, content=True)
+                return found.content if found else None
+
+            return self._opened().play_next(teams, content, free_cores(), leave)
+
+    def _keep_frozen(self) -> None:
+        """Before the first match after a freeze, keep what has been played; what is unveiled is deleted."""
+        with self._database.reading() as session:
+            since = frozen_since(session, BOTS, further=self._league.name)
+        kept = None if since is None else self._league.frozen_practice(since)
+        with self._lock:
+            for other in self._league.data.glob("practice-frozen-*"):
+                if other != kept:
+                    remove(other)
+            if kept is not None and not kept.exists():
+                copy_practice(self._league.practice, kept)
+
+    def _opened(self) -> Practice:
+        from pttt_ooc.other_games.extreme.practice import Practice, PracticeSettings
+
+        with self._lock:
+            if self._practice is None:
+                settings = self._league.settings
+                conditions = replace(settings.conditions, time_limit=settings.practice_limit)
+                chosen = PracticeSettings(conditions, settings.practice_matches)
+                self._practice = Practice(self._league.practice, chosen)
+            return self._practice
+
+
+def names_of(database: Database) -> dict[int, str]:
+    """The names of all teams that play, by number."""
+    with database.reading() as session:
+        out = without_rank(session)
+        return {team.id: team.name for team in session.query(Team) if team.id not in out}
+
+
+def copy_practice(source: Path, target: Path) -> None:
+    """Keep a practice league as it is, whole or not at all; its files, which never change, are linked."""
+    made = target.with_name(f"{target.name}.new")
+    remove(made)
+    for folder in ("matches", "curves"):
+        make_directory(made / folder)
+        for file in sorted((source / folder).glob("*.json")):
+            with suppress(FileNotFoundError):  # the oldest matches are deleted meanwhile
+                os.link(file, made / folder / file.name)
+    if (source / FACTS).is_file():
+        shutil.copyfile(source / FACTS, made / FACTS)
+    os.replace(made, target)

@@ -1,0 +1,172 @@
+"""Sessions of the database: SQLite with a write-ahead log, or whatever the settings name."""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, func, inspect, select
+from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.data.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.data.models import CourseTables, Fact
+from pttt_ooc.disk.files import replacing
+from pttt_ooc.disk.rights import private
+from pttt_ooc.errors import GraderError
+from pttt_ooc.site.service.sqlite import sqlite_engine
+
+DEFAULT = "grader.sqlite"
+"""Name of the database in the grader's directory, unless the settings name another one."""
+
+_ROOM = 100_000  # bytes that SQLite needs beside the database
+_PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
+_OURS = (IntegrityError, ProgrammingError, DataError)  # errors of a statement, not of the database
+_FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
+
+
+class Database:
+    """The grader's tables.
+
+    Parameters
+    ----------
+    url
+        An SQLAlchemy URL.
+    game
+        Missing tables are made, for this game; tables of an older format are upgraded.
+    prepared
+        Whether another process has made or upgraded the tables; then nothing is looked at.
+
+    Raises
+    ------
+    GraderError
+        If it cannot be opened, or is of another game or another version.
+    """
+
+    def __init__(self, url: str, game: str, prepared: bool = False) -> None:
+        self.engine = _engine(url)
+        self._writing = self.engine.execution_options(writes=True)
+        self._url = repr(self.engine.url)  # without its password
+        if prepared:
+            return
+        try:
+            # One process at a time: web server and worker may start at the same moment.
+            with self.writing() as session:
+                if self.engine.dialect.name == "postgresql":  # SQLite's writers exclude each other anyway
+                    session.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
+                self._prepare(session, game)
+        except SQLAlchemyError as error:
+            raise self._explained(error) from error
+
+    def _prepare(self, session: Session, game: str) -> None:
+        known: dict[str, Any] = {}
+        if inspect(session.connection()).has_table(Fact.__tablename__):
+            known = {fact.name: fact.value for fact in session.scalars(select(Fact))}
+        if "game" not in known:
+            CourseTables.metadata.create_all(session.connection())
+            session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
+            return
+        if known["game"] != game:
+            raise GraderError(f"The database {self._url} is for {known['game']}, not for {game}.")
+        form: Any = known.get("format")
+        check_format(form, f"The database {self._url}")
+        if form != FORMAT:
+            self._upgrade(session, form)
+
+    def _upgrade(self, session: Session, form: int) -> None:
+        if session.connection().dialect.name not in ("sqlite", "postgresql"):  # others commit every change of a table
+            raise GraderError(
+                f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
+                "with the version that wrote it (`pttt grader backup`), and restore that into an empty database."
+            )
+        rows, kept = upgraded(read_rows(session), form), self._keep(form)
+        session.expunge_all()
+        connection = session.connection()
+        CourseTables.metadata.drop_all(connection)
+        CourseTables.metadata.create_all(connection)
+        write_rows(session, rows)
+        print(
+            f"The database {self._url} is upgraded from format {form} to {FORMAT}; everybody has to sign in again."
+            + (f" As it was, it is in {kept}." if kept else ""),
+            file=sys.stderr,
+        )
+
+    def _keep(self, form: int) -> Path | None:
+        """Copy SQLite's file before its upgrade, for those who go back to the older version; returns the copy."""
+        if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
+            return None
+        file = Path(self.engine.url.database)
+        kept = file.with_name(f"{file.name}.format-{form}")
+        with private(), replacing(kept) as temporary:
+            try:
+                with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(temporary)) as target:
+                    source.backup(target)
+            except sqlite3.Error as error:
+                raise GraderError(
+                    f"The database {self._url} has format {form} and cannot be copied before it is upgraded: {error}; "
+                    "free some space on its disk."
+                ) from error
+        return kept
+
+    @classmethod
+    def of(cls, data: Path, url: str | None, game: str, prepared: bool = False) -> Database:
+        """The database that the settings name."""
+        return cls(url or f"sqlite:///{data.resolve() / DEFAULT}", game, prepared)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session for reading; its results stay usable afterwards.  Raises what :meth:`writing` raises."""
+        with self._explaining(), Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session that is committed when the block succeeds, and rolled back when it raises.
+
+        Raises
+        ------
+        GraderError
+            If the database cannot be reached, or is locked or damaged, or has no room.
+        """
+        with self._explaining(), Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except _OURS:
+            raise
+        except DatabaseError as error:  # SQLite reports damage by this class, PostgreSQL by a subclass
+            raise self._explained(error) from error
+
+    def _explained(self, error: SQLAlchemyError) -> GraderError:
+        what = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        if any(words in what.lower() for words in _FULL) or self._has_no_room():
+            return GraderError(f"The database {self._url} has no room to write: {what}; free some space on its disk.")
+        return GraderError(f"The database {self._url} cannot be used: {what}.")
+
+    def _has_no_room(self) -> bool:
+        """Whether SQLite's disk is full, which it also reports as "disk I/O error" or "unable to open"."""
+        return any(shutil.disk_usage(file).free < _ROOM for file in self.files()[:1])
+
+    def files(self) -> list[Path]:
+        """Its files, if it is an SQLite database."""
+        if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
+            return []
+        file = Path(self.engine.url.database)
+        return list(file.parent.glob(f"{glob.escape(file.name)}*"))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _engine(url: str) -> Engine:
+    return sqlite_engine(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)

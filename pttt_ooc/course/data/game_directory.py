@@ -1,0 +1,143 @@
+"""The directories of a course's further games: where they are, how they are made, and whose teams they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.data.assignments import all_assignments, further_games, further_of
+from pttt_ooc.course.data.database import DEFAULT, Database
+from pttt_ooc.course.data.disqualified import MIRRORED, out_of_game
+from pttt_ooc.course.data.models import Fact, Team
+from pttt_ooc.course.data.rules import STRATEGIES
+from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, make_settings, read_settings
+from pttt_ooc.course.data.standings import touch
+from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.errors import GraderError
+
+FOLDER = "games"
+"""The directory in a course's directory that has those of its further games."""
+
+
+def directory_of(data: Path, game: str) -> Path:
+    """The directory of a further game of the course in `data`."""
+    return data / FOLDER / game
+
+
+def games_in(data: Path) -> list[str]:
+    """The further games whose directories are there."""
+    return sorted(place.name for place in (data / FOLDER).glob("*") if (place / SETTINGS).is_file())
+
+
+def course_of(directory: Path) -> Path | None:
+    """The directory of the course whose further game is in `directory`; None if it is a course itself."""
+    above = directory.resolve().parent
+    return above.parent if above.name == FOLDER and (above.parent / SETTINGS).is_file() else None
+
+
+def course_database(directory: Path) -> Database | None:
+    """The database of the course whose further game is in `directory`; None if it is a course itself."""
+    course = course_of(directory)
+    if course is None:
+        return None
+    settings = read_settings(course)
+    return Database.of(course, settings.database_url, settings.game)
+
+
+def make_games(database: Database, data: Path) -> list[CourseSettings]:
+    """Make the directories of all further games that assignments name; returns their settings.
+
+    Raises
+    ------
+    PtttError
+        If one cannot be made or opened.
+    """
+    with database.reading() as session:
+        games = further_games(session)
+    return [make_game(database, data, game) for game in games]
+
+
+def make_game(database: Database, data: Path, game: str) -> CourseSettings:
+    """Make the directory of a further game, if it is not there, and give it the course's teams."""
+    directory = directory_of(data, game)
+    settings = make_settings(directory, game)
+    with closing(Database.of(directory, settings.database_url, game)) as own:
+        mirror_teams(database, own)
+    return settings
+
+
+def mirror_teams(course: Database, own: Database) -> None:
+    """Make the teams of a further game those of the course; with a team, its strategies go.
+
+    Who has no standing in the game is told, too.
+    """
+    with own.reading() as session:
+        game = session.get_one(Fact, "game").value
+        known, out = _names(session.scalars(select(Team))), session.get(Fact, MIRRORED)
+    with course.reading() as session:
+        wanted = {team.id: team for team in session.scalars(select(Team))}
+        without_standing = sorted(out_of_game(session, game))
+    if known == _names(wanted.values()) and out is not None and out.value == without_standing:
+        return
+    with own.writing() as session:
+        session.merge(Fact(name=MIRRORED, value=without_standing))
+        for team in session.scalars(select(Team)).all():
+            if _names([team]) != _names([wanted[team.id]] if team.id in wanted else []):
+                session.delete(team)
+        session.flush()
+        there = set(session.scalars(select(Team.id)))
+        for number, team in wanted.items():
+            if number not in there:
+                session.add(Team(id=number, name=team.name, key=team.key, created_at=team.created_at))
+        touch(session)
+
+
+def _names(teams: object) -> set[tuple[int, str]]:
+    return {(team.id, team.name) for team in teams}  # type: ignore[attr-defined]
+
+
+@contextmanager
+def writing_to_game(data: Path, game: str) -> Iterator[Session]:
+    """A session of a further game, which is committed at the end; GraderError if the game has no database yet."""
+    directory = directory_of(data, game)
+    if not (directory / DEFAULT).is_file():
+        raise GraderError(f"Nothing was handed in for {game} yet.")
+    with closing(Database.of(directory, None, game, prepared=True)) as database, database.writing() as session:
+        yield session
+
+
+def sessions_of_games(session: Session, data: Path) -> Iterator[tuple[str, Session]]:
+    """Each further game that has a database, and a session of it while it is looked at."""
+    seen = set[str]()
+    for assignment in all_assignments(session, STRATEGIES):
+        game = further_of(assignment)
+        if game is not None and game not in seen:
+            seen.add(game)
+            with strategies_of(session, assignment, data) as source:
+                if source is not None:
+                    yield game, source
+
+
+@contextmanager
+def strategies_of(session: Session, assignment: Assignment, data: Path) -> Iterator[Session | None]:
+    """A session of the database that has the strategies of an assignment; None if there is none yet.
+
+    Parameters
+    ----------
+    session
+        Of the course's database, which has those of the course's game.
+    """
+    game = further_of(assignment) if assignment.kind == STRATEGIES else None
+    if game is None:
+        yield session
+        return
+    directory = directory_of(data, game)
+    if not (directory / DEFAULT).is_file():
+        yield None
+        return
+    with closing(Database.of(directory, None, game, prepared=True)) as database, database.reading() as own:
+        yield own

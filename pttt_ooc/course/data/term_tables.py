@@ -1,0 +1,475 @@
+"""The tables of a term: assignments, people, what they hand in besides strategies, and what graders decide.
+
+Decisions are never changed: a new row supersedes an older one, so that the history stays.  The log cannot be changed
+at all: the database refuses it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstraint, event, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from pttt_ooc.course.data.dates import Dates
+from pttt_ooc.course.data.models import HIDDEN, WITHDRAWN, CourseTables, Judged
+from pttt_ooc.course.data.rules import STRATEGIES
+
+INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
+ROLES = (INSTRUCTOR, ASSISTANT, STUDENT)
+_NEVER_AGAIN = {"sqlite_autoincrement": True}
+
+
+class Assignment(CourseTables):
+    """An assignment: a kind with settings, dates, and a way to points.
+
+    Attributes
+    ----------
+    name
+        In addresses and files.
+    position
+        Its place in lists.
+    late_percent, late_days
+        What each late day costs, in percent of the points; how many free late days a team may use here.
+    choice
+        See :mod:`pttt_ooc.course.data.choice`.
+    rule, rubric
+        See :mod:`pttt_ooc.course.data.rules`; a list of criteria that people mark, each with a name and points.
+    settings
+        What only its kind has; None: the defaults.
+    released
+        Whether teams see their points.
+    """
+
+    __tablename__ = "assignments"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(40), unique=True)
+    title: Mapped[str] = mapped_column(String(120))
+    kind: Mapped[str] = mapped_column(String(20))
+    position: Mapped[int]
+    opens_at: Mapped[float | None]
+    due_at: Mapped[float | None]
+    closes_at: Mapped[float | None]
+    frozen_at: Mapped[float | None]
+    unveiled_at: Mapped[float | None]
+    late_percent: Mapped[float] = mapped_column(default=0.0)
+    late_days: Mapped[int] = mapped_column(default=0)
+    choice: Mapped[str] = mapped_column(String(10))
+    rule: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    rubric: Mapped[Any] = mapped_column(JSON)
+    largest_mb: Mapped[float | None]
+    settings: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    released: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+    @property
+    def dates(self) -> Dates:
+        """Its dates, without a team's extension."""
+        return Dates(self.opens_at, self.due_at, self.closes_at, self.frozen_at, self.unveiled_at)
+
+
+class Person(CourseTables):
+    """An instructor, assistant or student.
+
+    Attributes
+    ----------
+    key
+        The e-mail address in small letters: who a person is.
+    number
+        The university's number of a student, for exports.
+    token_hash
+        Of people with rights; a program of a student uses the team's token.
+    password_hash
+        See :mod:`pttt_ooc.course.people.passwords`; None: no password.
+    subject
+        Who a person is for the university's OpenID Connect: the issuer and its identifier.
+    guest
+        Whether only a team has let a student in, by a link; see :mod:`pttt_ooc.course.data.memberships`.
+    removed_at
+        When somebody lost the rights, or left the course.
+    """
+
+    __tablename__ = "people"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(String(200), unique=True)
+    email: Mapped[str] = mapped_column(String(200))
+    name: Mapped[str] = mapped_column(String(120))
+    number: Mapped[str] = mapped_column(String(60), default="")
+    role: Mapped[str] = mapped_column(String(12))
+    token_hash: Mapped[str | None] = mapped_column(String(64))
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    subject: Mapped[str | None] = mapped_column(String(500), unique=True)
+    guest: Mapped[bool] = mapped_column(default=False, server_default=false())
+    created_at: Mapped[float]
+    removed_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Membership(CourseTables):
+    """A student in a team, from when until when; None: still."""
+
+    __tablename__ = "memberships"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    joined_at: Mapped[float]
+    left_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Invitation(CourseTables):
+    """A link that can be used once: into a team, into the course, or for signing in.
+
+    Attributes
+    ----------
+    digest
+        SHA-256 of its code, in hex: a reader of the table cannot use it.
+    team_id
+        Whom it leads into this team.
+    person_id
+        Who signs in by it; None: whoever opens it, as a student.
+    by
+        Who made it.
+    of_team
+        Whether a team has made it, and no instructor.
+    """
+
+    __tablename__ = "invitations"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    by: Mapped[str] = mapped_column(String(120))
+    of_team: Mapped[bool] = mapped_column(default=False, server_default=false())
+    created_at: Mapped[float]
+    expires_at: Mapped[float]
+    used_at: Mapped[float | None]
+    revoked_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Report(Judged, CourseTables):
+    """A report with its code, checked at once and graded by hand.
+
+    Attributes
+    ----------
+    file
+        Name in the directory of uploads.
+    given
+        The sender's name of the file.
+    seconds
+        The running time that the team states.
+    link, comment
+        An address, and words to those who grade it.
+    """
+
+    __tablename__ = "reports"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    file: Mapped[str] = mapped_column(String(60), unique=True)
+    given: Mapped[str] = mapped_column(String(100))
+    seconds: Mapped[float | None]
+    link: Mapped[str] = mapped_column(String(500), default="")
+    comment: Mapped[str] = mapped_column(String(2000), default="")
+    note: Mapped[str] = mapped_column(String(500), default="")
+
+    __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), _NEVER_AGAIN)
+
+
+_RULED = {
+    HIDDEN: "The instructors have hidden it from others; it counts.",
+    WITHDRAWN: "The instructors have withdrawn it; it does not count.",
+    "": "The instructors have restored it.",
+}
+
+
+class _Decision:
+    """The columns of all decisions: about which team and assignment, when, and by whom."""
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[float]
+    by: Mapped[str] = mapped_column(String(120))
+
+
+class Extension(_Decision, CourseTables):
+    """A later deadline for a team; None takes it back."""
+
+    __tablename__ = "extensions"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    until: Mapped[float | None]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Pick(_Decision, CourseTables):
+    """A team's own pick of a submission for a slot; 0 takes it back."""
+
+    __tablename__ = "picks"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    slot: Mapped[int]
+    submission: Mapped[int]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Mark(_Decision, CourseTables):
+    """Points by hand for a criterion of the rubric, with a comment for the team."""
+
+    __tablename__ = "marks"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    criterion: Mapped[str] = mapped_column(String(60))
+    points: Mapped[float]
+    comment: Mapped[str] = mapped_column(String(2000), default="")
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Adjustment(_Decision, CourseTables):
+    """Points more or fewer, with a reason; several add up."""
+
+    __tablename__ = "adjustments"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    points: Mapped[float]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Ruling(_Decision, CourseTables):
+    """What is decided of a submission: to hide it, to withdraw it, or neither any more; with a reason for the team.
+
+    Attributes
+    ----------
+    kind, of, submission
+        Which submission; `of` is its further game or league, empty: the course's own.
+    ruling
+        As of :class:`pttt_ooc.course.data.models.Judged`.
+    """
+
+    __tablename__ = "rulings"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    of: Mapped[str] = mapped_column(String(60), default="", server_default="")
+    submission: Mapped[int]
+    ruling: Mapped[str] = mapped_column(String(10))
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+    @property
+    def words(self) -> str:
+        """The ruling and its reason, for the team."""
+        return f"{_RULED[self.ruling]} {self.reason}"
+
+
+class Disqualification(_Decision, CourseTables):
+    """A team without points and rank in an assignment, with a reason; or, if `holds` is false, no longer."""
+
+    __tablename__ = "disqualifications"
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    holds: Mapped[bool]
+    reason: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Rejudgement(_Decision, CourseTables):
+    """Submissions of a kind that are judged again.
+
+    Attributes
+    ----------
+    kind
+        Strategies or agents.
+    dry_run
+        Whether the worker only tells what would change.
+    numbers
+        All submissions that are judged.
+    verdicts
+        Of a dry run: for each submission that has been judged its number, and the verdicts ``before`` and ``after``.
+    grades
+        Of a dry run, at the end: a sentence for each grade that would change.
+    trouble
+        Why it was given up.
+    finished_at
+        When a dry run has ended.
+    """
+
+    __tablename__ = "rejudgements"
+    kind: Mapped[str] = mapped_column(String(20), default=STRATEGIES, server_default=STRATEGIES)
+    dry_run: Mapped[bool]
+    numbers: Mapped[Any] = mapped_column(JSON)
+    verdicts: Mapped[Any] = mapped_column(JSON)
+    grades: Mapped[Any] = mapped_column(JSON)
+    trouble: Mapped[str] = mapped_column(String(500), default="")
+    finished_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Pair(CourseTables):
+    """A team's strategies for both players, looked at together.
+
+    Attributes
+    ----------
+    first_id, second_id
+        Player 0's and player 1's.
+    value
+        For player 0 against the other one; None: not computed yet.
+    """
+
+    __tablename__ = "pairs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    first_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    second_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    value: Mapped[float | None]
+    made_at: Mapped[float]
+
+    __table_args__ = (UniqueConstraint("first_id", "second_id"), _NEVER_AGAIN)
+
+
+class Likeness(CourseTables):
+    """Two strategies of different teams that play nearly alike.
+
+    Attributes
+    ----------
+    submission, other
+        The later and the earlier one.
+    variation
+        Estimated; see :mod:`pttt_ooc.course.strategies.likeness`.
+    """
+
+    __tablename__ = "likenesses"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    other: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    variation: Mapped[float]
+    found_at: Mapped[float]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class GradeRow(CourseTables):
+    """A team's grade for an assignment from a moment on.
+
+    Attributes
+    ----------
+    facts
+        The grade in full, as :class:`pttt_ooc.course.grades.gradebook.Grade` describes it.
+    because
+        What led to it.
+    """
+
+    __tablename__ = "grades"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    at: Mapped[float]
+    points: Mapped[float | None]
+    facts: Mapped[Any] = mapped_column(JSON)
+    because: Mapped[str] = mapped_column(String(200))
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Announcement(_Decision, CourseTables):
+    """An announcement to everybody."""
+
+    __tablename__ = "announcements"
+    title: Mapped[str] = mapped_column(String(200))
+    text: Mapped[str] = mapped_column(Text)
+    withdrawn_at: Mapped[float | None]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class Delivery(CourseTables):
+    """An announcement on its way to one webhook or e-mail address.
+
+    Attributes
+    ----------
+    next_at
+        When the next attempt is due.
+    sent_at
+        When it was sent; None: not yet.
+    trouble
+        Why the last attempt failed.
+    """
+
+    __tablename__ = "deliveries"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), index=True)
+    channel: Mapped[str] = mapped_column(String(10))
+    target: Mapped[str] = mapped_column(String(2000))
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_at: Mapped[float]
+    sent_at: Mapped[float | None]
+    trouble: Mapped[str] = mapped_column(String(500), default="")
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class LogLine(_Decision, CourseTables):
+    """What somebody with rights has done."""
+
+    __tablename__ = "log"
+    what: Mapped[str] = mapped_column(String(40))
+    facts: Mapped[Any] = mapped_column(JSON)
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+NUMBERED: tuple[type[CourseTables], ...] = (
+    Assignment,
+    Person,
+    Membership,
+    Invitation,
+    Report,
+    Extension,
+    Pick,
+    Mark,
+    Adjustment,
+    GradeRow,
+    Announcement,
+    LogLine,
+    Ruling,
+    Disqualification,
+    Rejudgement,
+    Likeness,
+    Delivery,
+    Pair,
+)
+"""The tables whose numbers are never used again."""
+
+
+def _after_creation(dialect: str, statement: str) -> None:
+    ddl = DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
+    event.listen(LogLine.__table__, "after_create", ddl)
+
+
+for _verb in ("UPDATE", "DELETE"):
+    _after_creation(
+        "sqlite",
+        f"CREATE TRIGGER log_no_{_verb.lower()} BEFORE {_verb} ON log "
+        "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END",
+    )
+_after_creation(
+    "postgresql",
+    "CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$",
+)
+_after_creation(
+    "postgresql",
+    "CREATE TRIGGER log_is_append_only BEFORE UPDATE OR DELETE ON log FOR EACH ROW "
+    "EXECUTE FUNCTION log_is_append_only()",
+)

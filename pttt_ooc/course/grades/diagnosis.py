@@ -1,0 +1,90 @@
+"""What `pttt course doctor` says of a course: its problems, and what is damaged or missing in its directory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from pttt_ooc.course.bots.league import FOLDER as LEAGUES
+from pttt_ooc.course.data.assignments import settle_assignments
+from pttt_ooc.course.data.database import DEFAULT, Database
+from pttt_ooc.course.data.game_directory import FOLDER as GAMES
+from pttt_ooc.course.data.openid_settings import check_openid, secret_of
+from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings
+from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.grades.checkup import asked, damaged_files, problems, unsettled_grades
+from pttt_ooc.disk.files import explained
+
+_LOCK_SECONDS = 30.0
+
+
+def diagnosis(data: Path, digests: bool = False) -> list[str]:
+    """A sentence for each problem of the course in `data`, the most urgent first.
+
+    Parameters
+    ----------
+    digests
+        Whether to read all files, and compare their digests.
+
+    Raises
+    ------
+    GraderError
+        If there is no course.
+    """
+    with explained(f"look into {data}"):
+        there = any((data / name).exists() for name in (SETTINGS, DEFAULT))
+    if not there:
+        read_settings(data)  # says so
+    damage = asked("the databases", lambda: [told for file in _databases(data) for told in _damage_of(file)])
+    return list(dict.fromkeys([*damage, *asked("the course", partial(_of_course, data, digests))]))
+
+
+def _of_course(data: Path, digests: bool) -> list[str]:
+    settings, storage = read_settings(data), Storage(data)
+    if settings.database_url is None and not (data / DEFAULT).is_file():
+        return [f"The database {data / DEFAULT} is missing; restore a backup into a new directory."]
+    found = asked("the sign-in by OpenID Connect", partial(_openid, settings, data))
+    for place in (data, *sorted((data / GAMES).glob("*/"))):
+        found += asked("the key of forms", partial(_key, place))
+    with closing(Database.of(data, settings.database_url, settings.game)) as database:
+        settle_assignments(database, data)
+        found += problems(database, storage)
+        found += asked("grades", lambda: unsettled_grades(database, storage))
+        if digests:
+            found += asked("the digests of files", lambda: damaged_files(database, storage))
+    return found
+
+
+def _key(data: Path) -> list[str]:
+    file = data / "secret"
+    if file.exists() and not file.read_bytes():
+        return [f"{file} is empty; delete it, and `pttt serve` makes another one."]
+    return []
+
+
+def _openid(settings: CourseSettings, data: Path) -> list[str]:
+    check_openid(settings, data)
+    secret_of(settings, data)
+    return []
+
+
+def _databases(data: Path) -> Iterator[Path]:
+    """All SQLite databases of a course."""
+    for pattern in ("*.sqlite", f"{GAMES}/*/*.sqlite", f"{LEAGUES}/*/*.sqlite"):
+        yield from sorted(data.glob(pattern))
+
+
+def _damage_of(file: Path) -> list[str]:
+    try:
+        with closing(
+            sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True, timeout=_LOCK_SECONDS)
+        ) as database:
+            message = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        message = str(error)
+    if message == "ok":
+        return []
+    return [f"The database {file} is damaged ({' '.join(message.split())}); restore a backup into a new directory."]

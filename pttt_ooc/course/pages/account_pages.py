@@ -1,0 +1,287 @@
+"""The pages of an account: who is signed in, the team, links for others, the password."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.data.assignments import term_of
+from pttt_ooc.course.data.audit import note
+from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.memberships import times_left, without_rank
+from pttt_ooc.course.data.models import Team
+from pttt_ooc.course.data.standings import revision
+from pttt_ooc.course.data.term_tables import STUDENT, Person
+from pttt_ooc.course.grades.gradebook import settle_if_graded
+from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.people import invitations, passwords, self_service, sessions
+from pttt_ooc.course.people.accounts import as_member, person_behind
+from pttt_ooc.course.people.people import address_key, members
+from pttt_ooc.course.people.rights import Allowed
+from pttt_ooc.errors import GraderError
+from pttt_ooc.site.shell.accounts import count_guess, count_wrong_secret, remember_browser
+from pttt_ooc.site.shell.forms import SESSION, own_form, set_cookie
+from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.shell import Account, UsedShell
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/account")
+_HASHING = CapacityLimiter(2)  # passwords that are hashed at the same time: each takes 19 MiB
+T = TypeVar("T")
+
+
+@router.get("")
+def account_page(request: Request, grader: UsedGrader, account: Allowed) -> Response:
+    """Who is signed in, and what can be done."""
+    return _page(request, grader, account)
+
+
+def _page(request: Request, grader: Grader, account: Account | None, code: int = 200, **more: Any) -> Response:
+    person, team = person_behind(account), account if isinstance(account, Team) else None
+    with grader.database.reading() as session:
+        term = term_of(session)
+        there = members(session).get(team.id, []) if team else []
+        links = invitations.open_links(session, team) if team else []
+        unranked = team is not None and team.id in without_rank(session)
+        left = grader.settings.team_changes - (times_left(session, person) if person else 0)
+    context: dict[str, Any] = {
+        "person": person,
+        "shown_team": team,
+        "members": there,
+        "links": links,
+        "size": term.team_size,
+        "late_days": term.late_days,
+        "unranked": unranked,
+        "changes_left": max(0, left),
+    }
+    context |= {"token": "", "link": "", "problem": "", "done": "", "team": team, **more}
+    page = render(request, "grader/account.html", account, local=lambda at: shown(at, term.zone), **context)
+    page.status_code = code
+    page.headers["Cache-Control"] = "no-store"  # it may have a token
+    return page
+
+
+async def _act(
+    request: Request, grader: Grader, account: Account | None, work: Callable[[Session], T]
+) -> tuple[T | None, Response | None]:
+    """Do something in a transaction; what is refused is told on the page."""
+
+    def done() -> T:
+        with grader.database.writing() as session:
+            return work(session)
+
+    try:
+        return await to_thread.run_sync(done, limiter=_HASHING), None
+    except GraderError as error:
+        return None, await run_in_threadpool(_page, request, grader, account, 400, problem=str(error))
+
+
+def _person_of(account: Account | None) -> Person:
+    """The person who is signed in; 403 for a team's token."""
+    person = person_behind(account)
+    if person is None:
+        raise HTTPException(403, "You are signed in by a team's token, which is no person; sign in as yourself.")
+    return person
+
+
+# ---------------------------------------------------------------------------------------------
+# Signing in
+
+
+@router.get("/sign-in")
+def sign_in_page(request: Request, account: Allowed) -> Response:
+    """The form for a password."""
+    return render(request, "grader/account_sign_in.html", account, team=None, wrong=False)
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Sign in with an address and a password."""
+    fields = await own_form(request, shell)
+    key = address_key(fields.get("email", ""))
+    was_right = count_guess(request, shell, key)
+
+    def person() -> Person | None:
+        with grader.database.reading() as session:
+            return passwords.authenticate_person(session, key, fields.get("password", ""))
+
+    found = await to_thread.run_sync(person, limiter=_HASHING)
+    if found is None:
+        page = await run_in_threadpool(
+            lambda: render(request, "grader/account_sign_in.html", account, team=None, wrong=True)
+        )
+        page.status_code = 401
+        return page
+    was_right()
+    response = await run_in_threadpool(begin, request, grader, found)
+    remember_browser(request, response, shell, key)
+    return response
+
+
+def begin(request: Request, grader: Grader, person: Person) -> Response:
+    """Begin a person's session, which replaces the browser's previous one."""
+    if value := request.cookies.get(SESSION):
+        sessions.end(grader.database, value)
+    seconds = int(grader.settings.session_days * 86400)
+    value = sessions.begin(grader.database, person, seconds)
+    response = RedirectResponse("/account" if person.role == STUDENT else "/course/desk", 303)
+    set_cookie(request, response, SESSION, value, seconds)
+    return response
+
+
+@router.get("/join")
+def join_page(request: Request, account: Allowed) -> Response:
+    """The form for a link's code, which the page takes from behind the ``#`` of its address."""
+    return _join_page(request, account)
+
+
+def _join_page(request: Request, account: Account | None, problem: str = "", **given: str) -> Response:
+    person = person_behind(account)
+    context: dict[str, Any] = {"person": person, "problem": problem, "name": "", "email": "", **given}
+    page = render(request, "grader/account_join.html", account, team=None, **context)
+    page.status_code = 400 if problem else 200
+    page.headers["Cache-Control"] = "no-store"
+    return page
+
+
+@router.post("/join")
+async def join(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Use a link."""
+    fields = await own_form(request, shell)
+    who, name, email = person_behind(account), fields.get("name", ""), fields.get("email", "")
+
+    def work() -> Person:
+        with grader.database.writing() as session:
+            current = session.get(Person, who.id) if who else None
+            before = revision(session)
+            used = invitations.use(session, fields.get("code", ""), current, name, email)
+            if revision(session) != before:  # and not only signed in
+                settle_if_graded(session, grader.storage.data, "somebody has used a link")
+            return used
+
+    try:
+        person = await run_in_threadpool(work)
+    except GraderError as error:
+        count_wrong_secret(request, shell)
+        told = str(error)
+        return await run_in_threadpool(lambda: _join_page(request, account, told, name=name, email=email))
+    return await run_in_threadpool(begin, request, grader, person)
+
+
+@router.post("/password")
+async def password(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Set the password; all other browsers are signed out."""
+    fields = await own_form(request, shell)
+    person = _person_of(account)
+    was_right = count_guess(request, shell, person.key)
+
+    def work(session: Session) -> Person:
+        current = session.get_one(Person, person.id)
+        passwords.set_password(session, current, fields.get("password", ""), fields.get("former", ""))
+        note(session, current.email, "password")
+        return current
+
+    changed, refused = await _act(request, grader, account, work)
+    if refused is not None:
+        return refused
+    assert changed is not None
+    was_right()
+    response = await run_in_threadpool(begin, request, grader, changed)
+    remember_browser(request, response, shell, person.key)
+    return response
+
+
+# ---------------------------------------------------------------------------------------------
+# The team
+
+
+@router.post("/team")
+async def make_team(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Make a team; the page shows its token, once."""
+    fields = await own_form(request, shell)
+    person = _person_of(account)
+    made, refused = await _act(
+        request,
+        grader,
+        account,
+        lambda session: self_service.make_team(session, session.get_one(Person, person.id), fields.get("name", "")),
+    )
+    if refused is not None:
+        return refused
+    assert made is not None
+    team, token = as_member(made[0], person), made[1]
+    return await run_in_threadpool(lambda: _page(request, grader, team, token=token, done=f"{team.name} is made."))
+
+
+@router.post("/leave")
+async def leave(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Leave the team."""
+    await own_form(request, shell)
+    person = _person_of(account)
+
+    def work(session: Session) -> None:
+        self_service.leave_team(session, session.get_one(Person, person.id), grader.settings.team_changes)
+        settle_if_graded(session, grader.storage.data, "somebody has left a team")
+
+    _, refused = await _act(request, grader, account, work)
+    return refused or RedirectResponse("/account", 303)
+
+
+@router.post("/token")
+async def renew_token(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Give the team a new token; the page shows it, once."""
+    await own_form(request, shell)
+    person = _person_of(account)
+    made, refused = await _act(
+        request, grader, account, lambda session: self_service.renew_token(session, session.get_one(Person, person.id))
+    )
+    if refused is not None:
+        return refused
+    assert made is not None
+    team, token = as_member(made[0], person), made[1]
+    return await run_in_threadpool(lambda: _page(request, grader, team, token=token))
+
+
+def _by(account: Account | None) -> str:
+    person = person_behind(account)
+    assert account is not None
+    return person.email if person else f"team {account.name}"
+
+
+@router.post("/invite")
+async def invite(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Make a link into the team; the page shows it, once."""
+    await own_form(request, shell)
+    assert isinstance(account, Team)
+    by, number = _by(account), account.id
+    code, refused = await _act(
+        request,
+        grader,
+        account,
+        lambda session: invitations.invite(session, by, session.get_one(Team, number), of_team=True),
+    )
+    if refused is not None:
+        return refused
+    link = f"{str(request.base_url).rstrip('/')}{invitations.PAGE}#{code}"
+    return await run_in_threadpool(lambda: _page(request, grader, account, link=link))
+
+
+@router.post("/revoke")
+async def revoke(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+    """Make a link of the team unusable."""
+    fields = await own_form(request, shell)
+    assert isinstance(account, Team)
+    by, team, given = _by(account), account.id, fields.get("number", "")
+    number = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+    _, refused = await _act(
+        request,
+        grader,
+        account,
+        lambda session: invitations.revoke(session, by, number, session.get_one(Team, team)),
+    )
+    return refused or RedirectResponse("/account", 303)

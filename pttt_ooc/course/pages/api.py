@@ -1,0 +1,180 @@
+"""The JSON interface, under ``/api``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.data import queue, standings
+from pttt_ooc.course.data.assignments import veil
+from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission
+from pttt_ooc.course.pages.context import UsedGrader
+from pttt_ooc.course.pages.handlers import Bearer, Number, check_shown, shown_to
+from pttt_ooc.course.pages.schemas import (
+    GraderOut,
+    ImprovementOut,
+    MatrixOut,
+    ReceivedOut,
+    StandingOut,
+    SubmissionOut,
+    SubmissionsOut,
+)
+from pttt_ooc.course.pages.uploads import form_schema, from_program, strategies
+from pttt_ooc.course.people import teams
+from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.strategies import submissions
+from pttt_ooc.site.shell.accounts import known_bearer, missing_token
+from pttt_ooc.site.shell.schemas import ErrorOut, moment
+from pttt_ooc.site.shell.shell import Account, UsedShell
+
+router = APIRouter(prefix="/api")
+TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL
+_REFUSALS: dict[int | str, dict[str, object]] = {
+    400: {"model": ErrorOut, "description": "The form is incomplete or damaged."},
+    401: {"model": ErrorOut, "description": "No token, or one that is not known."},
+    408: {"model": ErrorOut, "description": "The body has stopped, or is too slow."},
+    413: {"model": ErrorOut, "description": "The file is too large."},
+    415: {"model": ErrorOut, "description": "The body is no multipart form."},
+    429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
+    507: {"model": ErrorOut, "description": "The grader's disk is full."},
+}
+_FORM = form_schema(
+    "A zip with one .npy.", player={"type": "integer", "enum": [0, 1], "description": "Comes before the file."}
+)
+
+
+@router.get("", summary="The grader")
+def grader_facts(grader: UsedGrader) -> GraderOut:
+    """Game, shapes of the tensors, limits."""
+    value, settings = grader.game_value(), grader.settings
+    return GraderOut(
+        game=settings.game,
+        shapes=(settings.shape(0), settings.shape(1)),
+        game_value=value.interval if value else None,
+        max_upload_bytes=settings.max_upload_bytes,
+        submissions_per_hour=settings.submissions_per_hour,
+        submissions_per_day=settings.submissions_per_day,
+        waiting_per_team=settings.waiting_per_team,
+    )
+
+
+@router.get("/leaderboard", summary="Leaderboard")
+def leaderboard(grader: UsedGrader) -> list[StandingOut]:
+    """All teams with their best strategies, the smallest sum of exploitabilities first."""
+    with grader.database.reading() as session:
+        return [StandingOut.of(row) for row in grader.leaderboard(session)]
+
+
+@router.get("/history", summary="Improvements")
+def history(
+    grader: UsedGrader, team: TeamName = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> list[ImprovementOut]:
+    """The submissions that were their team's best when they were judged, latest first."""
+    with grader.database.reading() as session:
+        shown_if = standings.is_shown(veil(session), None)
+        steps = standings.improvements(session, _team(session, team), limit, shown_if)
+    return [
+        ImprovementOut(
+            team=s.team.name,
+            player=s.player,
+            submission=s.id,
+            finished_at=moment(s.finished_at),
+            exploitability=standings.shown(s.exploitability) or 0.0,
+            before=standings.shown(s.before),
+        )
+        for s in steps
+    ]
+
+
+@router.get("/matrix", summary="Head-to-head matrix")
+def matrix(grader: UsedGrader) -> MatrixOut:
+    """Value for player 0 of every team's best strategy as player 0 against every team's best as player 1."""
+    with grader.database.reading() as session:
+        return MatrixOut.of(standings.matrix(session, veil(session)))
+
+
+@router.get("/submissions", summary="Submissions", responses={404: {"model": ErrorOut}})
+def list_submissions(
+    request: Request,
+    shell: UsedShell,
+    grader: UsedGrader,
+    page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
+    size: Annotated[int, Query(ge=1, le=100)] = 25,
+    team: TeamName = None,
+    status: Annotated[str | None, Query(pattern=f"^({'|'.join(STATUSES)})$")] = None,
+) -> SubmissionsOut:
+    """All submissions, latest first, a page at a time; while standings are frozen, the newer ones are your own."""
+    account = known_bearer(request, shell)
+    with grader.database.reading() as session:
+        shown_if = shown_to(session, account)
+        listed = submissions.listed(session, page, size, _team(session, team), status, shown_if)
+        places = queue.positions(session)
+    rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
+    return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)
+
+
+@router.get("/submissions/{number}", summary="A submission", responses={404: {"model": ErrorOut}})
+def one_submission(request: Request, shell: UsedShell, grader: UsedGrader, number: Number) -> SubmissionOut:
+    """One submission, with its place in the queue while it waits; see the list for frozen standings."""
+    return _one(grader, known_bearer(request, shell), number)
+
+
+def _one(grader: UsedGrader, account: Account | None, number: int) -> SubmissionOut:
+    with grader.database.reading() as session:
+        found = submission_of(submissions.find(session, number), number)
+        check_shown(session, found, account)
+        place = standings.place_of(session, found, veil(session))
+        return SubmissionOut.of(found, queue.positions(session).get(found.id), place)
+
+
+@router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
+async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
+    """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
+    submission, new = await from_program(request, response, grader, strategies(grader), team)
+    result = await run_in_threadpool(_one, grader, team, submission.id)
+    return ReceivedOut(submission=result, duplicate=not new)
+
+
+@router.get(
+    "/submissions/{number}/file",
+    summary="Download a submission",
+    response_class=FileResponse,
+    responses={401: {"model": ErrorOut}, 403: {"model": ErrorOut}, 404: {"model": ErrorOut}},
+)
+def download(request: Request, shell: UsedShell, grader: UsedGrader, number: Number) -> FileResponse:
+    """The file of one of your own submissions, by your token, or of Uniform's, which is for everybody."""
+    team = known_bearer(request, shell)
+    with grader.database.reading() as session:
+        found = submission_of(submissions.find(session, number), number)
+    if team is None and found.team.name != BASELINE:
+        raise missing_token()
+    return file_of(grader, found, team)
+
+
+def file_of(grader: UsedGrader, found: Submission, team: Account | None) -> FileResponse:
+    """The file of a submission, if `team` may download it; people with rights may download all."""
+    own = isinstance(team, Staff) or (team is not None and team.id == found.team_id)
+    if found.team.name != BASELINE and not own:
+        raise HTTPException(403, "Only the team that submitted this file can download it.")
+    name = f"pttt_pl{found.player}-{found.id}.zip"
+    return FileResponse(grader.storage.upload(found.file), media_type="application/zip", filename=name)
+
+
+def submission_of(submission: Submission | None, number: int) -> Submission:
+    """What was found; 404 if nothing was."""
+    if submission is None:
+        raise HTTPException(404, f"There is no submission {number}.")
+    return submission
+
+
+def _team(session: Session, name: str | None) -> int | None:
+    if name is None:
+        return None
+    row = teams.public_team(session, name)
+    if row is None:
+        raise HTTPException(404, f"There is no team {name}.")
+    return row.id

@@ -1,0 +1,83 @@
+"""Explore and Play of further games: each has an answerer of its own, which tells its address in the game's directory.
+
+So the web process, which was there before a game was added, finds it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar, overload
+
+from pttt_ooc.course.data.assignments import further_games
+from pttt_ooc.course.data.game_directory import directory_of
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.site.service.wire import Client
+
+ADDRESS = "answerer.address"
+"""The file in a further game's directory with the address of its answerer's socket."""
+
+_SECONDS = 2.0  # seconds for which the list of games is believed
+
+State = TypeVar("State")
+
+
+def tell_address(data: Path, game: str, address: str) -> None:
+    """Write down where the answerer of a further game is."""
+    atomic_write_text(directory_of(data, game) / ADDRESS, address)
+
+
+def is_explored(data: Path, game: str) -> bool:
+    """Whether Explore and Play have the game."""
+    return (directory_of(data, game) / ADDRESS).is_file()
+
+
+@dataclass
+class OfFurtherGames(Sequence[State], Generic[State]):
+    """The state of pages for each further game that has an answerer, as the course is now.
+
+    Parameters
+    ----------
+    make
+        Makes the state of a game, of its grader and a client of its answerer.
+    """
+
+    grader: Grader
+    make: Callable[[Grader, Client], State]
+    _made: dict[tuple[str, str], State] = field(default_factory=dict)
+    _listed: tuple[float, list[State]] = (-_SECONDS, [])
+
+    def _all(self) -> list[State]:
+        at, listed = self._listed
+        if time.monotonic() - at < _SECONDS:
+            return listed
+        with self.grader.database.reading() as session:
+            games = further_games(session)
+        found = []
+        for game in games:
+            if is_explored(self.grader.storage.data, game):
+                file = directory_of(self.grader.storage.data, game) / ADDRESS
+                key = game, file.read_text(encoding="utf-8")
+                if key not in self._made:
+                    self._made[key] = self.make(self.grader.of_game(game), Client(Path(key[1])))
+                found.append(self._made[key])
+        self._listed = time.monotonic(), found
+        return found
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __iter__(self) -> Iterator[State]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, at: int) -> State: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[State]: ...
+
+    def __getitem__(self, at: int | slice) -> State | Sequence[State]:
+        return self._all()[at]

@@ -1,0 +1,254 @@
+"""The pages and addresses of further games: the standings are for everybody, a submission for its team and staff."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from sqlalchemy import select
+
+from pttt_ooc.course.data import standings
+from pttt_ooc.course.data.assignments import all_assignments, dates_for, further_of, term_of, veil
+from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.queue import waiting
+from pttt_ooc.course.data.rules import STRATEGIES
+from pttt_ooc.course.data.standings import Standing
+from pttt_ooc.course.grades.rulings import ruling_of
+from pttt_ooc.course.pages import rankings
+from pttt_ooc.course.pages.certificate_pages import shown_certificate
+from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.game_exploring import is_explored
+from pttt_ooc.course.pages.game_intake import game_grader, intake_of
+from pttt_ooc.course.pages.handlers import Number, as_handed_in, own_or_any, under_way
+from pttt_ooc.course.pages.rankings import RankedGame, RenderedPart, leaderboard_ranking
+from pttt_ooc.course.pages.schemas import MatrixOut, StandingOut, SubmissionOut
+from pttt_ooc.course.pages.uploads import form_schema, from_browser, from_program
+from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.people.rights import Allowed
+from pttt_ooc.course.strategies import submissions
+from pttt_ooc.site.service.pulse import read_sign
+from pttt_ooc.site.shell.forms import own_form
+from pttt_ooc.site.shell.ranking import AskedRanking, Order, Ranking
+from pttt_ooc.site.shell.rendering import render, render_renewed
+from pttt_ooc.site.shell.shell import Account, UsedShell
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/games")
+programs = APIRouter(prefix="/api/games")
+Game = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$")]
+_MOST = 200  # submissions of a team that are listed
+
+
+def _until(grader: Grader, game: str, account: Account | None) -> float | None:
+    """Since when the standings are frozen for somebody."""
+    if isinstance(account, Staff):
+        return None
+    with grader.database.reading() as session:
+        return veil(session, game=game)
+
+
+def _board(grader: Grader, game: str, account: Account | None) -> RankedGame:
+    own, until = game_grader(grader, game), _until(grader, game, account)
+    return RankedGame(own, _team(account), f"/games/{game}", lambda _: until, until)
+
+
+@dataclass(frozen=True)
+class _Query:
+    """What an address says of the leaderboard and of the matrix."""
+
+    asked: AskedRanking
+    rows: Order = "team"
+    columns: Order = "team"
+
+    def leaderboard(self, board: RankedGame) -> Ranking[Standing]:
+        """The leaderboard, whose links keep the matrix."""
+        fields = {name: None if by == "team" else by for name, by in (("rows", self.rows), ("columns", self.columns))}
+        return leaderboard_ranking(board, self.asked, **fields)
+
+    async def matrix(self, request: Request, board: RankedGame) -> RenderedPart:
+        """The matrix, whose links keep the leaderboard."""
+        asked = leaderboard_ranking(board, self.asked)
+        return await rankings.matrix(request, board, self.rows, self.columns, sort=asked.sort, find=asked.find or None)
+
+
+_AskedQuery = Annotated[_Query, Depends(_Query)]
+
+
+@router.get("/{game}")
+async def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game, query: _AskedQuery) -> Response:
+    """Leaderboard, matrix, the form, and the team's own submissions."""
+    board = await run_in_threadpool(_board, grader, game, account)
+    context = await run_in_threadpool(_facts, grader, board, game)
+    asked = query.leaderboard(board)
+    context |= {"ranking": asked, "leaderboard": await rankings.leaderboard(request, board, asked)}
+    context["matrix"] = await query.matrix(request, board)
+    return render(request, "grader/games/game.html", account, team=board.team, **context)
+
+
+@router.get("/{game}/parts/leaderboard")
+@router.get("/{game}/parts/matrix")
+async def game_part(request: Request, grader: UsedGrader, account: Allowed, game: Game, query: _AskedQuery) -> Response:
+    """The table of the leaderboard or of the matrix, if it has changed."""
+    board = await run_in_threadpool(_board, grader, game, account)
+    if request.url.path.endswith("/matrix"):
+        return (await query.matrix(request, board)).answer(request)
+    return (await rankings.leaderboard(request, board, query.leaderboard(board))).answer(request)
+
+
+def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
+    own, team = board.grader, board.team
+    with grader.database.reading() as session:
+        there = [one for one in all_assignments(session, STRATEGIES) if further_of(one) == game]
+        takes = team is not None and any(dates_for(session, one, team).takes(time.time()) for one in there)
+        zone = term_of(session).zone
+    with own.database.reading() as session:
+        context: dict[str, Any] = {"submissions": _of_team(session, team) if team else []}
+    if team is not None:
+        context |= shown_certificate(own, team, further=True)
+    context |= {"game": game, "shown": team, "explored": is_explored(grader.storage.data, game)}
+    context |= {"assignments": there, "takes": takes, "value": own.game_value(), "local": lambda at: shown(at, zone)}
+    return context | {
+        "limit": own.settings.max_upload_bytes,
+        "handout": own.handout,
+        "sign": read_sign(own.storage.alive),
+    }
+
+
+def _team(account: Account | None) -> Team | None:
+    return account if isinstance(account, Team) else None
+
+
+def _of_team(session: Any, team: Team) -> list[Submission]:
+    query = select(Submission).where(Submission.team_id == team.id).order_by(Submission.id.desc()).limit(_MOST)
+    return list(session.scalars(query))
+
+
+@router.post("/{game}")
+async def submit(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game) -> Response:
+    """Take in a strategy from the form."""
+    assert isinstance(account, Team)
+    own = await run_in_threadpool(game_grader, grader, game)
+    row, _ = await from_browser(request, shell, own, intake_of(grader, own), account)
+    return RedirectResponse(f"/games/{game}/submissions/{row.id}", 303)
+
+
+@router.get("/{game}/starter-kit.zip")
+def starter_kit(grader: UsedGrader, account: Allowed, game: Game) -> Response:
+    """The starter kit of the game."""
+    handout = game_grader(grader, game).handout
+    if handout is None:
+        raise HTTPException(404, "The starter kit is not made yet; it will be there in a minute.")
+    return FileResponse(handout.file, media_type="application/zip", filename=f"{game}.zip")
+
+
+def _own(own: Grader, account: Account | None, number: int) -> Submission:
+    with own.database.reading() as session:
+        found = session.get(Submission, number)
+    return own_or_any(found, account, f"submission {number} of yours in {own.settings.game}")
+
+
+@router.get("/{game}/submissions/{number}")
+@router.get("/{game}/submissions/{number}/part")
+def one_submission(request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
+    """The verdict on a submission."""
+    facts = {"team": _team(account), **_verdict(grader, account, game, number)}
+    return render_renewed(request, "grader/games/submission.html", "grader/games/part.html", account, **facts)
+
+
+def _verdict(grader: Grader, account: Account | None, game: str, number: int) -> dict[str, Any]:
+    own = game_grader(grader, game)
+    found = _own(own, account, number)
+    with grader.database.reading() as session:
+        zone, ruling = term_of(session).zone, ruling_of(session, STRATEGIES, number, game)
+    return {
+        "ruling": ruling,
+        "mine": _team(account) is not None,
+        "explored": is_explored(grader.storage.data, game),
+        **under_way(found, _place(own, number), own.storage.alive),
+        "submission": found,
+        "game": game,
+        "value": own.game_value(),
+        "local": lambda at: shown(at, zone),
+    }
+
+
+def _place(own: Grader, number: int) -> int | None:
+    with own.database.reading() as session:
+        line = waiting(session)
+    return line.index(number) + 1 if number in line else None
+
+
+@router.get("/{game}/submissions/{number}/file")
+def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
+    """The file of a submission, as it was handed in."""
+    own = game_grader(grader, game)
+    found = _own(own, account, number)
+    file, name = own.storage.upload(found.file), f"{game}-{found.player}-{number}.zip"
+    return as_handed_in(file, f"submission {number}", name, "application/zip")
+
+
+@router.post("/{game}/submissions/{number}/play")
+async def open_to_play(
+    request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game, number: Number
+) -> Response:
+    """Open one of the team's own submissions for everybody to play against, or close it."""
+    fields = await own_form(request, shell)
+    assert isinstance(account, Team)
+    own = await run_in_threadpool(game_grader, grader, game)
+    opened = fields.get("open") == "yes"
+    await run_in_threadpool(submissions.open_to_play, own.database, number, opened, account.id)
+    return RedirectResponse(f"/games/{game}/submissions/{number}", 303)
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+
+
+@programs.post(
+    "/{game}/submissions",
+    summary="Further game: submit a strategy",
+    status_code=201,
+    openapi_extra=form_schema(
+        "A zip with an npy file.", player={"type": "integer", "enum": [0, 1], "description": "0 or 1."}
+    ),
+)
+async def submit_by_program(
+    request: Request, response: Response, grader: UsedGrader, account: Allowed, game: Game
+) -> SubmissionOut:
+    """Submit a strategy; 200 if the team has submitted the very same file before."""
+    assert isinstance(account, Team)
+    own = await run_in_threadpool(game_grader, grader, game)
+    row, _ = await from_program(request, response, own, intake_of(grader, own), account)
+    return await run_in_threadpool(lambda: _told(own, _own(own, account, row.id)))
+
+
+def _told(own: Grader, row: Submission) -> SubmissionOut:
+    found = SubmissionOut.of(row, _place(own, row.id))
+    return found.model_copy(update={"url": f"/games/{own.settings.game}/submissions/{row.id}"})
+
+
+@programs.get("/{game}/submissions/{number}", summary="Further game: one of your submissions")
+def one_by_program(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> SubmissionOut:
+    """A submission, and its verdict."""
+    own = game_grader(grader, game)
+    return _told(own, _own(own, account, number))
+
+
+@programs.get("/{game}/leaderboard", summary="Further game: leaderboard")
+def leaderboard_by_program(grader: UsedGrader, account: Allowed, game: Game) -> list[StandingOut]:
+    """The leaderboard by the sum."""
+    own, until = game_grader(grader, game), _until(grader, game, account)
+    with own.database.reading() as session:
+        return [StandingOut.of(row) for row in standings.leaderboard(session, until=until)]
+
+
+@programs.get("/{game}/matrix", summary="Further game: head-to-head")
+def matrix_by_program(grader: UsedGrader, account: Allowed, game: Game) -> MatrixOut:
+    """Values of all teams' best strategies against each other."""
+    own, until = game_grader(grader, game), _until(grader, game, account)
+    with own.database.reading() as session:
+        return MatrixOut.of(standings.matrix(session, until=until))

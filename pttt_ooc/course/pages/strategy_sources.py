@@ -1,0 +1,83 @@
+"""The strategies that a team may look at: its own, the baseline, and the grader's solution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from sqlalchemy import select
+
+from pttt_ooc.course.data.models import ACCEPTED, Submission
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.strategies import submissions
+from pttt_ooc.disk.files import digest
+from pttt_ooc.options import DATA
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
+from pttt_ooc.site.explore.sources import SOLUTION, Source, uniform, with_run
+from pttt_ooc.site.shell.shell import Account
+
+_MOST = 100  # most submissions of a team, the latest first
+
+
+class SubmittedSources:
+    """The :class:`~pttt_ooc.site.explore.sources.Sources` of a grader."""
+
+    def __init__(self, grader: Grader) -> None:
+        self._grader = grader
+
+    @property
+    def grader(self) -> Grader:
+        """The grader that has the submissions."""
+        return self._grader
+
+    def offered(self, account: Account | None) -> Sequence[Source]:
+        """The solution, the baseline, and the accepted submissions of the team that is signed in."""
+        solution = [self.solution] if self.place.is_dir() else []
+        return [*solution, uniform(), *(self._own(account) if account else [])]
+
+    def open_to_play(self) -> Sequence[Source]:
+        """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
+        with self._grader.database.reading() as session:
+            found = submissions.opened(session)
+        opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
+        return [*self.offered(None), *opened]
+
+    @property
+    def place(self) -> Path:
+        """The store of the solution, which may be missing.
+
+        It is the one in the settings, or the worker's own, or the workflow's.
+        """
+        settings, index = self._grader.settings, self._grader.storage.index
+        places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
+        stores = [strategies_of(Path(place)) for place in places]
+        return next((store for store in stores if store.is_dir()), stores[0])
+
+    @cached_property
+    def solution(self) -> Source:
+        """The grader's solution, which must exist; its content is read once."""
+        return with_run(Source(SOLUTION, "Solution", str(self.place.parent.absolute()), digest(self.place)))
+
+    def _own(self, account: Account) -> list[Source]:
+        chosen = select(Submission).where(Submission.team_id == account.id, Submission.status == ACCEPTED)
+        with self._grader.database.reading() as session:
+            found = list(session.scalars(chosen.order_by(Submission.id.desc()).limit(_MOST)))
+        return [self.source(submission) for submission in found]
+
+    def source(self, submission: Submission) -> Source:
+        """An accepted submission as a source."""
+        best = ", your best" if submission.best else ""
+        label = f"Submission {submission.id} (player {submission.player}{best})"
+        path = str(self._grader.storage.upload(submission.file).absolute())
+        order = self._orders[submission.player]
+        content = submission.digest if order is None else f"{submission.digest}-{order[1]}"
+        infosets = None if order is None else order[0]
+        return Source(f"s{submission.id}", label, path, content, (submission.player,), infosets=infosets)
+
+    @cached_property
+    def _orders(self) -> list[tuple[str, str] | None]:
+        """The course's own lists of infosets, each with the digest of its content, which is read once."""
+        orders = self._grader.settings.orders(self._grader.storage.data)
+        return [None if file is None else (str(file.absolute()), digest(file)) for file in orders]

@@ -1,0 +1,149 @@
+"""The grader as a part of the web application."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
+
+from pttt_ooc.course.data.limits import SubmissionError, in_words
+from pttt_ooc.course.data.models import BASELINE, STATUSES
+from pttt_ooc.course.data.rules import FIGURE_NAMES
+from pttt_ooc.course.data.settings import CourseSettings
+from pttt_ooc.course.data.standings import TIE
+from pttt_ooc.course.data.storage import FullDiskError, is_full_disk
+from pttt_ooc.course.pages import (
+    account_pages,
+    api,
+    certificate_pages,
+    desk_pages,
+    game_certificates,
+    handout_pages,
+    health,
+    openid_pages,
+    pages,
+    team_pages,
+)
+from pttt_ooc.course.pages import agent_pages as agents
+from pttt_ooc.course.pages import further_bot_pages as bots
+from pttt_ooc.course.pages import game_pages as games
+from pttt_ooc.course.pages import term_pages as course_pages
+from pttt_ooc.course.pages.context import HERE as PAGES
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.metrics import FromDatabase
+from pttt_ooc.course.people.accounts import TeamAccounts
+from pttt_ooc.course.strategies import figures
+from pttt_ooc.disk.numbers import NOISE
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.parts import Link, Part, Refusal
+from pttt_ooc.site.shell.shell import Shell
+
+_BROKEN_DISK = (errno.EROFS, errno.EIO, errno.EACCES)
+
+LINKS = (
+    Link("/", "Leaderboard", "Course"),
+    Link("/matrix", "Head-to-head", "Course"),
+    Link("/submissions", "Submissions", "Course"),
+    Link("/course", "Assignments", "Course"),
+    Link("/about", "About", "Course"),
+)
+
+
+def ways_of(settings: CourseSettings) -> list[Link]:
+    """The ways to sign in without a token."""
+    ways = [Link("/account/sign-in", "Sign in with a password"), Link("/account/join", "Use a link")]
+    return (
+        ways
+        if settings.openid_issuer is None
+        else [Link("/account/openid", f"Sign in with {settings.openid_label}"), *ways]
+    )
+
+
+Looks: TypeAlias = Callable[[], Sequence[Link]]
+
+
+def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
+    """The application of a grader.
+
+    Parameters
+    ----------
+    others
+        Parts beside the grader.
+    looks
+        Returns links to further pages about a team's own submission; ``{}`` in a target stands for its number.
+    """
+    settings = grader.settings
+    shell = Shell(
+        title=settings.title,
+        subtitle=settings.game,
+        parts=[part_of(grader, looks), agents.part_of(), *bots.further_parts_of(grader, others), *others],
+        accounts=TeamAccounts(grader.database, settings.session_days * 86400, ways_of(settings)),
+        secret=grader.secret,
+        wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
+        behind_proxy=bool(settings.trusted_proxies),
+    )
+    return make_application(shell)
+
+
+def part_of(grader: Grader, looks: Looks = tuple) -> Part:
+    """The part of a grader; for `looks` see :func:`create_app`."""
+    return Part(
+        name="grader",
+        directory=PAGES,
+        routers=(
+            api.router,
+            pages.router,
+            certificate_pages.router,
+            certificate_pages.programs,
+            handout_pages.router,
+            health.router,
+            course_pages.router,
+            course_pages.programs,
+            desk_pages.router,
+            team_pages.router,
+            team_pages.programs,
+            account_pages.router,
+            openid_pages.router,
+            game_certificates.router,
+            game_certificates.programs,
+            games.router,
+            games.programs,
+        ),
+        links=LINKS,
+        state=grader,
+        filters={
+            "known_value": figures.known_value,
+            "uncertainty": figures.uncertainty,
+            "exploitability": figures.exploitability,
+            "exploitability_with_error": figures.exploitability_with_error,
+        },
+        names={
+            "opacity": figures.opacity,
+            "BASELINE": BASELINE,
+            "NOISE": NOISE,
+            "TIE": TIE,
+            "FIGURES": FIGURE_NAMES,
+            "STATUSES": list(STATUSES),
+            "settings": grader.settings,
+            "in_words": in_words,
+            "looks": looks,
+        },
+        caught=(OSError, DBAPIError),
+        explain=explain,
+        collectors=(FromDatabase(grader),),
+        largest_body=grader.settings.max_upload_bytes,
+    )
+
+
+def explain(error: Exception) -> Refusal | None:
+    """The refusal if a team has reached a limit, or cannot open a submission, or the disk cannot be written."""
+    if isinstance(error, SubmissionError):
+        return Refusal(error.status, str(error), {"Retry-After": str(max(1, int(error.wait)))} if error.wait else {})
+    if is_full_disk(error):
+        return Refusal(507, str(FullDiskError()))
+    if isinstance(error, OSError) and error.errno in _BROKEN_DISK:
+        return Refusal(503, f"The grader's disk cannot be used ({error.strerror}); tell the instructors.")
+    return None

@@ -1,0 +1,180 @@
+"""The commands ``pttt course ...`` about people: those with rights, teams and their members, links to sign in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.course.server.term_commands import (
+    CourseOptions,
+    DecisionOptions,
+    DryRunOption,
+    command,
+    opened,
+    tell,
+    trying,
+    writing,
+)
+from pttt_ooc.disk.outputs import check_output
+
+if TYPE_CHECKING:
+    from pttt_ooc.course.data.database import Database
+
+HoursOption = Annotated[float, typer.Option(min=0.1, max=8760, metavar="HOURS", help="How long it can be used.")]
+ServerOption = Annotated[str, typer.Option(metavar="URL", help="The server's address, to be printed before the link.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
+    command("staff 'Alan Turing' alan@example.org --role assistant")(staff)
+    command("teams roster.csv --tokens tokens.csv --data grader")(teams)
+    command("invite --team 'Team A' --data grader")(invite)
+    command("link ada@example.org --data grader")(link)
+
+
+def staff(
+    here: CourseOptions,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Somebody new, or with a new token.")] = None,
+    email: Annotated[str | None, typer.Argument(metavar="EMAIL", help="The address.")] = None,
+    role: Annotated[str, typer.Option(metavar="ROLE", help="instructor or assistant.")] = "assistant",
+    remove: Annotated[str | None, typer.Option(metavar="EMAIL", help="Take somebody's rights.")] = None,
+) -> None:
+    """Give somebody rights and print the token, once; or list all people with rights."""
+    with writing(here) as session:
+        from pttt_ooc.course.data.audit import CONSOLE, note
+        from pttt_ooc.course.people import people
+        from pttt_ooc.errors import GraderError
+
+        if name is not None and email is None:
+            raise GraderError("The address is missing: pttt course staff NAME EMAIL.")
+        if remove is not None:
+            gone = people.remove_staff(session, remove)
+            note(session, CONSOLE, "remove staff", email=gone.email)
+        if name is not None and email is not None:
+            token = people.add_staff(session, name, email, role)
+            note(session, CONSOLE, "staff", email=email, role=role)
+        found = [{"name": one.name, "email": one.email, "role": one.role} for one in people.staff(session)]
+    if name is not None:
+        tell({"name": name, "email": email, "role": role, "token": token}, here, [token])
+    else:
+        tell(found, here, [f"{one['role']:11} {one['name']} <{one['email']}>" for one in found])
+
+
+def teams(
+    here: CourseOptions,
+    roster: Annotated[
+        Path | None, typer.Argument(metavar="ROSTER.csv", help="Columns: team, name, email and, if wanted, number.")
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv", help="Where to write the tokens of new teams and of those that somebody leaves."
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> None:
+    """Make teams of a roster, or list teams with their members.
+
+    Students whom the roster does not name stay where they are.
+    """
+    with opened(here) as database:
+        if roster is None:
+            _list_teams(database, here)
+            return
+        _apply_roster(database, here, roster, tokens, dry_run)
+
+
+def _list_teams(database: Database, here: CourseOptions) -> None:
+    from pttt_ooc.course.data.names import shown
+    from pttt_ooc.course.people.people import members
+    from pttt_ooc.course.people.teams import find_team, list_teams
+
+    told: list[dict[str, Any]] = []
+    facts = list_teams(database)
+    with database.reading() as session:
+        people = members(session)
+        for one in facts:
+            team = find_team(session, one.name)
+            inside = [{"name": p.name, "email": p.email} for p in people.get(team.id if team else 0, [])]
+            told.append({"team": one.name, "submissions": one.submissions, "members": inside})
+    lines = [f"{shown(one['team'])}: {', '.join(m['name'] for m in one['members']) or '–'}" for one in told]
+    tell(told, here, lines)
+
+
+def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens: Path | None, dry_run: bool) -> None:
+    from pttt_ooc.course.data.audit import CONSOLE, note
+    from pttt_ooc.course.grades.exports import safe, table
+    from pttt_ooc.course.grades.gradebook import settle_if_graded
+    from pttt_ooc.course.people.people import apply_roster, read_roster
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.disk.rights import private
+    from pttt_ooc.errors import GraderError
+
+    if tokens is not None:
+        check_output(tokens, [here.data, roster], force=False, suffix=".csv")
+    try:
+        text = roster.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GraderError(f"{roster} cannot be read: {error}.") from None
+    rows = read_roster(text, str(roster))
+    with trying(database, dry_run) as session:
+        change = apply_roster(session, rows)
+        if not change.is_empty:
+            note(session, CONSOLE, "teams", changes=change.lines())
+            settle_if_graded(session, here.data, "a roster was applied")
+        if change.tokens and tokens is not None and not dry_run:
+            with private():
+                written = [("team", "token"), *((safe(name), token) for name, token in change.tokens)]
+                atomic_write_text(tokens, table(written))
+    shown = change.lines() or ["Nothing changes."]
+    if tokens is None and not dry_run:
+        shown += [f"{name}: {token}" for name, token in change.tokens]
+    told = {"changes": change.lines(), "tokens": {} if dry_run or tokens else dict(change.tokens), "dry_run": dry_run}
+    tell(told, here, shown)
+
+
+def invite(
+    here: DecisionOptions,
+    team: Annotated[
+        str | None, typer.Option(metavar="TEAM", help="The team; without it, into the course only.")
+    ] = None,
+    hours: HoursOption = 72.0,
+    server: ServerOption = "",
+    revoke: Annotated[int | None, typer.Option(metavar="NUMBER", help="Make an open link unusable.")] = None,
+) -> None:
+    """Print a link with which one person becomes a student of the course, and of a team.  It can be used once."""
+    with writing(here) as session:
+        from pttt_ooc.course.people import invitations
+        from pttt_ooc.course.people.teams import named_team
+
+        if revoke is not None:
+            invitations.revoke(session, here.by, revoke)
+            tell({"revoked": revoke}, here, [f"The link {revoke} can no longer be used."])
+            return
+        code = invitations.invite(session, here.by, None if team is None else named_team(session, team), hours)
+    address = f"{server.rstrip('/')}{invitations.PAGE}#{code}"
+    tell({"team": team, "link": address, "hours": hours}, here, [address])
+
+
+def link(
+    here: DecisionOptions,
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="A student, or somebody with rights.")],
+    hours: HoursOption = 72.0,
+    server: ServerOption = "",
+    forget_password: Annotated[
+        bool, typer.Option("--forget-password", help="Take the password, which is lost or known to others.")
+    ] = False,
+) -> None:
+    """Print a link with which a person signs in, once; earlier ones of the person can no longer be used."""
+    with writing(here) as session:
+        from pttt_ooc.course.people import invitations, passwords
+        from pttt_ooc.course.people.people import find_person
+
+        person = find_person(session, email)
+        if forget_password:
+            passwords.forget_password(session, person)
+        code = invitations.link_to_sign_in(session, here.by, person, hours)
+    address = f"{server.rstrip('/')}{invitations.PAGE}#{code}"
+    tell({"email": person.email, "link": address, "hours": hours}, here, [address])

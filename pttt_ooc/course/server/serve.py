@@ -1,0 +1,185 @@
+"""One command for all processes of a grader."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from pttt_ooc.course.agents import processes as agents
+from pttt_ooc.course.bots import processes as bots
+from pttt_ooc.course.data.database import Database
+from pttt_ooc.course.data.openid_settings import check_openid
+from pttt_ooc.course.data.settings import CourseSettings, make_settings
+from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.pages.game_exploring import tell_address
+from pttt_ooc.course.server import game_processes as games
+from pttt_ooc.course.strategies import processes as strategies
+from pttt_ooc.course.strategies.orders import check_orders
+from pttt_ooc.course.strategies.value import check_value_is_known
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.rights import private, tighten
+from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.site.service.local_server import processes_behind
+from pttt_ooc.site.service.processes import Child, listen, serve_until_stopped
+from pttt_ooc.site.service.wing import Pages
+
+WEBSERVER = "pttt_ooc.course.server.web_process"
+log = logging.getLogger("pttt.web.processes")
+
+
+def serve(
+    data: Path,
+    game: str | None,
+    host: str,
+    port: int,
+    pages: Callable[[Path], Sequence[Pages]],
+    as_json: bool = False,
+) -> None:
+    """Run web server and workers until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    data
+        The grader's directory; made if it is missing.
+    game
+        Its game; None: the game that it has, or else the course's.
+    pages
+        Gives the pages of wings beside the grader's own; they keep games of people in its directory.
+    as_json
+        Whether the address is printed as a line of JSON.
+
+    Raises
+    ------
+    PtttError
+        If it cannot start, for example as another process serves this directory.
+    """
+    with private():  # the children see to themselves
+        settings = make_settings(data, game)
+        lock = hold(data / "serve.lock", partial(_busy, data), error=GraderError)
+    with lock:
+        with private():
+            storage = Storage(data)
+            database = Database.of(data, settings.database_url, settings.game)
+        with closing(database):
+            tighten([*storage.private_paths(), *database.files()])
+            check_value_is_known(settings)
+            check_openid(settings, data)
+            check_orders(data, settings)
+            with listen(host, port) as listening, ExitStack() as stack:
+                others, other_parts = stack.enter_context(processes_behind(pages(data)))
+                processes = _Processes(data, settings, database, listening.fileno(), stack, others, other_parts)
+                what = f"The grader for {settings.game}"
+                children = processes.wanted()
+                renewed = processes.renewed
+                serve_until_stopped("serve", what, listening, host, children, as_json=as_json, renewed=renewed)
+
+
+class _Processes:
+    """The processes of a course, which follow its assignments: one of a new game, kind or league has its own.
+
+    Parameters
+    ----------
+    descriptor
+        Of the open socket.
+    stack
+        Keeps the sockets of answerers open.
+    others, other_parts
+        The processes behind the pages of wings, and the calls that make their parts.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        settings: CourseSettings,
+        database: Database,
+        descriptor: int,
+        stack: ExitStack,
+        others: Sequence[Child],
+        other_parts: str,
+    ) -> None:
+        self._data, self._settings, self._database, self._stack = data, settings, database, stack
+        self._descriptor, self._others, self._other_parts = descriptor, others, other_parts
+        self._known: dict[tuple[str, ...], Child] = {}
+        self._behind: dict[str, tuple[list[Child], str]] = {}
+        self._there: object = None
+        self._children: list[Child] = []
+        self._trouble = ""
+
+    def renewed(self) -> list[Child]:
+        """As :meth:`wanted`, and what there was before if that fails, which the log tells once."""
+        try:
+            if self._look() == self._there:
+                return self._children
+            self.wanted()
+            self._trouble = ""
+            log.info("the course has changed", extra={"children": [child.name for child in self._children]})
+        except (PtttError, SQLAlchemyError, OSError) as error:
+            if str(error) != self._trouble:
+                log.error("the course has changed, but cannot be served so", extra={"why": str(error)})
+            self._trouble = str(error)
+        return self._children
+
+    def wanted(self) -> list[Child]:
+        """The processes that the course needs now.
+
+        Raises
+        ------
+        PtttError
+            If a directory or settings of a game or league are refused.
+        """
+        there = self._look()
+        with private():
+            workers = [
+                *agents.workers(self._data, self._database),
+                *games.workers(self._data, self._database),
+                *bots.further_workers(self._data, self._database),
+            ]
+            own = [strategies.pages(self._data, self._settings.game), *bots.pages(self._data)]
+            explorers = self._explorers()
+        behind = [self._processes_behind(one) for one in own]
+        parts = json.dumps([part for _, calls in behind for part in json.loads(calls)])
+        web = (WEBSERVER, str(self._data), str(self._descriptor), parts, self._other_parts)
+        self._children = [
+            self._child("web", web, (self._descriptor,)),
+            self._child("worker", ("pttt_ooc.course.server.strategy_worker", str(self._data))),
+            *(self._child(name, tuple(command)) for name, *command in workers),
+            *(child for children, _ in behind for child in children),
+            *explorers,
+            *self._others,
+        ]
+        self._known = {command: child for command, child in self._known.items() if child in self._children}
+        self._there = there
+        return self._children
+
+    def _explorers(self) -> list[Child]:
+        """The answerers of further games, which the web process finds by their addresses."""
+        found = []
+        for game in games.needed(self._database):
+            children, calls = self._processes_behind(games.explored(self._data, game))
+            tell_address(self._data, game, json.loads(calls)[0][1])
+            found += children
+        return found
+
+    def _look(self) -> Any:
+        """What the processes depend on."""
+        return agents.needed(self._database), games.needed(self._database), bots.needed(self._data, self._database)
+
+    def _processes_behind(self, pages: Pages) -> tuple[list[Child], str]:
+        key = repr(pages)
+        if key not in self._behind:
+            self._behind[key] = self._stack.enter_context(processes_behind([pages]))
+        return self._behind[key]
+
+    def _child(self, name: str, command: tuple[str, ...], sockets: tuple[int, ...] = ()) -> Child:
+        return self._known.setdefault(command, Child(name, ["-m", *command], sockets))
+
+
+def _busy(data: Path, process: str) -> str:
+    return f"The grader in {data} is being served already (process {process}); stop it first, or name another --data."

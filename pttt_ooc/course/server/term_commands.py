@@ -1,0 +1,235 @@
+"""The commands ``pttt course ...``: all that a term needs, on the server itself.
+
+What they need is imported when they run.  Who used a command is in the log as "console", unless ``--by`` says who.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from pttt_ooc.course.server.copy_commands import add_copy_commands, database_of
+from pttt_ooc.extras import extra
+from pttt_ooc.options import GRADER, CourseGameOption, DataOption, JsonOption, group, spread
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from pttt_ooc.course.data.database import Database
+
+course = group("Run a course: assignments, people, dates, grades.")
+
+TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")]
+AssignmentArgument = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")]
+ByOption = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides, for the log.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the team sees it.")]
+
+
+class CourseOptions(NamedTuple):
+    """The options of a command that looks at a course."""
+
+    as_json: JsonOption = False
+    data: DataOption = GRADER
+
+
+class DecisionOptions(NamedTuple):
+    """The options of a command by which somebody decides."""
+
+    as_json: JsonOption = False
+    data: DataOption = GRADER
+    by: ByOption = "console"
+
+
+def command(example: str, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a function to ``pttt course`` as a command, with an example of its use."""
+    return lambda made: course.command(name, epilog=f"Example: pttt course {example}")(spread(made))
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.add_typer(course, name="course")
+
+
+add_copy_commands(course, "course")
+
+
+@contextmanager
+def opened(here: CourseOptions | DecisionOptions) -> Iterator[Database]:
+    """The database of a course for the block."""
+    with database_of(here.data) as database:
+        from pttt_ooc.course.data.assignments import settle_assignments
+
+        settle_assignments(database, here.data)
+        yield database
+
+
+@contextmanager
+def reading(here: CourseOptions | DecisionOptions) -> Iterator[Session]:
+    """A session of a course's database that changes nothing."""
+    with opened(here) as database, database.reading() as session:
+        yield session
+
+
+@contextmanager
+def writing(here: CourseOptions | DecisionOptions) -> Iterator[Session]:
+    """A transaction of a course's database."""
+    with opened(here) as database, database.writing() as session:
+        yield session
+
+
+@contextmanager
+def trying(database: Database, dry_run: bool) -> Iterator[Session]:
+    """A transaction, which a dry run takes back."""
+    if not dry_run:
+        with database.writing() as session:
+            yield session
+        return
+    with database.reading() as session:
+        yield session
+        session.rollback()
+
+
+def tell(told: Any, here: CourseOptions | DecisionOptions, lines: list[str]) -> None:
+    """Print facts as JSON, or lines for people."""
+    if here.as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(lines))
+
+
+# ---------------------------------------------------------------------------------------------
+# The course
+
+
+@command("init --data grader --name 'Ada Lovelace' --email ada@example.org")
+def init(
+    here: CourseOptions,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The first instructor.")],
+    email: Annotated[str, typer.Option(metavar="EMAIL", help="The instructor's address.")],
+    game: CourseGameOption = None,
+) -> None:
+    """Make a course and its first instructor; prints the instructor's token, once.
+
+    A directory of `pttt serve` may be there already: it becomes a course, with all that is in it.
+    """
+    with extra("grader", "The course"):
+        from pttt_ooc.course.data.audit import CONSOLE, note
+        from pttt_ooc.course.data.settings import make_settings
+        from pttt_ooc.course.data.term_tables import INSTRUCTOR
+        from pttt_ooc.course.grades import course_file
+        from pttt_ooc.course.people.people import add_staff, staff
+        from pttt_ooc.disk.files import atomic_write_text
+        from pttt_ooc.disk.rights import private
+        from pttt_ooc.errors import GraderError
+    with private():
+        make_settings(here.data, game)
+    file = here.data / course_file.COURSE_FILE
+    with writing(here) as session:
+        if any(one.role == INSTRUCTOR for one in staff(session)):
+            raise GraderError(f"{here.data} has an instructor already; `pttt course staff` adds others.")
+        token = add_staff(session, name, email, INSTRUCTOR)
+        note(session, CONSOLE, "staff", email=email, role=INSTRUCTOR)
+        text = course_file.text_of(course_file.course_file(session))
+    if not file.exists():
+        with private():
+            atomic_write_text(file, text)
+    tell({"token": token, "name": name, "email": email, "file": str(file)}, here, [token])
+    typer.echo(
+        f"{file} describes the assignments; edit it, then: pttt course apply {file} --data {here.data}", err=True
+    )
+
+
+@command("assignments --data grader")
+def assignments(here: CourseOptions) -> None:
+    """List the assignments with their dates."""
+    with reading(here) as session:
+        import time
+
+        from pttt_ooc.course.data import dates
+        from pttt_ooc.course.data.assignments import all_assignments, term_of
+        from pttt_ooc.course.grades.course_file import course_file
+        from pttt_ooc.course.grades.gradebook import most_of
+
+        zone, now = term_of(session).zone, time.time()
+        told = course_file(session).model_dump(mode="json", exclude_none=True)
+        rows = [
+            f"{one.name}: {one.kind}, {one.dates.state(now)}, "
+            + (f"due {dates.shown(one.due_at, zone)}" if one.due_at is not None else "no deadline")
+            + f", {most_of(one):g} points{', released' if one.released else ''}"
+            for one in all_assignments(session)
+        ]
+    tell(told, here, rows or ["There are no assignments."])
+
+
+@command("file --data grader > course.yaml", "file")
+def write_file(here: CourseOptions) -> None:
+    """Print the course as a course.yaml, as it is now."""
+    with reading(here) as session:
+        from pttt_ooc.course.grades.course_file import course_file, text_of
+
+        found = course_file(session)
+    tell(found.model_dump(mode="json", exclude_none=True), here, [text_of(found).rstrip("\n")])
+
+
+@command("apply course.yaml --dry-run --data grader")
+def apply(
+    here: DecisionOptions,
+    file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The course as it is to be.")],
+    dry_run: DryRunOption = False,
+) -> None:
+    """Make the course as its file says, and show what changes, grades included."""
+    with opened(here) as database:
+        from pttt_ooc.course.grades.course_file import apply as applied
+        from pttt_ooc.course.grades.course_file import read_course_file
+        from pttt_ooc.course.grades.rejudging import changed_points, points_now
+
+        wanted = read_course_file(file)
+        with trying(database, dry_run) as session:
+            before = points_now(session)
+            changes = [str(change) for change in applied(session, wanted, here.data, here.by)]
+            grades = changed_points(before, points_now(session))
+    tell(
+        {"changes": changes, "grades": grades, "dry_run": dry_run},
+        here,
+        changes + grades or ["Nothing changes."],
+    )
+
+
+@command("publish public --data grader")
+def publish(
+    here: CourseOptions,
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
+) -> None:
+    """Write the course as static pages: standings, assignments, announcements; no points and no students."""
+    with opened(here) as database:
+        from pttt_ooc.course.data.game_directory import make_games
+        from pttt_ooc.course.data.settings import read_settings
+        from pttt_ooc.course.pages.publication import publish as published
+
+        make_games(database, here.data)  # they know then who is disqualified
+        with database.reading() as session:
+            files = published(session, read_settings(here.data), here.data, directory)
+    told = {"directory": str(directory), "files": [file.name for file in files]}
+    tell(told, here, [f"{directory}: {len(files)} files; open index.html."])
+
+
+@command("doctor --data grader")
+def doctor(
+    here: CourseOptions,
+    digests: Annotated[bool, typer.Option("--digests", help="Also read all files, and compare their digests.")] = False,
+) -> None:
+    """Look for what needs attention; the exit code is 1 if there is anything."""
+    with extra("grader", "The course"):
+        from pttt_ooc.course.grades.diagnosis import diagnosis
+        from pttt_ooc.disk.rights import private
+    with private():
+        found = diagnosis(here.data, digests)
+    tell(found, here, found or ["Nothing needs attention."])
+    if found:
+        raise typer.Exit(1)

@@ -1,0 +1,63 @@
+"""The web process."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.server.app import create_app
+from pttt_ooc.disk.rights import keep_private
+from pttt_ooc.disk.stop_signals import watch_parent
+from pttt_ooc.errors import PtttError
+from pttt_ooc.site.service.logs import start_logging
+from pttt_ooc.site.shell.server import CONNECTIONS, make_server, prepare_process
+
+log = logging.getLogger("pttt.grader.web")
+
+
+MakeApp = Callable[[Grader], FastAPI]
+
+
+def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
+    """The server of a grader, not yet running.
+
+    Parameters
+    ----------
+    connections
+        Maximum number of simultaneous connections.
+    make_app
+        Makes the application; default: of the grader alone.
+    """
+    settings = grader.settings
+    return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
+
+
+def run(data: str, descriptor: str, make_app: MakeApp) -> None:
+    """Serve a grader until the process is stopped.
+
+    Parameters
+    ----------
+    data, descriptor
+        Its directory, and the number of the open socket.
+    make_app
+        See :func:`server_of`.
+    """
+    keep_private()
+    start_logging("web")
+    watch_parent()
+    try:
+        grader = Grader.open(Path(data))
+        grader.storage.sweep_incoming()  # of a process that was killed
+        server = server_of(grader, prepare_process(), make_app)
+    except PtttError as error:
+        log.error(str(error))
+        sys.exit(1)
+    server.run(sockets=[socket.socket(fileno=int(descriptor))])
+    grader.database.close()

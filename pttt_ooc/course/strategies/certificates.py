@@ -1,0 +1,160 @@
+"""Certificates of what the two best strategies of a team guarantee: which are asked for, made, or refused.
+
+They are files in the data directory, named by the numbers of both submissions; the worker can make them again.  The web
+process asks, and the worker has them made (:mod:`pttt_ooc.course.strategies.certifier`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.course.data.limits import SubmissionError
+from pttt_ooc.course.data.standings import Standing
+from pttt_ooc.disk.files import atomic_write_text
+
+Pair = tuple[int, int]
+"""The numbers of a submission as player 0 and of one as player 1."""
+
+NONE, WAITING, MADE, REFUSED = "none", "waiting", "made", "refused"
+_INCOMPLETE = "A certificate is for two strategies: your team needs an accepted one for each player."
+_OFF = "This grader makes no certificates."
+
+
+@dataclass(frozen=True)
+class PairCertificate:
+    """The certificate of a pair.
+
+    Attributes
+    ----------
+    state
+        ``none``: nobody has asked for it.  ``waiting``, ``made``, or ``refused`` for the reason `note`.
+    lower, upper
+        What the strategies of players 0 and 1 are proven to guarantee: the value for player 0 is between them.
+    infosets
+        How many the plan of each player reaches.
+    size
+        Bytes of the file.
+    """
+
+    pair: Pair
+    state: str = NONE
+    note: str = ""
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    infosets: tuple[int, int] | None = None
+    size: int = 0
+
+    @property
+    def stamp(self) -> str:
+        """Changes with all that a page shows."""
+        return f"{name_of(self.pair)}-{self.state}"
+
+    @property
+    def nashconv(self) -> Fraction | None:
+        """What both strategies can lose together."""
+        return None if self.lower is None or self.upper is None else self.upper - self.lower
+
+    def exploitability(self, player: int, value: Fraction) -> Fraction | None:
+        """What a player's strategy can lose, if the value of the game is known."""
+        end = (self.lower, self.upper)[player]
+        return None if end is None else abs(value - end)
+
+
+def name_of(pair: Pair) -> str:
+    """The name of a pair's files."""
+    return f"{pair[0]}-{pair[1]}"
+
+
+def pair_of(standing: Standing, most: int | None) -> Pair:
+    """The team's best pair.
+
+    Parameters
+    ----------
+    most
+        The setting ``certificate_infosets``.
+
+    Raises
+    ------
+    SubmissionError
+        If the team has no best strategy for a player, or there are no certificates.
+    """
+    if most is None:
+        raise SubmissionError(_OFF, 404)
+    first, second = standing.best
+    if first is None or second is None:
+        raise SubmissionError(_INCOMPLETE, 409)
+    return first.id, second.id
+
+
+class Certificates:
+    """The certificates in a directory."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def file(self, pair: Pair) -> Path:
+        """The certificate of a pair."""
+        return self._place / f"{name_of(pair)}.txt.gz"
+
+    def find(self, pair: Pair) -> PairCertificate:
+        """What is known of a pair."""
+        try:
+            facts = json.loads(self._record(pair).read_text(encoding="utf-8"))
+            if facts["state"] == REFUSED:
+                return PairCertificate(pair, REFUSED, facts["note"])
+            first, second = facts["infosets"]
+            ends = Fraction(facts["lower"]), Fraction(facts["upper"])
+            return PairCertificate(pair, MADE, "", *ends, (first, second), self.file(pair).stat().st_size)
+        except (OSError, ValueError, KeyError, TypeError):  # there is none, or somebody has deleted a part of it
+            return PairCertificate(pair, WAITING if self._request(pair).exists() else NONE)
+
+    def ask(self, pair: Pair) -> PairCertificate:
+        """Ask for the certificate of a pair, unless somebody has."""
+        found = self.find(pair)
+        if found.state == NONE:
+            self._request(pair).touch()
+            return self.find(pair)
+        return found
+
+    def has_requests(self) -> bool:
+        """Whether somebody waits."""
+        return any(self._place.glob("*.asked"))
+
+    def next_pair(self, among: Collection[Pair]) -> Pair | None:
+        """The pair that has waited longest, of some pairs."""
+        asked = [(request.stat().st_mtime_ns, pair) for pair in among if (request := self._request(pair)).exists()]
+        return min(asked)[1] if asked else None
+
+    def enter(self, pair: Pair, facts: dict[str, Any]) -> None:
+        """Record that the file of a pair is there."""
+        self._enter(pair, {"state": MADE, **facts})
+
+    def refuse(self, pair: Pair, note: str) -> None:
+        """Record that a pair gets no certificate, and why."""
+        self._enter(pair, {"state": REFUSED, "note": note})
+
+    def forget(self, keep: Collection[Pair]) -> None:
+        """Delete all that does not belong to some pairs."""
+        names = {name_of(pair) for pair in keep}
+        for path in self._place.iterdir():
+            stem, _, kind = path.name.partition(".")
+            if stem not in names or kind not in ("json", "txt.gz", "asked"):
+                path.unlink(missing_ok=True)
+
+    def _enter(self, pair: Pair, facts: dict[str, Any]) -> None:
+        atomic_write_text(self._record(pair), json.dumps(facts))
+        with suppress(FileNotFoundError):
+            os.unlink(self._request(pair))
+
+    def _record(self, pair: Pair) -> Path:
+        return self._place / f"{name_of(pair)}.json"
+
+    def _request(self, pair: Pair) -> Path:
+        return self._place / f"{name_of(pair)}.asked"
