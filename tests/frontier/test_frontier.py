@@ -125,6 +125,16 @@ def test_the_page(solved):
     assert narrowing == sorted(narrowing, reverse=True)
 
 
+def test_a_table_shows_the_rounds_that_narrow_and_the_last_one():
+    rows = [{"value_lower": 0.0, "value_upper": width} for width in (9.0, 7.0, 6.0, 5.9, 3.9, 3.8, 3.7)]
+    assert report.told_rows(rows) == [rows[0], rows[3], rows[4], rows[6]]
+    assert report.told_rows(rows[:5]) == [rows[0], rows[3], rows[4]]
+    assert report.told_rows(rows[:1]) == rows[:1] and report.told_rows([]) == []
+    many = [{"value_lower": 0.0, "value_upper": 2.0**-n} for n in range(9)]
+    assert report.told_rows(many, 4) == [*many[:2], *many[-2:]]
+    assert report.told_rows(many, 5) == [*many[:2], *many[-3:]]
+
+
 @pytest.fixture
 def run_pttt(capsys):
     def told(*arguments):
