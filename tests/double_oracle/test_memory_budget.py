@@ -38,12 +38,12 @@ def test_a_full_table_loses_what_has_not_been_used_for_longest():
     keys, ages = np.zeros((4, 2), np.uint64), np.zeros(4, np.int64)
 
     def look(now, key):
-        """Its place, and whether it was there already."""
+        """Its place, which it takes if it is not there yet, and whether it was."""
         with np.errstate(over="ignore"):
             entry = int(entry_of(keys, ages, now, np.uint64(key), np.uint64(key + 100)))
-        place = entry if entry >= 0 else -1 - entry
-        keys[place], ages[place] = (key, key + 100), max(now, ages[place])
-        return place, entry >= 0
+        if entry < 0:
+            keys[-1 - entry], ages[-1 - entry] = (key, key + 100), now
+        return max(entry, -1 - entry), entry >= 0
 
     places = [look(now, key=now)[0] for now in (1, 2, 3, 4)]
     assert sorted(places) == [0, 1, 2, 3]
