@@ -178,6 +178,17 @@ def test_a_scheduler_that_does_not_answer_gets_a_sentence(monkeypatch, address):
     assert time.monotonic() - begin < 30
 
 
+def test_the_connection_that_asks_for_a_scheduler_is_closed(monkeypatch):
+    closed = []
+
+    async def connect(address, timeout):
+        return types.SimpleNamespace(abort=lambda: closed.append(address))
+
+    monkeypatch.setattr("distributed.core.connect", connect)
+    clients._knock("tcp://127.0.0.1:1")
+    assert closed == ["tcp://127.0.0.1:1"]
+
+
 def test_jobs_of_slurm_need_their_number_and_their_command(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(PtttError, match="^With the scheduler slurm, give a number"), open_client(None, SLURM):
