@@ -269,6 +269,7 @@ def test_what_cannot_be_kept_by_its_nature_is_refused(place):
         tiny(place)._cache.save_overload((), Result)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("command", ["info", "evaluate"])
 def test_a_setting_with_which_the_compiler_does_not_load_gets_one_sentence(tmp_path, command):
     arguments = {"info": ["mini-2x2k2-abrupt"], "evaluate": ["uniform", "uniform", "--game", "mini-2x2k2-abrupt"]}
@@ -279,6 +280,7 @@ def test_a_setting_with_which_the_compiler_does_not_load_gets_one_sentence(tmp_p
     assert f"NUMBA_NUM_THREADS={environment['NUMBA_NUM_THREADS']}: Number of threads" in done.stderr
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("module", ["arena.kernels.clock", "sweep.vectors"])
 def test_the_setting_is_told_whatever_module_comes_first(tmp_path, module):
     call = f"from pttt_ooc.errors import ConfigError\ntry: import pttt_ooc.{module}\nexcept ConfigError: print('told')"

@@ -60,9 +60,8 @@ def test_what_snakemake_does_not_delete_is_told_with_the_command():
 @pytest.mark.slow
 def test_snakemake_ends_with_the_sentences(workflow):
     (workflow.directory / "latin.yaml").write_bytes("title: Größe\n".encode("latin-1"))
-    for name, sentence in (("latin.yaml", LATIN), ("none.yaml", MISSING)):
-        done = workflow.run("--configfile", name)
-        assert done.returncode == 1 and done.stderr.splitlines()[-1] == sentence and "Traceback" not in done.stderr
+    done = workflow.run("--configfile", "latin.yaml")
+    assert done.returncode == 1 and done.stderr.splitlines()[-1] == LATIN and "Traceback" not in done.stderr
     told = workflow.succeed("--delete-all-output")
     assert f"rm -r data/{GAME}/full\n" in told
     left = {path.name for path in workflow.data.iterdir()}

@@ -22,7 +22,8 @@ _BUILT, _NUMBER = 120, 400  # bytes for each won history, and for each number, r
 _NUMBERS = 4  # numbers, rows and columns for each sequence, besides payoffs
 _SAVED = 3  # copies of plans and histories, while they are saved
 _SENT = 3  # copies of plans in a process that gets them: as a message, and for two rounds
-_LEAST_TABLES = 2 * MB  # for the bounds of both players
+LEAST_TABLES = 2 * MB
+"""Bytes for the bounds of both players, at least."""
 
 
 class RunMemory:
@@ -40,12 +41,7 @@ class RunMemory:
 
     def __init__(self, name: str, rules: RuleTables, megabytes: float) -> None:
         self._name, self._megabytes = name, megabytes
-        tables = [*rules.winning_sets, *(part for part in rules if isinstance(part, np.ndarray))]
-        self._fixed: dict[str, float] = {
-            **process_needs(),
-            "tables of the rules": sum(one.nbytes for one in tables),
-            "transpositions": 2 * BYTES,
-        }
+        self._fixed = fixed_needs(rules)
 
     def for_bounds(self, plans: Plans, histories: int, exact: bool) -> float:
         """The megabytes that are left for tables of bounds.
@@ -71,8 +67,8 @@ class RunMemory:
     def _left(self, more: dict[str, float]) -> float:
         needs = self._fixed | more
         left = self._megabytes * MB - sum(needs.values())
-        if left < _LEAST_TABLES:
-            wanted = -(-(sum(needs.values()) + _LEAST_TABLES) // MB)
+        if left < LEAST_TABLES:
+            wanted = -(-(sum(needs.values()) + LEAST_TABLES) // MB)
             largest = sorted(needs.items(), key=lambda need: -need[1])[:3]
             parts = ", ".join(f"{what} {size / MB:.0f} MB" for what, size in largest)
             raise MemoryBudgetError(
@@ -80,6 +76,16 @@ class RunMemory:
                 f"{self._megabytes:g} MB; give a larger one."
             )
         return left / MB
+
+
+def fixed_needs(rules: RuleTables) -> dict[str, float]:
+    """Bytes that a run needs whatever it plays, by purpose, without tables of bounds."""
+    tables = [*rules.winning_sets, *(part for part in rules if isinstance(part, np.ndarray))]
+    return {
+        **process_needs(),
+        "tables of the rules": sum(one.nbytes for one in tables),
+        "transpositions": 2 * BYTES,
+    }
 
 
 def needs_of(plans: Plans, histories: int, exact: bool) -> dict[str, float]:

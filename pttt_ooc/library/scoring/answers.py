@@ -92,6 +92,7 @@ class AgentTensor:
             weights: Answers = np.exp(answers - highest)
             weights /= weights.sum(axis=1, keepdims=True)
             return weights
+        self._require(answers.min(axis=1) >= 0, nodes, start, "has negative numbers")
         sums = answers.sum(axis=1)
         self._require(
             np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1; logits need --outputs logits"
@@ -146,7 +147,7 @@ class ToldTensor:
 
 
 class GreedyTensor:
-    """A tensor of probabilities with 1 in place of the highest of each row."""
+    """A tensor of probabilities, which have been checked, with 1 in place of the highest of each row."""
 
     dtype = np.dtype(np.float64)
 

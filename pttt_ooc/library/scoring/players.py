@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -9,14 +10,18 @@ import numpy as np
 from pttt_ooc.errors import ConfigError, StrategyError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import History
-from pttt_ooc.library.api.openspiel import load_game
+from pttt_ooc.games.structure.index import Index
+from pttt_ooc.games.structure.views import Ints
+from pttt_ooc.library.api.openspiel import load_game, policy_by_infoset
+from pttt_ooc.library.api.policies import PolicyTensor
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.structures import index_of
 from pttt_ooc.library.questions.sampled_games import choose
 from pttt_ooc.library.scoring.agents import Member, members_of, observer, parameters_of, wants_player
 from pttt_ooc.library.scoring.answers import AgentTensor, Manner
-from pttt_ooc.library.scoring.checkpoints import Checkpoint
+from pttt_ooc.library.scoring.checkpoints import Answers, Checkpoint
 from pttt_ooc.library.scoring.recurrent import is_recurrent
+from pttt_ooc.pipeline.files.file_headers import SUM_TOLERANCE
 from pttt_ooc.pipeline.files.infosets import parse_infoset
 
 
@@ -62,7 +67,10 @@ def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.rando
     if hasattr(agent, "step") and hasattr(agent, "restart"):
         return _Bot(game, player, agent)
     if hasattr(agent, "action_probabilities"):
-        return _Policy(game, player, agent, manner, rng)
+        policy = policy_by_infoset(game, player, agent)
+        return _Asked(
+            index_of(game), player, lambda nodes: PolicyTensor(policy, game, player, nodes)[:], manner.greedy, rng
+        )
     if isinstance(agent, Strategy):
         return _Known(agent, manner, rng)
     if callable(agent) and not isinstance(agent, Checkpoint):
@@ -72,7 +80,8 @@ def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.rando
             return _Observer(agent)
     if is_recurrent(agent):
         raise ConfigError("An agent with a memory is asked at all infosets; leave out --games.")
-    return _Asked(game, player, agent, manner, rng)
+    asked = AgentTensor(index_of(game), player, observer(agent), manner, np.empty(0, np.int64))
+    return _Asked(index_of(game), player, asked.at, manner.greedy, rng)
 
 
 class _Silent:
@@ -122,36 +131,30 @@ class _Known(_Silent):
         return int(np.argmax(self._strategy[text])) if self._greedy else choose(self._strategy, text, self._rng)
 
 
-class _Policy(_Silent):
-    """A policy of OpenSpiel."""
-
-    def __init__(self, game: Game, player: int, policy: Any, manner: Manner, rng: np.random.Generator) -> None:
-        from pttt_ooc.library.api.openspiel import policy_by_infoset
-
-        self._probabilities = policy_by_infoset(game, player, policy)
-        self._player, self._greedy, self._rng = player, manner.greedy, rng
-
-    def attempt(self, history: History) -> int:
-        chances = sorted(self._probabilities(history.infoset(self._player)).items())
-        if self._greedy:
-            return max(chances, key=lambda chance: (chance[1], -chance[0]))[0]
-        squares, weights = zip(*chances, strict=True)
-        return int(self._rng.choice(squares, p=np.array(weights) / sum(weights)))
-
-
 class _Asked(_Silent):
-    """A function of blocks of infosets, asked for one."""
+    """An agent that tells probabilities, asked for one infoset.
 
-    def __init__(self, game: Game, player: int, agent: Any, manner: Manner, rng: np.random.Generator) -> None:
-        self._index, self._player, self._rng = index_of(game), player, rng
-        self._tensor = AgentTensor(self._index, player, observer(agent), manner, np.empty(0, np.int64))
+    Parameters
+    ----------
+    rows
+        Node numbers of infosets, int64, to an array with a row of numbers for each of them.
+    """
+
+    def __init__(
+        self, index: Index, player: int, rows: Callable[[Ints], Answers], greedy: bool, rng: np.random.Generator
+    ) -> None:
+        self._index, self._player, self._rows, self._greedy, self._rng = index, player, rows, greedy, rng
 
     def attempt(self, history: History) -> int:
-        node = parse_infoset(self._index, self._player, history.infoset(self._player))
-        row = self._tensor.at(np.array([node], np.int64))[0]
-        if (row < 0).any():
-            raise StrategyError(f"The agent, infoset {history.infoset(self._player)!r}: it has negative numbers.")
-        return int(self._rng.choice(len(row), p=row / row.sum()))
+        text = history.infoset(self._player)
+        node = parse_infoset(self._index, self._player, text)
+        row = self._rows(np.array([node], np.int64))[0]
+        if not (row >= 0).all() or not abs(row.sum() - 1) <= SUM_TOLERANCE["float64"]:
+            raise StrategyError(
+                f"The agent, infoset {text!r}: it gives {', '.join(map(repr, row.tolist()))}, but probabilities are no "
+                "negative numbers, and their sum is 1."
+            )
+        return int(np.argmax(row)) if self._greedy else int(self._rng.choice(len(row), p=row / row.sum()))
 
 
 class _Bot:

@@ -280,5 +280,7 @@ def _write(index: Index, player: int, member: Member, manner: Manner, rows: Ints
         source = ToldTensor(asked, player, manner)
     else:
         source, manner = AgentTensor(index, player, observer(agent), manner, rows), manner._replace(greedy=False)
-    source = GreedyTensor(source) if manner.greedy else source
     strategy_from_tensor(index, player, source, rows, source="The agent", into=into)
+    if manner.greedy:  # of numbers that have been checked
+        greedy = GreedyTensor(StrategyTensor(Strategy(index, player, into), rows))
+        strategy_from_tensor(index, player, greedy, rows, source="The agent", into=into)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.disk.numbers import thousands
 from pttt_ooc.disk.resources import MB
-from pttt_ooc.exact.double_oracle.memory_budget import needs_of
-from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, first_infoset, with_room
+from pttt_ooc.exact.double_oracle.memory_budget import LEAST_TABLES, fixed_needs, needs_of
+from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
+from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset, with_room
 from pttt_ooc.games.rules.catalogue import KNOWN_COUNTS
 from pttt_ooc.games.rules.game import Game
 
@@ -29,7 +28,7 @@ class FrontierNeeds:
     infosets
         At most so many infosets of both players; exactly so many if `is_known`.
     smallest_mb
-        The memory with which the first rounds begin.
+        The memory with which a run begins.
     budget_mb
         The memory of the run.
     sequences
@@ -46,19 +45,15 @@ class FrontierNeeds:
 def needs_of_game(game: Game, budget_mb: int) -> FrontierNeeds:
     """The needs of a run of a game; only tables of its rules are made."""
     rules = rule_tables(game)
-    fixed = sum(process_needs().values()) + _bytes_of(rules)
+    fixed = sum(fixed_needs(rules).values()) + LEAST_TABLES
+    first = needs_of((first_infoset(rules, 0), first_infoset(rules, 1)), 0, True)
     plans = tuple(with_room(first_infoset(rules, player), _TRIED) for player in (0, 1))
     for plan in plans:
         plan.counts[:] = _TRIED
     per_sequence = sum(needs_of((plans[0], plans[1]), round(2 * _TRIED * _HISTORIES), True).values()) / (2 * _TRIED)
-    smallest = math.ceil((fixed + per_sequence * SPARE) / MB) + 2
+    smallest = math.ceil((fixed + sum(first.values())) / MB)
     most, known = infosets_of(game)
     return FrontierNeeds(most, known, smallest, budget_mb, max(0, int((budget_mb * MB - fixed) / per_sequence)))
-
-
-def _bytes_of(rules: RuleTables) -> int:
-    parts = [*rules.winning_sets, *(part for part in rules if isinstance(part, np.ndarray))]
-    return sum(part.nbytes for part in parts)
 
 
 def infosets_of(game: Game) -> tuple[int, bool]:

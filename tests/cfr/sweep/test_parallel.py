@@ -6,6 +6,7 @@ import weakref
 import pytest
 
 from pttt_ooc.cfr.sweep.parallel import in_order
+from tests.kits.patience import PATIENCE
 
 
 class Block:
@@ -43,7 +44,7 @@ def test_one_waits_and_one_is_made_while_one_is_written():
     made.acquire(blocking=False)
     for block in in_order(make, range(20), 1):
         if block.number < 18:
-            assert made.acquire(timeout=60)  # the next one is made while this one is written
+            assert made.acquire(timeout=PATIENCE)  # the next one is made while this one is written
     assert len(most) == 20 and 2 <= max(most) <= 3
 
 

@@ -1,9 +1,11 @@
 """Best responses by processes of Dask: the same bits as by threads, also when workers die; sentences for what fails."""
 
 import os
+import queue
 import signal
 import sys
 import time
+import types
 
 import pytest
 
@@ -123,6 +125,50 @@ def test_a_scheduler_without_workers_gets_a_sentence(client, monkeypatch):
         subtree_runner.DaskRunner(client, GAME, MEMORY_MB, 0)
 
 
+def test_workers_that_come_later_are_waited_for(client, monkeypatch):
+    nobody, there = [{}, {}], client.nthreads()
+    monkeypatch.setattr(client, "nthreads", lambda: nobody.pop() if nobody else there)
+    monkeypatch.setattr(client, "run", lambda *_: None)  # nothing to compile
+    subtree_runner.DaskRunner(client, GAME, MEMORY_MB)
+    assert not nobody
+
+
+def test_what_is_sent_again_is_not_taken_for_what_was_lost(client, monkeypatch):
+    """Equal plans and equal tasks have names of their own."""
+    monkeypatch.setattr(client, "run", lambda *_: None)  # nothing to compile
+    runner, arrived, pending = subtree_runner.DaskRunner(client, GAME, MEMORY_MB), queue.SimpleQueue(), {}
+    scattered = [runner._scatter("plans") for _ in range(2)]
+    assert scattered[0].key != scattered[1].key
+    for _ in range(2):
+        runner._submit(scattered[0], [(None, "subtree")], pending, arrived)
+    assert len({future.key for future in pending}) == 2 == runner.tasks
+    for _ in range(2):
+        assert arrived.get().exception() is not None, "no plans, no subtree"
+
+
+def test_jobs_of_slurm_have_one_thread_and_are_as_many_as_asked_for(tmp_path, monkeypatch):
+    """A job's memory is the budget and what a process takes besides; one that ends is replaced."""
+    told = {}
+
+    class Jobs:
+        def __init__(self, **settings):
+            told.update(settings)
+
+        def adapt(self, **numbers):
+            told.update(numbers)
+
+        __enter__, __exit__ = (lambda self: self), (lambda *_: None)
+
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", types.ModuleType("dask_jobqueue"))
+    monkeypatch.setitem(sys.modules, "dask_jobqueue.slurm", types.SimpleNamespace(SLURMCluster=Jobs))
+    monkeypatch.setattr(clients.shutil, "which", lambda name: f"/usr/bin/{name}")
+    with clients._jobs(3, 400.5):
+        pass
+    memory = f"{401 + clients._BESIDES_MB}MB"
+    assert (told["cores"], told["processes"], told["memory"]) == (1, 1, memory)
+    assert (told["minimum"], told["maximum"]) == (3, 3)
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nobody", "http://127.0.0.1:1"])
 def test_a_scheduler_that_does_not_answer_gets_a_sentence(monkeypatch, address):
     monkeypatch.setattr(clients, "_ANSWER_SECONDS", 1)
@@ -130,6 +176,17 @@ def test_a_scheduler_that_does_not_answer_gets_a_sentence(monkeypatch, address):
     with pytest.raises(PtttError, match=f"^The scheduler {address} does not answer"), open_client(None, address):
         pass
     assert time.monotonic() - begin < 30
+
+
+def test_the_connection_that_asks_for_a_scheduler_is_closed(monkeypatch):
+    closed = []
+
+    async def connect(address, timeout):
+        return types.SimpleNamespace(abort=lambda: closed.append(address))
+
+    monkeypatch.setattr("distributed.core.connect", connect)
+    clients._knock("tcp://127.0.0.1:1")
+    assert closed == ["tcp://127.0.0.1:1"]
 
 
 def test_jobs_of_slurm_need_their_number_and_their_command(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.exact.double_oracle.clairvoyance import new_bounds, resize
+from pttt_ooc.exact.double_oracle.clairvoyance import entry_of, new_bounds, resize
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
@@ -32,6 +32,24 @@ resize(bounds, 100)
 resize(bounds, 200)
 print(before, peak_rss_bytes())
 """
+
+
+def test_a_full_table_loses_what_has_not_been_used_for_longest():
+    keys, ages = np.zeros((4, 2), np.uint64), np.zeros(4, np.int64)
+
+    def look(now, key):
+        """Its place, which it takes if it is not there yet, and whether it was."""
+        with np.errstate(over="ignore"):
+            entry = int(entry_of(keys, ages, now, np.uint64(key), np.uint64(key + 100)))
+        if entry < 0:
+            keys[-1 - entry], ages[-1 - entry] = (key, key + 100), now
+        return max(entry, -1 - entry), entry >= 0
+
+    places = [look(now, key=now)[0] for now in (1, 2, 3, 4)]
+    assert sorted(places) == [0, 1, 2, 3]
+    assert look(5, key=1) == (places[0], True)
+    assert look(6, key=5) == (places[1], False), "the first was used after the second"
+    assert look(7, key=2) == (places[2], False) and look(8, key=1) == (places[0], True)
 
 
 def test_tables_that_change_their_size_change_no_bit():

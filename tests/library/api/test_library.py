@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from pttt_ooc.games.rules.catalogue import GAMES, named_game
 from pttt_ooc.games.structure.index import build_index
 from pttt_ooc.games.structure.strategy import Strategy as CoreStrategy
 from pttt_ooc.games.structure.strategy import uniform_strategy
-from pttt_ooc.library.api import structures
+from pttt_ooc.library.api import strategy_reader, structures
 from pttt_ooc.library.api.values import Response
 from pttt_ooc.pipeline.files.infosets import write_infosets
 from tests.kits import naive, naive_cfr
@@ -244,6 +245,8 @@ def test_files_that_are_refused(tmp_path):
     assert "The infosets, line" in refused("InfosetFileError", mine.save, file, "float32", doubled)
     odd = [*mine.infosets()[:-1], "|\n"]
     assert "The infosets, line" in refused("InfosetFileError", mine.save, file, "float32", odd)
+    surrogate = [*mine.infosets()[:3], "\ud800", *mine.infosets()[4:]]
+    assert "The infosets, line 4" in refused("InfosetFileError", mine.save, file, "float32", surrogate)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -548,3 +551,20 @@ def test_solutions_and_profiles_print_themselves_in_notebooks(tmp_path):
     assert table.findtext("caption") == f"Profile of {NAME}" and cells["directory"] == "in memory"
     assert float(cells["value for player 0"]) == pytest.approx(found.value, abs=1e-6)
     assert float(cells["best response of player 1"]) == pytest.approx(found.best_response_1, abs=1e-6)
+
+
+def test_the_interval_of_the_value_is_found_in_what_files_tell_of_themselves(tmp_path):
+    """In a plan's own facts, those of a bundle's solution, and those of a solution's stage; half of one is none."""
+    game = pttt.tic_tac_toe(setup=((0, 1, 5), (3, 4, 8)))
+    known = {"value_lower": 0.25, "value_upper": 0.5}
+    no_intervals = [{}, {"value_lower": 0.25}, {"value_upper": 0.5}, {"value_lower": 0.5, "value_upper": 0.25}]
+    no_intervals.append({"value_lower": "0.25", "value_upper": "0.5"})
+
+    def found(metadata):
+        return strategy_reader.known_value(game, [SimpleNamespace(metadata=metadata)], tmp_path)
+
+    for facts in no_intervals:
+        assert found(facts) is None
+        assert found({"solution": facts, "solve": {"result": facts}}) is None
+        assert found({**facts, "solve": {"result": known}}) == found({"solution": known}) == found(known) == (0.25, 0.5)
+    assert found({"solve": "a text"}) is None

@@ -10,7 +10,9 @@ import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.library.scoring import games
+from pttt_ooc.library.scoring.answers import Manner
 from pttt_ooc.library.scoring.games import Heuristic, score_by_games
+from pttt_ooc.library.scoring.scores import score
 from tests.kits import naive
 from tests.kits.cli_runner import Runner
 from tests.kits.helpers import random_table
@@ -217,6 +219,51 @@ def test_agents_that_cannot_be_played(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     with pytest.raises(MissingExtraError, match="An interval of games needs scipy"):
         score_by_games(opponents, lambda infoset, legal: legal[0], 20)
+
+
+class Told:
+    """A policy of OpenSpiel that tells the same numbers everywhere."""
+
+    def __init__(self, *numbers):
+        self.numbers = dict(enumerate(numbers))
+
+    def action_probabilities(self, state, player=None):
+        return self.numbers
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_what_an_agent_tells_is_refused_if_it_is_no_strategy(greedy):
+    """Of policies and of functions, greedy or not, in games as at all infosets."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    game = pttt.game("dark-hex-2x2-abrupt")
+    opponents = tuple(pttt.Strategy.uniform(game, p) for p in (0, 1))
+    for numbers in ((), (0.0,) * 4, (0.25, 0.25), (0.5, 0.5, 0.5, -0.5), (math.nan, 1.0), (1, 1, 1, 1)):
+        row = np.array([*numbers, *[0.0] * (4 - len(numbers))])
+        for agent in (Told(*numbers), lambda infostates, legal, row=row: np.tile(row, (len(legal), 1))):
+            with pytest.raises(StrategyError, match=r"infoset '\|': (it|square|the sum) "):
+                score(game, agent, greedy=greedy)
+            with pytest.raises(StrategyError, match=r"The agent, .*infoset '\|': it (gives .*, but prob|has )"):
+                score_by_games(opponents, agent, 20, Manner(greedy=greedy))
+    with pytest.raises(StrategyError, match="The policy gave square 4 for infoset '|', but the board has squares 0 to"):
+        score_by_games(opponents, Told(0, 0, 0, 0, 1), 20, Manner(greedy=greedy))
+
+
+def test_a_greedy_policy_plays_the_first_of_its_likeliest_squares():
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    game = pttt.game("dark-hex-2x2-abrupt")
+    opponents = tuple(pttt.Strategy.uniform(game, p) for p in (0, 1))
+
+    class Likely:
+        """The lowest legal square and the highest one, and the others half as often."""
+
+        def action_probabilities(self, state, player=None):
+            legal = state.legal_actions(player)
+            weights = {square: 2 if square in (legal[0], legal[-1]) else 1 for square in legal}
+            return {square: weight / sum(weights.values()) for square, weight in weights.items()}
+
+    found = score_by_games(opponents, Likely(), 20, Manner(greedy=True))
+    assert found == score_by_games(opponents, lambda infoset, legal: legal[0], 20)
+    assert found != score_by_games(opponents, Likely(), 20)
 
 
 def test_games_from_the_command_line(tmp_path, monkeypatch, capsys):

@@ -384,6 +384,14 @@ def test_the_game_of_a_policy_of_openspiel_is_scored_and_no_other(tmp_path, monk
         assert code == 1 and out == "" and told in err and err.count("\n") == 1, err
 
 
+def test_functions_tell_how_far_they_are():
+    for player in (0, 1):
+        mine = []
+        agent_strategy(GAME, player, observing(4), block=50, report=lambda what, share, mine=mine: mine.append(share))
+        infosets = len(pttt.Strategy.uniform(GAME, player))
+        assert mine == [min(50 * n / infosets, 1) for n in range(1, -(-infosets // 50) + 1)]
+
+
 def test_policies_of_openspiel_tell_how_far_they_are(monkeypatch):
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     from open_spiel.python.policy import UniformRandomPolicy

@@ -83,14 +83,16 @@ def after(position, move):
     return twin
 
 
-def moves_by_lot(draw, program, position, begin, player, most, truth):
-    """A player's moves for a claim, at most 500: in each position the best one, but now and then one by lot."""
-    carelessness = draw.choice([0, 0, 0.05, 0.5])
+MOST_MOVES = 500
+
+
+def moves_by_lot(draw, program, position, begin, player, most, truth, carelessness):
+    """A player's moves for a claim, not too many: in each position the best one, or one by lot, as often as told."""
     there = program["START"]
     for move in begin:
         there = program["after"](there, move, position.stay_open)
     seen, waiting, moves = set(), [(there, position)], []
-    while waiting and len(moves) < 500:
+    while waiting and len(moves) < MOST_MOVES:
         there, position = waiting.pop()
         if there in seen or (most is None and not program["can_win"](there, 1 - player)):
             continue

@@ -12,6 +12,7 @@ from pttt_ooc.other_games.arena.solvers import claims, endings
 from tests.kits import verify_program
 from tests.kits.verify_program import PROOF
 from tests.kits.verify_program import zipped as written
+from tests.other_games.arena import fuzzed_ultimate
 from tests.other_games.arena import naive_ultimate as naive
 from tests.other_games.arena.test_arena_attack import value
 from tests.other_games.arena.test_arena_endings import COMMITTED as ENDINGS
@@ -170,3 +171,28 @@ def test_moves_that_are_too_many_or_lose_are_refused(tmp_path):
         text = f"ultimate claims 1\nclosed boards\n{digits(moves)} {1 - winner} draws \n"
         assert verify(written(text, tmp_path / "end.gz")).startswith("refused: line 3: a loss: ")
     assert len(seen) == 3
+
+
+def test_where_the_next_mark_goes_belongs_to_a_position(tmp_path):
+    """A false claim: its proof has one answer for positions with equal marks that send the player elsewhere."""
+    claim = (
+        "6442244115566337788113322112288884433882277000011886666225533335522667711446600887733661166557777222233111177447"
+        "7551100550077668855445588004444002 1 wins 81 20305530"
+    )
+    assert not fuzzed_ultimate.is_true(claim, True, fuzzed_ultimate.Truth())
+    text = fuzzed_ultimate.text_of([claim], True)
+    assert verify(written(text, tmp_path / "win.gz")).startswith("refused: line 3: the moves end too early: ")
+
+
+def test_who_has_won_a_board_belongs_to_a_position():
+    """Moves with one answer for positions with equal marks: in one of them, the other player has won the third board.
+
+    After 2.4, 7.4, 0.4 and 2.5, 1.4 wins; after 0.4, 2.5, 2.4 and 7.4, with the same marks, it does not.
+    """
+    boards = ["oxxx.oxoo"] * 2 + ["ooxx..oox"] + ["xoxxoxoxo"] * 3 + ["xoxx.ooxo"] * 2 + ["xoxxoxoxo"]
+    marks = tuple(tuple(frozenset(c for c in range(9) if board[c] == sign) for board in boards) for sign in "xo")
+    moves = "246425746425256425247464242514647414046414042474647424252414242564"
+    program = runpy.run_path(str(PROGRAM))
+    position = marks, (frozenset(), frozenset({3})), None
+    with pytest.raises(AssertionError, match="^a loss: oxxxooxoo oxxxooxoo ooxxoxoox "):
+        program["prove"](position, 0, None, iter(program["pairs"](moves)), True)

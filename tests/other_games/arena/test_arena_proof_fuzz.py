@@ -97,6 +97,7 @@ def fuzz_ultimate(seed, rounds, path):
         true = ultimate.is_true(claim, stay_open, truth)
         assert true or not accepted, (claim, stay_open)
         counts[kind, true, accepted] += 1
+        return true and not accepted
 
     for _ in range(rounds):
         stay_open, truth = draw.random() < 0.5, ultimate.Truth()
@@ -105,10 +106,12 @@ def fuzz_ultimate(seed, rounds, path):
         end = truth.reached(position, player)
         near = end if end < 1000 else draw.randint(len(begin), 81)
         most = draw.choice([None, near, near, max(0, near - 1), 81])
-        moves = ultimate.moves_by_lot(draw, program, position, begin, player, most, truth)
+        careless = draw.choice([0, 0, 0.05, 0.5])
+        moves = ultimate.moves_by_lot(draw, program, position, begin, player, most, truth, careless)
         goal = "draws" if most is None else f"wins {most}"
         claim = f"{ultimate.digits(begin)} {player} {goal} {ultimate.digits(moves)}"
-        judge("by lot", claim, stay_open, truth)
+        refused = judge("by lot", claim, stay_open, truth)
+        assert careless or not refused or len(moves) == ultimate.MOST_MOVES, (claim, "has a best move everywhere")
         for _ in range(10):
             judge("with damage", ultimate.mutated(draw, claim), stay_open, truth)
         judge("otherwise", claim, not stay_open, truth)

@@ -12,7 +12,7 @@ import pytest
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.manifests import FORMAT_VERSION, check_version
 from pttt_ooc.disk.store import write_attrs
-from pttt_ooc.errors import StoreError, StrategyFileError
+from pttt_ooc.errors import StoreError, StrategyError, StrategyFileError
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.pipeline.files import bundle, file_headers, infosets, tensor_reader, tensors
 from tests.kits.helpers import FILE_GAME, full_index, write_bundle
@@ -176,3 +176,18 @@ def test_large_zips_of_other_programs_are_read(tmp_path, monkeypatch, method):
         file.write(npy())
     monkeypatch.undo()
     assert np.array_equal(read_whole(path), TENSOR)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "complaint"),
+    [
+        (1 << 62, StrategyError, r"found \(4611686018427387904, 9\), expected \(50, 9\)"),
+        (1 << 63, StrategyFileError, "The header of the .npy file is"),
+    ],
+)
+def test_a_shape_that_no_array_has_is_damage_and_a_large_one_is_another_shape(tmp_path, rows, kind, complaint):
+    with open(tmp_path / "t.npy", "wb") as file:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (rows, COLUMNS)}
+        np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(kind, match=complaint), tensor_reader.open_tensor(tmp_path / "t.npy", (ROWS, COLUMNS)):
+        pass

@@ -9,8 +9,10 @@ from pydantic import ValidationError
 
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import MemoryBudgetError, StoreError
+from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
+from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset, with_room
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.library.api.strategy_names import named_strategy
@@ -123,6 +125,16 @@ def test_the_page(solved):
     assert narrowing == sorted(narrowing, reverse=True)
 
 
+def test_a_table_shows_the_rounds_that_narrow_and_the_last_one():
+    rows = [{"value_lower": 0.0, "value_upper": width} for width in (9.0, 7.0, 6.0, 5.9, 3.9, 3.8, 3.7)]
+    assert report.told_rows(rows) == [rows[0], rows[3], rows[4], rows[6]]
+    assert report.told_rows(rows[:5]) == [rows[0], rows[3], rows[4]]
+    assert report.told_rows(rows[:1]) == rows[:1] and report.told_rows([]) == []
+    many = [{"value_lower": 0.0, "value_upper": 2.0**-n} for n in range(9)]
+    assert report.told_rows(many, 4) == [*many[:2], *many[-2:]]
+    assert report.told_rows(many, 5) == [*many[:2], *many[-3:]]
+
+
 @pytest.fixture
 def run_pttt(capsys):
     def told(*arguments):
@@ -142,6 +154,34 @@ def test_needs_before_a_run():
     found = needs.needs_of_game(named_game("pttt-3x4k3-abrupt"), 1178)
     assert 6e10 < found.infosets < 6e11 and not found.is_known  # 60 billion
     assert 200 < found.smallest_mb < 300 and found.sequences > 80_412  # it was solved with so many, in so many MB
+
+
+def test_needs_are_those_by_which_a_run_is_refused(tmp_path):
+    """The smallest memory is the one that the refusal names; the promised sequences are those that still fit."""
+    for name, budget in ((GAME, 400), ("pttt-3x4k3-abrupt", 1178)):
+        found, rules = needs.needs_of_game(named_game(name), budget), rule_tables(named_game(name))
+
+        def left(megabytes, share=0.0, name=name, found=found, rules=rules):
+            plans = [first_infoset(rules, player) for player in (0, 1)]
+            if share:
+                number = round(share * found.sequences / 2)
+                plans = [with_room(plan, number) for plan in plans]
+                for plan in plans:
+                    plan.counts[:] = number
+            histories = round(1.4 * share * found.sequences)
+            return RunMemory(name, rules, megabytes).for_bounds(tuple(plans), histories, True)
+
+        assert 2 <= left(found.smallest_mb) < 3
+        with pytest.raises(MemoryBudgetError, match=f"takes {found.smallest_mb} MB"):
+            left(found.smallest_mb - 1)
+        assert left(budget, 0.95) < 0.05 * budget
+        with pytest.raises(MemoryBudgetError):
+            left(budget, 1.02)
+    smallest = needs.needs_of_game(named_game(GAME), 400).smallest_mb
+    run.run(FrontierConfig(game=GAME, max_minutes=1e-9, memory_mb=smallest), tmp_path / "enough")
+    assert len(rows_of(tmp_path / "enough")) == 1
+    with pytest.raises(MemoryBudgetError, match=f"takes {smallest} MB"):
+        run.run(FrontierConfig(game=GAME, memory_mb=smallest - 1), tmp_path / "less")
 
 
 def test_the_plan_of_a_game_beyond_enumeration(run_pttt):

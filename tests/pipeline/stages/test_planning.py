@@ -215,6 +215,34 @@ def test_the_plan_of_the_largest_game():
     assert named_game("pttt-2x5k3-abrupt").squares == 10
 
 
+@pytest.fixture(scope="module")
+def manual():
+    return (ROOT / "docs" / "manual.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_manual_shows_the_plan_of_ten_squares(manual):
+    plan = plan_of("pttt-2x5k3-abrupt", listed=True, memory_mb=1024)
+    for row in plan.rows():
+        if row[0] in ("enumerate", "index", "solve", "evaluate"):
+            assert re.search(rf"^{' +'.join(map(re.escape, row))} +-$", manual, re.MULTILINE), row
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{}, {"symmetry": "none", "finish": "none"}], ids=["full", "none"])
+def test_the_manual_shows_the_smallest_budgets_of_the_course(manual, more):
+    table = re.search(r"^\| stage \| `full`: smallest.*?\n\n", manual, re.MULTILINE | re.DOTALL)[0]
+    plan = plan_of("pttt-abrupt", **more)
+    for name, each in plan.stages.items():
+        cells = re.search(rf"^\| {name}\b.*", table, re.MULTILINE)[0].split("|")[2:]
+        if name != "finish":
+            assert int(cells[3 if more else 0]) == each.smallest_mb, name
+        elif not more:
+            without = plan_of("pttt-abrupt", finish={"against": "none"}).stages[name]
+            assert cells[0].strip() == f"{each.smallest_mb} / {without.smallest_mb}"
+            assert f"for the course's game it is {each.memory_mb} MB" in " ".join(manual.split())
+
+
 def obeying(sequences, work, pairs, order_tables, rows):
     """The times of a small game if each sequence takes 3 s and each addition 2 s, and so on."""
     spent = {"searching": 5.0 * pairs, "building": 7.0 * order_tables, "exporting": 11.0 * rows}
