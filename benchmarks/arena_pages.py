@@ -21,11 +21,12 @@ import numpy as np
 from scipy import stats
 
 from benchmarks import arena_boards
-from pttt_ooc.other_games.arena import claims_table, experiments, records, round_robin
-from pttt_ooc.other_games.arena.significance import SIZE, Units
+from pttt_ooc.other_games.arena.experiments import claims_table, records, round_robin
+from pttt_ooc.other_games.arena.experiments import experiment as experiments
+from pttt_ooc.other_games.arena.experiments.significance import SIZE, Units
+from pttt_ooc.other_games.arena.experiments.trainings import stretches
+from pttt_ooc.other_games.arena.matches.statistics import Rate, Sequential, ratings
 from pttt_ooc.other_games.arena.solvers import attack, error_meter
-from pttt_ooc.other_games.arena.statistics import Rate, Sequential, ratings
-from pttt_ooc.other_games.arena.trainings import stretches
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "docs" / "records" / "arena"

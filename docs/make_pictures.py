@@ -22,8 +22,8 @@ from pttt_ooc.games.structure.counts import counts_of
 from pttt_ooc.games.structure.orders import all_orders, order_counts
 from pttt_ooc.games.structure.views import Pairs, find_pairs, image_of
 from pttt_ooc.learners.report import AXES, figure_of
-from pttt_ooc.other_games.arena import records
-from pttt_ooc.other_games.arena.significance import Units
+from pttt_ooc.other_games.arena.experiments import records
+from pttt_ooc.other_games.arena.experiments.significance import Units
 from pttt_ooc.pipeline.frontier.report import interval_figure
 from pttt_ooc.pipeline.show.pictures import PALETTE, draw_board
 

@@ -33,7 +33,7 @@ COMMANDS = {
     "exact --game mini-2x3k2-abrupt --workers 2": "distributed",
 }
 
-IMPORTERS = ("pttt_ooc.other_games.arena.statistics", "pttt_ooc.learners.deep.")
+IMPORTERS = ("pttt_ooc.other_games.arena.matches.statistics", "pttt_ooc.learners.deep.")
 """Modules whose import needs an extra."""
 
 

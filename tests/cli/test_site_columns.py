@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.site import site_pages
 from pttt_ooc.disk.manifests import write_manifest
-from pttt_ooc.other_games.arena import round_robin
+from pttt_ooc.other_games.arena.experiments import round_robin
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.arena.settings import RoundRobin

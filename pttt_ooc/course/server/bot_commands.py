@@ -8,14 +8,14 @@ import typer
 
 from pttt_ooc.extras import extra
 from pttt_ooc.options import GRADER, DataOption
-from pttt_ooc.other_games.extreme.bot_options import (
+from pttt_ooc.other_games.extreme.terminal.bot_options import (
     LibraryOption,
     PythonOption,
     TimeOption,
     checked_libraries,
     checked_version,
 )
-from pttt_ooc.other_games.extreme.commands import extreme
+from pttt_ooc.other_games.extreme.terminal.commands import extreme
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -21,4 +21,6 @@ def pages(directory: Path, games_directory: Path | None = None) -> Pages:
     )
 
 
-WING = Wing("arena", "pttt_ooc.other_games.arena.commands", "pttt_ooc.other_games.arena.settings:ArenaConfig", pages)
+WING = Wing(
+    "arena", "pttt_ooc.other_games.arena.terminal.commands", "pttt_ooc.other_games.arena.settings:ArenaConfig", pages
+)

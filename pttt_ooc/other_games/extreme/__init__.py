@@ -11,14 +11,12 @@ Modules: ``walls`` (what a bot sees), ``system_calls`` (what it may do, and what
 version of Python of a bot), ``clock`` (of a move), ``walled_process`` (a process behind walls, and its messages),
 ``bot_process`` (a bot, asked for moves in time), ``referee`` (the rules), ``person`` (in a match), ``match``,
 ``broken_off`` (matches that the machine breaks off), ``bot_check`` (does a bot play?), ``hard_positions`` (where a bot
-forfeited or was slow), ``allowed_modules`` (that a course allows), ``league`` (pools and
-standings), ``match_logs``
-(matches on disk), ``tournament_record`` and
-``tournament`` (a tournament on disk), ``practice_record``, ``practice`` and ``practice_results`` (a practice league on
-disk), ``house_bots`` (our opponents in it), ``cores`` (one bot on each), ``standings_table`` (standings as CSV),
-``bot_terms`` (the published terms), ``bot_options`` (of commands), ``settings`` and ``pipeline`` (a tournament as jobs
-of the workflow), ``analysis`` (statistics of a match), ``curves`` and ``analyst`` (evaluations by the strong bot),
-``play/`` (people against bots), ``pages/`` (in the browser), ``display`` (on a terminal), ``search`` (of the strong bot
-in ``bots/``), ``kit`` and ``kit_program`` (one file with which teams play without the package), ``commands`` (``pttt
-extreme``), ``wing`` (the wing describes itself).
+forfeited or was slow), ``allowed_modules`` (that a course allows), ``league`` (pools and standings), ``match_logs``
+(matches on disk), ``tournament_record`` and ``tournament`` (a tournament on disk), ``practice_record``, ``practice``
+and ``practice_results`` (a practice league on disk), ``house_bots`` (our opponents in it), ``cores`` (one bot on each),
+``standings_table`` (standings as CSV), ``bot_terms`` (the published terms), ``settings`` and ``pipeline`` (a tournament
+as jobs of the workflow), ``analysis`` (statistics of a match), ``curves`` and ``analyst`` (evaluations by the strong
+bot), ``play/`` (people against bots), ``pages/`` (in the browser), ``terminal/`` (commands), ``search`` (of the strong
+bot in ``bots/``), ``kit`` and ``kit_program`` (one file with which teams play without the package), ``wing`` (the wing
+describes itself).
 """

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pttt_ooc.other_games.arena.statistics import ratings
+from pttt_ooc.other_games.arena.matches.statistics import ratings
 from pttt_ooc.other_games.extreme.practice_record import PracticeBot, PracticeMatch
 
 FORFEITS = 3
@@ -17,8 +17,8 @@ FORFEITS = 3
 def results(bots: Iterable[PracticeBot], matches: Sequence[PracticeMatch]) -> list[PracticeBot]:
     """The bots with their results, the strongest first; the ones without a rating come last.
 
-    Ratings are those of :func:`pttt_ooc.other_games.arena.statistics.ratings`.  Bots that matches do not connect with
-    most of the others have none.
+    Ratings are those of :func:`pttt_ooc.other_games.arena.matches.statistics.ratings`.  Bots that matches do not
+    connect with most of the others have none.
 
     Parameters
     ----------

@@ -31,5 +31,8 @@ def pages(directory: Path, kept: Path | None = None) -> Pages:
 
 
 WING = Wing(
-    "extreme", "pttt_ooc.other_games.extreme.commands", "pttt_ooc.other_games.extreme.settings:ExtremeConfig", pages
+    "extreme",
+    "pttt_ooc.other_games.extreme.terminal.commands",
+    "pttt_ooc.other_games.extreme.settings:ExtremeConfig",
+    pages,
 )

@@ -11,5 +11,5 @@ Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: al
 ``snapshots``: states of a running solver. ``oriented_position``: positions in the viewer's orientation.
 ``inspection``: strategies and values at a position. ``match_play``: matches of a person, ``bot``: against a solution,
 ``match_results``: their results. ``vocabulary``: words for goals and scores. ``pipeline``: the stages of the
-workflow. ``commands``. ``wing``: the wing describes itself.
+workflow. ``wing``: the wing describes itself.
 """

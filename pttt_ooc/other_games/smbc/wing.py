@@ -79,7 +79,7 @@ def found_match(named: str | None, results: Path) -> Path | None:
 
 WING = Wing(
     "smbc",
-    "pttt_ooc.other_games.smbc.commands",
+    "pttt_ooc.other_games.smbc.terminal.commands",
     "pttt_ooc.other_games.smbc.settings:SmbcConfig",
     pages,
     "pttt_ooc.other_games.smbc.pipeline:STAGES",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pttt_ooc.other_games.arena import round_robin
+from pttt_ooc.other_games.arena.experiments import round_robin
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.arena.settings import RoundRobin

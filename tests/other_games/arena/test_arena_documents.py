@@ -5,7 +5,8 @@ import json
 import pytest
 
 from benchmarks import arena_pages
-from pttt_ooc.other_games.arena import experiments, records, trainings
+from pttt_ooc.other_games.arena.experiments import experiment as experiments
+from pttt_ooc.other_games.arena.experiments import records, trainings
 from pttt_ooc.other_games.arena.matches.runner import SeatedAgents
 from pttt_ooc.other_games.arena.solvers import endings, error_meter
 

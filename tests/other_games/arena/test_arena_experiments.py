@@ -6,11 +6,12 @@ import pytest
 
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.other_games.arena import experiments, report
+from pttt_ooc.other_games.arena.experiments import experiment as experiments
+from pttt_ooc.other_games.arena.experiments import report
+from pttt_ooc.other_games.arena.experiments.significance import Units
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 from pttt_ooc.other_games.arena.settings import Experiment
-from pttt_ooc.other_games.arena.significance import Units
 
 TEXT = """
 arena:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pttt_ooc.cli import commands
-from pttt_ooc.other_games.arena import trainings
 from pttt_ooc.other_games.arena.agents.trained import ValueTable
+from pttt_ooc.other_games.arena.experiments import trainings
 from pttt_ooc.other_games.arena.games.base import DRAW, FIRST, PLAYER, RESULT, SECOND, UNFINISHED, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels.rng import generator, uniform

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import arena_boards, arena_pages
 from pttt_ooc.cli import commands
-from pttt_ooc.other_games.arena import records
+from pttt_ooc.other_games.arena.experiments import records
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.games.mnk import Mnk

@@ -18,7 +18,7 @@ from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
-from pttt_ooc.other_games.arena.statistics import rate_of
+from pttt_ooc.other_games.arena.matches.statistics import rate_of
 from tests.kits.patience import PATIENCE, wait_until
 
 FAST = ("alphabeta:heur=1,depth=1", "random")

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.other_games.arena import round_robin
 from pttt_ooc.other_games.arena.agents.catalogue import agent
+from pttt_ooc.other_games.arena.experiments import round_robin
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.matches.runner import run

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from pttt_ooc.cli import commands
+from pttt_ooc.other_games.arena.agents import patterns as learning
 from pttt_ooc.other_games.arena.agents.basic import Random
 from pttt_ooc.other_games.arena.agents.trained import PatternAgent
 from pttt_ooc.other_games.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import line_patterns
-from pttt_ooc.other_games.arena.learning import patterns as learning
 
 NEAR = game("infinite:near+need5+limiter2")
 

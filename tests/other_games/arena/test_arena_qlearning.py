@@ -12,7 +12,7 @@ from pttt_ooc.other_games.arena.kernels.rng import generator
 from pttt_ooc.other_games.arena.kernels.transposition_table import mixed
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
-from pttt_ooc.other_games.arena.statistics import rate_of
+from pttt_ooc.other_games.arena.matches.statistics import rate_of
 from tests.other_games.arena import naive_search
 from tests.other_games.arena import naive_ultimate as naive
 from tests.other_games.arena.test_arena_mcts import late

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from pttt_ooc.cli import commands
-from pttt_ooc.other_games.arena import claims_table, experiments, records
+from pttt_ooc.other_games.arena.experiments import claims_table, records
+from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 

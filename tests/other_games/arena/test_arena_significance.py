@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from pttt_ooc.other_games.arena.significance import Mean, Units, holm
-from pttt_ooc.other_games.arena.statistics import Rate
+from pttt_ooc.other_games.arena.experiments.significance import Mean, Units, holm
+from pttt_ooc.other_games.arena.matches.statistics import Rate
 
 RUNS = 2000
 TOLERANCE = 3 * math.sqrt(0.05 * 0.95 / RUNS)  # three standard errors of a size of 5%

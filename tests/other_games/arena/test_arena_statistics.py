@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.statistics import Rate, Sequential, expected, pairs_of, rate_of, ratings
+from pttt_ooc.other_games.arena.matches.statistics import Rate, Sequential, expected, pairs_of, rate_of, ratings
 
 
 def plain_p(score, games):

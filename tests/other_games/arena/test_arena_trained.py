@@ -13,7 +13,7 @@ from pttt_ooc.other_games.arena.kernels.rng import generator
 from pttt_ooc.other_games.arena.learning import ultimate
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
-from pttt_ooc.other_games.arena.statistics import rate_of
+from pttt_ooc.other_games.arena.matches.statistics import rate_of
 from tests.other_games.arena.test_arena_mcts import late, solved
 
 ULTIMATE = game("ultimate")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.cli import commands
-from pttt_ooc.other_games.arena import claims_table, report, trainings
+from pttt_ooc.other_games.arena.experiments import claims_table, report, trainings
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.learning.training import Rates, Training

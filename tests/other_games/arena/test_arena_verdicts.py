@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from pttt_ooc.other_games.arena import claims_table, verdicts
+from pttt_ooc.other_games.arena.experiments import claims_table, verdicts
 from pttt_ooc.other_games.arena.settings import Experiment, Theirs
 
 

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from pttt_ooc.cli import commands as all_commands
-from pttt_ooc.other_games.extreme import commands, display
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import NAMES, read_program
 from pttt_ooc.other_games.extreme.match import play_match
+from pttt_ooc.other_games.extreme.terminal import commands, display
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from tests.other_games.extreme.bot_kit import FIRST, bot_text
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pttt_ooc.other_games.arena.statistics import ratings
+from pttt_ooc.other_games.arena.matches.statistics import ratings
 from pttt_ooc.other_games.extreme import broken_off, practice, tournament
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram

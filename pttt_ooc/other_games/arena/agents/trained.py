@@ -71,7 +71,7 @@ class PatternAgent(Agent):
 
     def seat(self, game: Game) -> None:
         """Read the weights."""
-        from pttt_ooc.other_games.arena.learning.patterns import load
+        from pttt_ooc.other_games.arena.agents.patterns import load
 
         super().seat(game)
         if not self.path:

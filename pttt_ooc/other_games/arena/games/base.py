@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.arena.boards import Board
+from pttt_ooc.other_games.arena.games.boards import Board
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW as DRAW
 from pttt_ooc.other_games.arena.kernels.state_words import FIRST as FIRST
 from pttt_ooc.other_games.arena.kernels.state_words import KEY as KEY

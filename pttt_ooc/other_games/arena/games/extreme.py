@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from pttt_ooc.other_games.arena.boards import FREE, Board, nested
 from pttt_ooc.other_games.arena.games.base import KEY, PLAYER, PLY, RESULT, UNFINISHED, ArenaError, Game, State
+from pttt_ooc.other_games.arena.games.boards import FREE, Board, nested
 from pttt_ooc.other_games.arena.kernels import extreme as rules
 
 

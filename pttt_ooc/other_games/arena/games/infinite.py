@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from pttt_ooc.errors import did_you_mean
-from pttt_ooc.other_games.arena.boards import Board, flat
 from pttt_ooc.other_games.arena.games.base import PLY, RESULT, UNFINISHED, ArenaError, Game, State
+from pttt_ooc.other_games.arena.games.boards import Board, flat
 from pttt_ooc.other_games.arena.kernels import infinite as rules
 from pttt_ooc.other_games.arena.kernels.rows import FREE
 

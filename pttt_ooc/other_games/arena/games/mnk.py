@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pttt_ooc.other_games.arena.boards import Board, flat
 from pttt_ooc.other_games.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
+from pttt_ooc.other_games.arena.games.boards import Board, flat
 from pttt_ooc.other_games.arena.kernels import mnk as rules
 
 LARGEST = 11

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from pttt_ooc.errors import did_you_mean
-from pttt_ooc.other_games.arena.boards import DRAWN, FREE, Board, nested
 from pttt_ooc.other_games.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
+from pttt_ooc.other_games.arena.games.boards import DRAWN, FREE, Board, nested
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
 
 OPTIONS = {"open": rules.OPEN, "most": rules.MOST}

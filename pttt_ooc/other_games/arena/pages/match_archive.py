@@ -72,7 +72,7 @@ class MatchArchive:
         ArenaError
             If there is no such match, or it is damaged; also in :meth:`replay`.
         """
-        from pttt_ooc.other_games.arena.statistics import rate_of  # it needs an extra
+        from pttt_ooc.other_games.arena.matches.statistics import rate_of  # it needs an extra
 
         place = self._place(name)
         settings, games = self._settings(place), self._games(place)
@@ -126,7 +126,7 @@ class MatchArchive:
         }
 
     def standings(self) -> list[dict[str, Any]]:
-        """The round robins of :mod:`pttt_ooc.other_games.arena.round_robin` below the directory."""
+        """The round robins of :mod:`pttt_ooc.other_games.arena.experiments.round_robin` below the directory."""
         found: list[dict[str, Any]] = []
         for folder in self._folders():
             file = folder / STANDINGS

@@ -11,8 +11,8 @@ from pttt_ooc.other_games.arena.agents.base import text_of
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.ultimate import Ultimate
 from pttt_ooc.other_games.arena.matches.agent_processes import answer
+from pttt_ooc.other_games.arena.matches.statistics import Rate
 from pttt_ooc.other_games.arena.solvers.endings import Ending, position
-from pttt_ooc.other_games.arena.statistics import Rate
 
 PHASES = ((5, 8), (9, 12), (13, 16), (17, 20))
 """By open squares, from and to."""

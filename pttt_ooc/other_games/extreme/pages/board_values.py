@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pttt_ooc.other_games.arena.boards import Board, nested
+from pttt_ooc.other_games.arena.games.boards import Board, nested
 from pttt_ooc.other_games.extreme.referee import Referee
 
 Mover = Callable[[int, int], int]

@@ -1,1 +1,4 @@
-"""Secret goals on a terminal: ``explore``: a solution's strategies and values; ``play``: matches against it."""
+"""Secret goals on a terminal.
+
+Modules: ``commands``: ``pttt smbc ...``. ``explore``: a solution's strategies and values. ``play``: matches against it.
+"""

@@ -75,7 +75,7 @@ def train(
     bot = ValueTable(str(directory))
     bot.seat(chosen)
     if play:
-        from pttt_ooc.other_games.arena.terminal import play_game
+        from pttt_ooc.other_games.arena.terminal.play import play_game
 
         play_game(chosen, bot, 1 - opponent)
 
@@ -138,9 +138,9 @@ def train_patterns(
     check_output(output, [against], force=force)
     from time import process_time
 
+    from pttt_ooc.other_games.arena.agents import patterns
     from pttt_ooc.other_games.arena.agents.trained import PatternAgent, ValueTable
     from pttt_ooc.other_games.arena.games.catalogue import game as by_name
-    from pttt_ooc.other_games.arena.learning import patterns
 
     near, growing = by_name(f"infinite:near+need{need}+limiter2"), by_name(f"infinite:growing+need{need}+limiter5")
     table = ValueTable(str(against))

@@ -22,8 +22,8 @@ from pttt_ooc.options import (
     PortOption,
     group,
 )
-from pttt_ooc.other_games.arena.learning.commands import train, train_patterns, train_ultimate
 from pttt_ooc.other_games.arena.solvers.commands import attack, certify_endings, endings, errors, forced_win, solve
+from pttt_ooc.other_games.arena.terminal.learning_commands import train, train_patterns, train_ultimate
 from pttt_ooc.other_games.arena.wing import pages
 
 GameOption = Annotated[
@@ -122,11 +122,11 @@ def match(
     With --output, the same command continues after an interruption.
     """
     from pttt_ooc.disk.resources import cores
+    from pttt_ooc.other_games.arena.experiments.significance import Units, told_detectable
     from pttt_ooc.other_games.arena.games.base import ArenaError
     from pttt_ooc.other_games.arena.matches.runner import run
     from pttt_ooc.other_games.arena.matches.settings import Match
-    from pttt_ooc.other_games.arena.significance import Units, told_detectable
-    from pttt_ooc.other_games.arena.statistics import Sequential, pairs_of, rate_of
+    from pttt_ooc.other_games.arena.matches.statistics import Sequential, pairs_of, rate_of
 
     if stop_early is not None and not 0 < stop_early[0] < stop_early[1] < 1:
         raise ArenaError("--stop-early needs two scores between 0 and 1, the lower one first.")
@@ -182,7 +182,8 @@ def experiment(
     What is there is not played again.
     """
     from pttt_ooc.disk.resources import cores
-    from pttt_ooc.other_games.arena import claims_table, experiments, round_robin, trainings, verdicts
+    from pttt_ooc.other_games.arena.experiments import claims_table, round_robin, trainings, verdicts
+    from pttt_ooc.other_games.arena.experiments import experiment as experiments
     from pttt_ooc.other_games.arena.settings import RoundRobin, Trainings
 
     found: list[dict[str, Any]] = []
@@ -214,7 +215,7 @@ def claims(
     ),
 ) -> None:
     """Print the results of experiments as tables in Markdown."""
-    from pttt_ooc.other_games.arena.claims_table import everything, read_results
+    from pttt_ooc.other_games.arena.experiments.claims_table import everything, read_results
 
     print(everything(read_results(directory)), end="")
 
@@ -234,7 +235,8 @@ def record(
 
     Records of other names in FILE stay.
     """
-    from pttt_ooc.other_games.arena import experiments, records
+    from pttt_ooc.other_games.arena.experiments import experiment as experiments
+    from pttt_ooc.other_games.arena.experiments import records
 
     settings = experiments.chosen(experiments.read(file), names or [])
     lines = records.of_results(file, settings, directory)
@@ -264,7 +266,7 @@ def play(
     """Play against an agent on the terminal."""
     from pttt_ooc.other_games.arena.agents.catalogue import agent as agent_by_name
     from pttt_ooc.other_games.arena.games.catalogue import game as game_by_name
-    from pttt_ooc.other_games.arena.terminal import play_game
+    from pttt_ooc.other_games.arena.terminal.play import play_game
 
     rules, opponent = game_by_name(game), agent_by_name(agent)
     opponent.seat(rules)

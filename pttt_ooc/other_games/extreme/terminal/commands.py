@@ -17,7 +17,7 @@ from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
 from pttt_ooc.extras import extra
 from pttt_ooc.options import DATA, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption, group
-from pttt_ooc.other_games.extreme.bot_options import (
+from pttt_ooc.other_games.extreme.terminal.bot_options import (
     LibraryOption,
     LoadOption,
     MemoryOption,
@@ -60,7 +60,7 @@ def perft(
     as_json: JsonOption = False,
 ) -> None:
     """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
-    from pttt_ooc.other_games.arena.commands import perft as of_arena
+    from pttt_ooc.other_games.arena.terminal.commands import perft as of_arena
 
     of_arena("extreme", depth, moves, as_json=as_json)
 
@@ -274,9 +274,9 @@ def check(
 
     from pttt_ooc.other_games.extreme import bot_check
     from pttt_ooc.other_games.extreme.bot_programs import read_program
-    from pttt_ooc.other_games.extreme.display import CheckProgress
     from pttt_ooc.other_games.extreme.hard_positions import of_logs
     from pttt_ooc.other_games.extreme.match import check_walls
+    from pttt_ooc.other_games.extreme.terminal.display import CheckProgress
     from pttt_ooc.other_games.extreme.walls import python2
 
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
@@ -355,9 +355,9 @@ def tournament(
 
     After an interruption, the same command goes on: no match is played twice.
     """
-    from pttt_ooc.other_games.extreme import display
     from pttt_ooc.other_games.extreme.cores import cores_with_memory, free_cores
     from pttt_ooc.other_games.extreme.match import check_walls
+    from pttt_ooc.other_games.extreme.terminal import display
     from pttt_ooc.other_games.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 

@@ -13,8 +13,8 @@ import numpy as np
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import STANDINGS, Match
+from pttt_ooc.other_games.arena.matches.statistics import Rate, rate_of, ratings
 from pttt_ooc.other_games.arena.settings import RoundRobin
-from pttt_ooc.other_games.arena.statistics import Rate, rate_of, ratings
 
 
 def conduct(

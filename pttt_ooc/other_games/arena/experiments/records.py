@@ -16,12 +16,13 @@ from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.imports import PACKAGE
-from pttt_ooc.other_games.arena import experiments, round_robin, trainings
+from pttt_ooc.other_games.arena.experiments import experiment as experiments
+from pttt_ooc.other_games.arena.experiments import round_robin, trainings
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.arena.matches.statistics import Rate, pairs_of, rate_of
 from pttt_ooc.other_games.arena.settings import Experiment, RoundRobin, Trainings
-from pttt_ooc.other_games.arena.statistics import Rate, pairs_of, rate_of
 
 FEW = 4
 """Games of a match that have a digest of their own, so that a short check can play them again."""

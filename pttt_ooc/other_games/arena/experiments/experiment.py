@@ -16,8 +16,8 @@ from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.arena.matches.statistics import Rate, pairs_of, rate_of
 from pttt_ooc.other_games.arena.settings import ArenaConfig, Experiment, RoundRobin, Trainings
-from pttt_ooc.other_games.arena.statistics import Rate, pairs_of, rate_of
 
 RESULT = "result.json"
 

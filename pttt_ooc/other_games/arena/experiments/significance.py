@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.extras import extra
-from pttt_ooc.other_games.arena.statistics import Rate
+from pttt_ooc.other_games.arena.matches.statistics import Rate
 
 with extra("arena", "The arena's statistics"):
     from scipy import stats

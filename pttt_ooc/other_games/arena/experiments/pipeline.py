@@ -15,9 +15,9 @@ from pttt_ooc.other_games.arena.names import AGENTS, GAMES
 from pttt_ooc.other_games.arena.settings import Experiment, RoundRobin, Trainings
 
 CONDUCT = {
-    Experiment: "other_games/arena/experiments",
-    RoundRobin: "other_games/arena/round_robin",
-    Trainings: "other_games/arena/trainings",
+    Experiment: "other_games/arena/experiments/experiment",
+    RoundRobin: "other_games/arena/experiments/round_robin",
+    Trainings: "other_games/arena/experiments/trainings",
 }
 """The module that plays or trains each kind."""
 
@@ -62,7 +62,7 @@ def sources(settings: Experiment | RoundRobin | Trainings) -> str:
 
 def report_sources() -> str:
     """A digest of the report's sources."""
-    return module_digest("other_games/arena/report")
+    return module_digest("other_games/arena/experiments/report")
 
 
 def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, processes: int) -> None:
@@ -79,7 +79,8 @@ def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, p
     """
     import sys
 
-    from pttt_ooc.other_games.arena import experiments, round_robin, trainings
+    from pttt_ooc.other_games.arena.experiments import experiment as experiments
+    from pttt_ooc.other_games.arena.experiments import round_robin, trainings
 
     kinds: dict[Any, Any] = {Experiment: experiments, RoundRobin: round_robin, Trainings: trainings}
     kind = Trainings if "seeds" in settings else Experiment if "claim" in settings else RoundRobin

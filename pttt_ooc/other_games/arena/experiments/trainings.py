@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.files import atomic_write_text, make_directory
+from pttt_ooc.other_games.arena.agents import patterns
 from pttt_ooc.other_games.arena.agents.trained import ValueTable
 from pttt_ooc.other_games.arena.games.base import FIRST, PLAYER, SECOND, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.games.catalogue import game
@@ -22,10 +23,9 @@ from pttt_ooc.other_games.arena.kernels import state_words
 from pttt_ooc.other_games.arena.kernels.line_patterns import patterns as pattern_kernels
 from pttt_ooc.other_games.arena.kernels.rng import generator
 from pttt_ooc.other_games.arena.kernels.value_table import learning
-from pttt_ooc.other_games.arena.learning import patterns
 from pttt_ooc.other_games.arena.learning.training import Rates, Training
+from pttt_ooc.other_games.arena.matches.statistics import Rate
 from pttt_ooc.other_games.arena.settings import Trainings
-from pttt_ooc.other_games.arena.statistics import Rate
 
 RESULT = "trainings.json"
 GREEDY = 100

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.other_games.arena.significance import SIZE, Mean, Units, holm, told_detectable
+from pttt_ooc.other_games.arena.experiments.significance import SIZE, Mean, Units, holm, told_detectable
 
 _LIMIT = math.log10(SIZE)
 _LEAST = 1e-320  # below it, there is no logarithm of a double

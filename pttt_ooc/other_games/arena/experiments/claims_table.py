@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.other_games.arena.experiments import RESULT
+from pttt_ooc.other_games.arena.experiments.experiment import RESULT
+from pttt_ooc.other_games.arena.experiments.significance import Mean, Units
+from pttt_ooc.other_games.arena.experiments.trainings import RESULT as TRAININGS
+from pttt_ooc.other_games.arena.experiments.trainings import decided, share, stretches
+from pttt_ooc.other_games.arena.experiments.verdicts import judge, questions, sample
 from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.significance import Mean, Units
-from pttt_ooc.other_games.arena.trainings import RESULT as TRAININGS
-from pttt_ooc.other_games.arena.trainings import decided, share, stretches
-from pttt_ooc.other_games.arena.verdicts import judge, questions, sample
 
 _HEAD = "| claim | theirs | ours | detectable | verdict |\n|---|---|---|---|---|\n"
 _SERIES = "| value | score | interval | games |\n|---|---|---|---|\n"

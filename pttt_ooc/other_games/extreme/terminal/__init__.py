@@ -1,0 +1,4 @@
+"""The tournament on a terminal.
+
+Modules: ``commands``: ``pttt extreme ...``. ``bot_options``: the options that they share. ``display``: what they print.
+"""
