@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.bots.league import league_directory
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import find_assignment, further_of
+from pttt_ooc.course.data.candidates import TeamDates
 from pttt_ooc.course.data.dates import shown
 from pttt_ooc.course.data.game_directory import directory_of, strategies_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Judged, Submission, Team
@@ -27,7 +28,6 @@ from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Report
 from pttt_ooc.course.grades.exports import safe
 from pttt_ooc.course.grades.gradebook import current
-from pttt_ooc.course.grades.work import TeamDates
 from pttt_ooc.site.shell.zip_stream import Pieces
 
 _PIECE = 1 << 20
