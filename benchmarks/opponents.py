@@ -3,7 +3,7 @@
 For each game, player and opponent there is a row with the payoffs of several strategies, and those of the worst and of
 the best equilibrium strategy for this opponent.  The opponents are uniform play, the pure rule of the double oracle,
 all learners' results below DIR/GAME/full/learners, and random deterministic strategies, one for each seed.  Without a
-solution, the columns (a) and (c) are empty.
+solution, the column (a) is empty.
 
 Each row is a line of JSON in DIR/benchmarks/opponents-GAME.jsonl.  Rows that the file knows are left out, so that the
 same command goes on after an interruption.  `--table` prints the file as a table in Markdown.
@@ -28,9 +28,7 @@ from benchmarks.measures import prepared
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
-from pttt_ooc.exact.equilibria.plan_places import PlanPlaces
 from pttt_ooc.exact.equilibria.responses import Choices, Floats
-from pttt_ooc.exact.equilibria.trembling import trembling_response
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import strategy_arrays, uniform_strategy
 from pttt_ooc.pipeline.files.solution import read_player
@@ -42,9 +40,7 @@ GAP = 1e-6
 COLUMNS = {
     "average": "(a) average",
     "rule": "(b) exact, rule",
-    "mixed": "(c) exact, average",
-    "tremble": "(d) exact, tremble",
-    "uniform": "(e) best against uniform",
+    "uniform": "(c) best against uniform",
     "worst": "worst",
     "best": "best",
 }
@@ -104,19 +100,10 @@ class Table:
 
     def own(self, player: int) -> dict[str, Floats]:
         """The strategies of the columns but the last two."""
-        face, plan = self.face, self.face.exact.plans[player]
-        places = PlanPlaces(face.rules, self.index, player)
-        solved = {}
-        if self.solution.exists():
-            average = self.stored(self.solution, player)
-            mixed = average.copy()
-            places.write(plan, mixed)
-            solved = {"average": average, "mixed": mixed}
-        tremble = trembling_response(face, player).probabilities
-        places.write(plan, tremble)
-        best = face.extreme(player, self.payoffs(player, self.uniform(1 - player))[1]).strategy.probabilities
-        exact = face.exact_strategy(player).probabilities
-        return {**solved, "rule": exact, "tremble": tremble, "uniform": best}
+        solved = {"average": self.stored(self.solution, player)} if self.solution.exists() else {}
+        payoffs = self.payoffs(player, self.uniform(1 - player))[1]
+        best = self.face.extreme(player, payoffs).strategy.probabilities
+        return {**solved, "rule": self.face.exact_strategy(player).probabilities, "uniform": best}
 
     def loss(self, player: int, strategy: Floats) -> float:
         """How far a strategy is from guaranteeing the value of the game."""

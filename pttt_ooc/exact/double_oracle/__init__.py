@@ -1,7 +1,7 @@
 """Exact equilibria without listing the game: the lazy double oracle.
 
 Modules: ``oracle``: the rounds, and the proven interval. ``rule_tables``: a game's rules and symmetries as tables.
-``pure_rule``: what a player does outside of their plan; ``stored_rule``: a stored strategy instead. ``sparse_plan``:
+``pure_rule``: what a player does outside of their plan. ``sparse_plan``:
 the sequences that a player may use. ``complete_strategy``, ``whole_strategy``: plan and rule together, at one infoset
 and at all infosets of an index. ``places``: a plan's infosets in an index. ``warm_start``: a restricted game from a
 solution. ``plan_evaluation``: value and best responses of two plans. ``clairvoyance``: upper bounds for a best

@@ -310,13 +310,3 @@ def test_the_command_writes_a_certificate(tmp_path, capsys):
         with pytest.raises(SystemExit, match="1"):
             commands.main([*arguments, *more])
         assert part in capsys.readouterr().err
-
-
-def test_nine_in_a_row_on_the_infinite_board_is_a_draw_by_pairs():
-    """32 pairs of neighbours fill 8 x 8 squares that are repeated; for eight in a row there are none."""
-    pairs = pairings.find_periodic()
-    assert len(pairs) == 32 and pairings.periodic_fault(8, 9, pairs) is None
-    assert pairings.periodic_fault(8, 11, pairs) is None, "longer lines are blocked too"
-    assert "is open" in pairings.periodic_fault(8, 8, pairs) and pairings.find_periodic(8, 8) is None
-    assert "is open" in pairings.periodic_fault(8, 9, pairs[1:])
-    assert "used twice" in pairings.periodic_fault(8, 9, [*pairs, (0, 0, 0, 1)])

@@ -12,7 +12,6 @@ with the search, which is an integer program.  A. W. Hales and R. I. Jewett, *Re
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from time import process_time
@@ -70,65 +69,6 @@ def fault(rows: int, columns: int, need: int, certificate: Certificate) -> str |
                     if reply not in line and not any(one in line and other in line for one, other in pairs):
                         return f"a line from square {row * columns + column} is open after the first mark {first}"
     return None
-
-
-def periodic_fault(period: int, need: int, pairs: Sequence[tuple[int, int, int, int]]) -> str | None:
-    """What is wrong with pairs that are repeated over the infinite board; None if they prove a draw for all lengths.
-
-    Parameters
-    ----------
-    period
-        Of the pairs, in both directions.
-    pairs
-        Row and column of a square, and how far down and to the right its partner is.
-    """
-    partner: dict[tuple[int, int], tuple[int, int]] = {}
-    for row, column, down, right in pairs:
-        for place, way in (
-            ((row % period, column % period), (down, right)),
-            (((row + down) % period, (column + right) % period), (-down, -right)),
-        ):
-            if place in partner:
-                return f"the square {place} is used twice"
-            partner[place] = way
-    for row in range(period):
-        for column in range(period):
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                line = [(row + n * down, column + n * right) for n in range(need)]
-                paired = False
-                for one, other in line:
-                    if (one % period, other % period) in partner:
-                        below, beside = partner[one % period, other % period]
-                        paired = paired or (one + below, other + beside) in line
-                if not paired:
-                    return f"the line from {row}, {column} in the direction {down}, {right} is open"
-    return None
-
-
-def find_periodic(period: int = 8, need: int = 9, most_seconds: float = 60.0) -> list[tuple[int, int, int, int]] | None:
-    """Pairs of neighbours that block all lines of the infinite board; None if none are found.
-
-    A player who moves second and follows them draws (J. H. Conway and others, *Winning Ways*, on a result of H. O.
-    Pollak and C. E. Shannon, 1954; L. Győrffy, A. London and G. Makay list all such pairings for nine in a row, 2017).
-    """
-    ways = ((0, 1), (1, 0), (1, 1), (1, -1))
-    places = [(row, column, *way) for row in range(period) for column in range(period) for way in ways]
-    number = {place: n for n, place in enumerate(places)}
-    uses, covers = lil_array((period * period, len(places))), lil_array((len(places), len(places)))
-    for n, (row, column, down, right) in enumerate(places):
-        uses[row * period + column, n] = 1
-        uses[(row + down) % period * period + (column + right) % period, n] = 1
-        for step in range(need - 1):
-            on = ((row + step * down) % period, (column + step * right) % period, down, right)
-            covers[n, number[on]] = 1
-    solved = milp(
-        np.zeros(len(places)),
-        constraints=[LinearConstraint(uses.tocsr(), -np.inf, 1), LinearConstraint(covers.tocsr(), 1, np.inf)],
-        integrality=np.ones(len(places)),
-        bounds=Bounds(0, 1),
-        options={"time_limit": most_seconds},
-    )
-    return None if solved.x is None else [places[n] for n in np.flatnonzero(solved.x > 0.5)]
 
 
 def to_json(text: str, certificate: Certificate) -> str:
