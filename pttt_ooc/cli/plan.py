@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pttt_ooc.config import Config
     from pttt_ooc.games.rules.game import Game
     from pttt_ooc.pipeline.stages.planning import Plan
-    from pttt_ooc.pipeline.stages.rates import PlanTimes
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -42,15 +41,13 @@ def plan(
     config: ConfigOption = None,
     symmetry: SymmetryOption = None,
     memory_mb: Annotated[int | None, typer.Option(min=1, metavar="MB", help="Most memory of a stage.")] = None,
-    times: Annotated[bool, typer.Option(help="Measure this machine for some seconds, to tell times.")] = True,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what a run needs before it starts: memory, disk and time of each stage.
+    """Tell what a run needs before it starts: memory and disk of each stage.
 
     Nothing is written.  Of a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
-    need.  Memory and disk follow from the size of the game, processor times from what two small games
-    take on this machine; all but the smallest budget is approximate.
+    need.  Memory and disk follow from the size of the game; all but the smallest budget is approximate.
     """
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
@@ -66,15 +63,10 @@ def plan(
         _show_frontier(named_game(checked.game), checked.memory_mb, as_json)
         return
     projected = planned(checked, threads or cores())
-    measured = None
-    if times and projected.counts:
-        from pttt_ooc.pipeline.stages.rates import times_of
-
-        measured = times_of(projected)
     if as_json:
-        print(json.dumps(_record(projected, measured)))
+        print(json.dumps(_record(projected)))
     else:
-        _show(projected, measured)
+        _show(projected)
 
 
 def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
@@ -138,15 +130,15 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
     return check_config({**content, **named}, str(place)), place
 
 
-def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
+def _record(plan: Plan) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
     facts = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
     facts |= {"sequences": plan.sequences, "stages": stages, "exact_from_mb": plan.exact_from_mb, **disk}
-    return {**facts, "times": asdict(times) if times else None}
+    return facts
 
 
-def _show(plan: Plan, times: PlanTimes | None) -> None:
+def _show(plan: Plan) -> None:
     from pttt_ooc.pipeline.show.tables import print_table
     from pttt_ooc.pipeline.stages.planning import HEADINGS
 
@@ -154,22 +146,12 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
         infosets = sum(plan.counts["total_infosets"])
         print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
     else:
-        print(f"{plan.game}: its infosets are not listed (listed: true lists them), so no times are known before")
+        print(f"{plan.game}: its infosets are not listed (listed: true lists them)")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
-    stages = times.stages if times else {}
-    rows = [(*row, _between(stages[row[0]]) if row[0] in stages else "-") for row in plan.rows()]
-    print_table((*HEADINGS, "processor time"), rows)
+    print_table(HEADINGS, plan.rows())
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
-    if times:
-        print(
-            f"An iteration takes {_between(times.iteration, 2)} of processor time, an evaluation "
-            f"{_between(times.evaluation, 2)}, all threads together, as small games on this machine foretell; how many "
-            "iterations a gap takes is not known before."
-        )
-        if any(each.mapped_mb for each in plan.stages.values()):
-            print(
-                "What does not fit into the budget comes from files: where the disk is slow, it takes longer than that."
-            )
+    if any(each.mapped_mb for each in plan.stages.values()):
+        print("What does not fit into the budget comes from files: where the disk is slow, it takes longer.")
     if plan.exact_from_mb:
         print(
             f"An exact equilibrium takes a memory_mb of {plan.exact_from_mb}: "
@@ -178,14 +160,6 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
     too_small = max(each.smallest_mb for each in plan.stages.values())
     if too_small > plan.budget_mb:
         print(f"This budget is refused: {too_small} MB is the smallest that will do.")
-
-
-def _between(times: tuple[float, float], digits: int = 0) -> str:
-    """A range of times, in short form."""
-    from pttt_ooc.disk.numbers import duration
-
-    low, high = (duration(each, digits) for each in times)
-    return low if low == high else f"{low} to {high}"
 
 
 def _size(megabytes: float) -> str:

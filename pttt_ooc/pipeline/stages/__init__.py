@@ -9,7 +9,7 @@ run), ``choice`` (among equilibria),
 ``comparison`` (other runs), ``preparation`` (of missing structures), ``staleness`` (why a stage must run),
 ``normal_form`` and ``normal_solve`` (of settings), ``product_check`` (of products, without reading all), ``decisions``
 (which stages Snakemake runs), ``run_start`` (locks of a run), ``provenance`` (digests of sources, fingerprints),
-``planning`` (memory and disk of a run), ``rates`` (times on this machine), ``budgets`` (early refusal), ``snapshots``
+``planning`` (memory and disk of a run), ``budgets`` (early refusal), ``snapshots``
 (of the solver), ``compilation`` (once; by the program ``kernel_calls``), ``fsck``, ``stage_sets`` (which
 stages share a directory, with their products), ``verification`` (the digest of a run), ``path_check`` (of paths for
 Snakemake).

@@ -94,14 +94,9 @@ class Plan:
     game, symmetry, budget_mb
         From the configuration.
     counts
-        See :func:`pttt_ooc.games.structure.counts.counts_of`; empty, as are the next numbers, if the game is not
-        listed.
+        See :func:`pttt_ooc.games.structure.counts.counts_of`; empty if the game is not listed.
     sequences
         Number of stored sequences of both players.
-    order_tables
-        Number of entries in the tables of the index stage.
-    work
-        Approximate number of additions for one gradient of both players; its time is proportional to it.
     stages
         By name.
     exact_from_mb
@@ -113,8 +108,6 @@ class Plan:
     budget_mb: float
     counts: Mapping[str, Any]
     sequences: int
-    order_tables: int
-    work: int
     stages: Mapping[str, StagePlan]
     exact_from_mb: int = 0
 
@@ -183,8 +176,6 @@ def planned(config: Config, threads: int) -> Plan:
     }
     return Plan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),
-        sum(each.narrow_orders + each.wide_orders for each in sizes),
-        sum(each.work for each in sizes),
         _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
         0 if finishes else exact_from,
     )
@@ -201,7 +192,7 @@ def _unlisted(config: Config, threads: int) -> Plan:
     needs = {"finish": finish.needs(None), "evaluate": finish.needs(None), "report": _PROCESS_ONLY}
     disk = {"finish": (_PLANS, 0.0), "evaluate": (2_000, 0.0), "report": (_REPORT, 0.0)}
     stages = _stages(config, threads, needs, _UNLISTED, disk)
-    return Plan(config.game, config.symmetry, config.memory_mb, {}, 0, 0, 0, stages)
+    return Plan(config.game, config.symmetry, config.memory_mb, {}, 0, stages)
 
 
 def _stages(

@@ -165,7 +165,7 @@ COMMANDS = {
         "without-blanks.zip",
     ],
     "mistakes B --game mini-2x3k2-abrupt --data DATA": ["without-blanks.zip"],
-    "plan --game pttt-2x4k3-abrupt --no-times": [],
+    "plan --game pttt-2x4k3-abrupt": [],
     "exact --game mini-2x2k2-abrupt": [],
 }
 
