@@ -91,7 +91,6 @@ TESTS: dict[str, Sequence[str]] = {
     ],
     "games/structure/timing": ["cfr/sweep/test_gradient.py", "disk/test_store.py", "cfr/solving/test_solver.py"],
     "cfr/sweep/gradient": ["cfr/sweep/test_gradient.py", "cfr/solving/test_solver.py"],
-    "cfr/sweep/sixteen": ["cfr/solving/test_state_precision.py"],
     "cfr/sweep/tree": ["cfr/sweep/test_gradient.py", "cfr/solving/test_solver.py", "cfr/solving/test_assessment.py"],
     "cfr/sweep/vectors": ["cfr/sweep/test_vectors.py", "cfr/sweep/test_gradient.py"],
     "cfr/sweep/engine": [
@@ -106,7 +105,6 @@ TESTS: dict[str, Sequence[str]] = {
         "pipeline/files/test_formats.py",
         "cli/test_cli.py -k 'uniform or alike'",
     ],
-    "cfr/solving/state_precision": ["cfr/solving/test_state_precision.py", "cfr/solving/test_solver.py"],
     "cfr/solving/regret": ["cfr/solving/test_solver.py"],
     "cfr/solving/best_response": ["cfr/solving/test_best_response.py"],
     "cfr/solving/schedule": ["cfr/solving/test_solver.py", "cli/test_faults_cli.py"],
@@ -175,7 +173,6 @@ _UNCOMPILED = {
     "pipeline/files/tensors": "pipeline/files/test_formats.py -k 'mini-2x2k2'",
     "pipeline/files/infosets": "pipeline/files/test_infosets.py -k 'mini-2x2k2'",
     "games/structure/orders": "games/structure/test_index.py -k 'mini-2x2k2'",
-    "cfr/sweep/sixteen": "cfr/solving/test_state_precision.py -k 'off_by or mean or cut or small'",
 }
 
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import (
@@ -20,13 +20,12 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
-    model_validator,
 )
 
 from pttt_ooc.errors import ConfigError, GameError, did_you_mean
 from pttt_ooc.games.rules.catalogue import GAMES, check_listable, find_game, named_game, tic_tac_toe_name
 from pttt_ooc.games.rules.game import MOST_SQUARES
-from pttt_ooc.types import Algorithm, Finish, Precision, Storage, Symmetry, TurnRule, Updates
+from pttt_ooc.types import Algorithm, Finish, Precision, Symmetry, TurnRule, Updates
 
 _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 
@@ -181,16 +180,6 @@ class SolveConfig(Section):
         description="Disk space for these snapshots, MB; when it is used up, every second snapshot is deleted.",
     )
     precision: Precision = Field(default="float32", description="Precision of regrets and sums of strategies.")
-    storage: Storage | None = Field(
-        default=None,
-        description="int16: between iterations both are stored in 16 bits, with a scale for each 256; null: unchanged.",
-    )
-
-    @model_validator(mode="after")
-    def _storage_is_narrower(self) -> Self:
-        if self.storage and self.precision != "float32":
-            raise ValueError(f"a section that has storage: {self.storage} only with precision: float32")
-        return self
 
 
 class FinishConfig(Section):

@@ -15,7 +15,6 @@ Algorithm = Literal[
 Finish = Literal["exact", "none"]
 Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
-Storage = Literal["int16"]
 TensorType = Literal["float16", "float32", "float64"]
 
 Interval = tuple[float, float]

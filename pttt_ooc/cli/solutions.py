@@ -30,7 +30,7 @@ from pttt_ooc.options import (
     check_game,
     spread,
 )
-from pttt_ooc.types import Algorithm, Precision, Storage, Updates
+from pttt_ooc.types import Algorithm, Precision, Updates
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -116,7 +116,6 @@ class SolveOptions(NamedTuple):
     ] = None
     updates: Annotated[Updates | None, typer.Option(help="Update the players in turn, or both at once.")] = None
     precision: Annotated[Precision | None, typer.Option(help="Number type of regrets and strategy sums.")] = None
-    storage: Annotated[Storage | None, typer.Option(help="Keep both in 16 bits between iterations.")] = None
     target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never stop for this.")] = None
     max_iterations: Annotated[int | None, typer.Option(help="Stop after this number of iterations.")] = None
     max_minutes: Annotated[float | None, typer.Option(help="Stop after this number of minutes.")] = None

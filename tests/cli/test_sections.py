@@ -142,10 +142,6 @@ AGENTS = {"agents": ["random", "random"]}
     ("content", "end"),
     [
         (
-            {"solve": {"storage": "int16", "precision": "float64"}},
-            ", but must be a section that has storage: int16 only with precision: float32.",
-        ),
-        (
             {"arena": {"experiments": {"mine": {"claim": "x", **AGENTS}}, "round_robins": {"mine": AGENTS}}},
             ", but must be experiments, round robins and trainings with different names: mine is both.",
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,13 +11,11 @@ from numpy.typing import DTypeLike, NDArray
 from pttt_ooc.cfr.solving.evaluation import EvaluationArrays, evaluation_arrays
 from pttt_ooc.cfr.solving.regret import RULES, Rule
 from pttt_ooc.cfr.sweep.engine import SliceArrays, reach_arrays, slice_arrays
-from pttt_ooc.cfr.sweep.sixteen import BLOCK
 from pttt_ooc.cfr.sweep.tree import Floats, Reach
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.memory import arrays_within, buffer_for, virtual_array
-from pttt_ooc.games.structure.index import Index, Layout, PlayerLayout
+from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.games.structure.strategy import Strategy
-from pttt_ooc.games.structure.views import Ints
 
 
 @dataclass(frozen=True)
@@ -70,26 +67,8 @@ class SolverArrays:
 
 
 @dataclass(frozen=True)
-class Codes:
-    """Numbers of a slice in 16 bits; see :mod:`pttt_ooc.cfr.sweep.sixteen`.
-
-    Attributes
-    ----------
-    codes
-        int16 (sequences of the slice,).
-    scales
-        float32 (blocks of the slice,): each view has blocks of its own.
-    """
-
-    codes: NDArray[np.int16]
-    scales: Floats
-
-
-@dataclass(frozen=True)
 class StateArrays:
     """The state that iterations update: for each player and slice, float, shape (sequences of the slice,).
-
-    With narrower storage, each array is :class:`Codes`.
 
     Attributes
     ----------
@@ -99,9 +78,9 @@ class StateArrays:
         The last instantaneous regrets; empty if the rule does not predict.
     """
 
-    regrets: tuple[tuple[Any, ...], ...]
-    strategy_sums: tuple[tuple[Any, ...], ...]
-    predictions: tuple[tuple[Any, ...], ...]
+    regrets: tuple[tuple[Floats, ...], ...]
+    strategy_sums: tuple[tuple[Floats, ...], ...]
+    predictions: tuple[tuple[Floats, ...], ...]
 
 
 def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
@@ -123,22 +102,11 @@ def iteration_arrays(index: Layout, precision: DTypeLike) -> IterationArrays:
 
 def state_arrays(index: Layout, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
     """Virtual arrays for a state, named by their paths, such as ``regrets/0/3``; for `rule`, see :class:`Solver`."""
-
-    def numbers(size: int, blocks: int) -> Any:
-        if config.storage is None:
-            return virtual_array(size, config.precision)
-        return Codes(virtual_array(size, np.int16), virtual_array(blocks, np.float32))
-
     kind = tuple(
-        tuple(map(numbers, mine.sequences_by_slice().tolist(), np.diff(block_start(mine)[mine.slice_start]).tolist()))
+        tuple(virtual_array(size, config.precision) for size in mine.sequences_by_slice().tolist())
         for mine in index.players
     )
     return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
-
-
-def block_start(mine: PlayerLayout) -> Ints:
-    """First block of each view of a player: int64 (views + 1,)."""
-    return np.concatenate([[0], np.cumsum(-(-np.diff(mine.sequence_start) // BLOCK))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,11 +27,10 @@ from pttt_ooc.cfr.solving.schedule import (
     last_scheduled,
     start_sentences,
 )
-from pttt_ooc.cfr.solving.state_precision import NarrowState, SolverState, WideState
 from pttt_ooc.cfr.solving.times import SolveTimes
 from pttt_ooc.cfr.sweep import tree
 from pttt_ooc.cfr.sweep.engine import Engine
-from pttt_ooc.cfr.sweep.tree import Discounts, Floats
+from pttt_ooc.cfr.sweep.tree import Discounts, Floats, Regrets
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.files import atomic_write_text
@@ -213,8 +212,7 @@ class Solver:
     ) -> None:
         self.keeper, self.on_part = keeper, on_part
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        saved = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
-        self.solver_state: SolverState = NarrowState(engine, saved) if config.storage else WideState(engine, saved)
+        self.arrays = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
         mine = arrays.iteration(engine.index, config.precision)
         self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
         self.averages = (
@@ -281,7 +279,6 @@ class Solver:
         """Load compiled code by calling the kernels of an iteration on no views, so that it is not timed."""
         idle = copy(self)
         idle.engine, idle.on_part = self.engine.idle(), lambda part: None
-        idle.solver_state = type(self.solver_state)(idle.engine, self.solver_state.arrays)
         idle.iterate()
 
     def iterate(self) -> None:
@@ -367,15 +364,21 @@ class Solver:
         for n in reversed(range(i.slices)):
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
-            self.solver_state.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
+            engine.run(player, n, tree.update_regrets, s, self._regrets(player, n, look_ahead), discounts)
             self._passed(player, n)
+
+    def _regrets(self, player: int, n: int, look_ahead: Any) -> Regrets:
+        predictions = self.arrays.predictions[player][n] if self.arrays.predictions else np.empty(0, self.engine.dtype)
+        return Regrets(self.arrays.regrets[player][n], predictions, look_ahead)
 
     def _next_strategy(self, player: int, average: bool) -> None:
         """Compute the reach of `player` under the strategy that the regrets define; perhaps add it to the average."""
         c, discount = self._coefficients(self.iteration)
-        rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
-        for n in range(self.engine.index.players[player].slices):
-            self.solver_state.reach_of_regrets(player, n, *rest, self.iteration if average else None)
+        look_ahead, reach, i = self._scalar(c.look_ahead), self.reaches[player], self.engine.index.players[player]
+        for n in range(i.slices):
+            sums = self.arrays.strategy_sums[player][n][: None if average else 0]
+            rest = (i.sequences_of(n).start, self._regrets(player, n, look_ahead), self._scalar(discount), sums)
+            self.engine.run(player, n, tree.reach_of_regrets, reach, *rest)
             self._passed(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
@@ -387,9 +390,9 @@ class Solver:
             probabilities = np.empty(i.sequences, np.float32)
             for n in range(i.slices):
                 part = i.sequences_of(n)
-                total = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
+                total = self.arrays.regrets[player][n] * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
-                    total += self.solver_state.numbers("predictions", player, n)
+                    total += self.arrays.predictions[player][n]
                 arrays = (part.start, np.maximum(total, 0), probabilities[part])
                 self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
@@ -404,6 +407,6 @@ class Solver:
     def _average_of_slice(self, player: int, n: int) -> Floats:
         part = self.engine.index.players[player].sequences_of(n)
         found = self._probabilities[: part.stop - part.start]
-        self.solver_state.average_strategy(player, n, found)
+        self.engine.run(player, n, tree.average_strategy, part.start, self.arrays.strategy_sums[player][n], found)
         self.symmetrisers[player].of_slice(n, found)
         return found

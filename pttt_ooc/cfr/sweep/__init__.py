@@ -1,6 +1,6 @@
 """The sweeps over all views: gradients, passes over the tree, and the engine that runs them on all threads.
 
 Modules: ``gradient``: the joint sweep. ``vectors``: its pieces in LLVM instructions. ``tree``: reach and strategies
-downward, values and regrets upward. ``sixteen``: numbers in 16 bits. ``engine``: kernels over slices, on all threads.
+downward, values and regrets upward. ``engine``: kernels over slices, on all threads.
 ``parallel``: calls on several threads with results in order.
 """

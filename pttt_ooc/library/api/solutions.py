@@ -197,7 +197,7 @@ def solve(
         the row has only the number of the iteration, times and speed.
     settings
         ``max_iterations``, ``max_minutes``, ``alpha``, ``beta``, ``gamma``, ``horizon``, ``restart_average``,
-        ``updates``, ``precision``, ``storage``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``,
+        ``updates``, ``precision``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``,
         ``snapshots_mb``, as in the section ``solve`` of ``config.yaml``.
 
     Raises

@@ -114,21 +114,15 @@ def call_solver(directory: Path) -> None:
         index, timings = _structure("full")
 
     from pttt_ooc.cfr.solving.arrays import solver_arrays, state_arrays
-    from pttt_ooc.cfr.solving.solver import MemoryState, Solver
+    from pttt_ooc.cfr.solving.solver import Solver
     from pttt_ooc.cfr.sweep.engine import Engine
 
-    engine, settings, narrow = (
-        Engine(index, timings, np.float32, threads=1),
-        SolveConfig(),
-        SolveConfig(storage="int16"),
-    )
+    engine, settings = Engine(index, timings, np.float32, threads=1), SolveConfig()
     with ResumableState.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
         solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
         solver.begin()
         solver.iterate()
         solver.average()
-    stored = MemoryState(leaves(state_arrays(index, narrow)))
-    Solver(engine, narrow, stored, lambda row: None, in_memory(solver_arrays(index, narrow))).iterate()
     engine.close()
 
 

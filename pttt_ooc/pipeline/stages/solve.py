@@ -15,7 +15,6 @@ from pttt_ooc.cfr.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.cfr.solving.regret import RULES
 from pttt_ooc.cfr.solving.schedule import end_sentence
 from pttt_ooc.cfr.solving.solver import solve
-from pttt_ooc.cfr.solving.state_precision import part_bytes
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state
@@ -37,8 +36,7 @@ from pttt_ooc.types import Symmetry
 
 def needs(layout: Layout, settings: SolveConfig, thread: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
     """The stage's memory needs; for `thread` see :func:`pttt_ooc.cfr.sweep.engine.engine_needs`."""
-    rooms = {"parts of the state": part_bytes(layout.players)} if settings.storage else {}
-    return MemoryNeeds(process_needs(), solver_arrays(layout, settings), {**thread, **rooms})
+    return MemoryNeeds(process_needs(), solver_arrays(layout, settings), dict(thread))
 
 
 def run(
@@ -129,12 +127,11 @@ def _attrs(settings: SolveConfig, row: Mapping[str, Any]) -> Facts:
 def parameters(settings: SolveConfig) -> dict[str, Any]:
     """Everything that the iterates and their average depend on, except the algorithm's name and the precision.
 
-    It has a horizon only if the rule's parameters move, and a storage only if that is narrower than the precision.
+    It has a horizon only if the rule's parameters move.
     """
     settings, rule = normal_solve(settings), RULES[settings.algorithm]
     found: dict[str, Any] = asdict(rule.parameters(settings))
     found |= {"horizon": settings.horizon} if any(astuple(rule.drift)) else {}
-    found |= {"storage": settings.storage} if settings.storage else {}
     return {**found, "restart_average": settings.restart_average, "updates": settings.updates}
 
 

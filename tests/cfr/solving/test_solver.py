@@ -15,7 +15,6 @@ from pttt_ooc import jit
 from pttt_ooc.cfr.solving import assessment as assess_module
 from pttt_ooc.cfr.solving import evaluation as evaluate_module
 from pttt_ooc.cfr.solving import solver as solve_module
-from pttt_ooc.cfr.solving import state_precision
 from pttt_ooc.cfr.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.cfr.solving.assessment import assess
 from pttt_ooc.cfr.solving.evaluation import evaluate
@@ -168,9 +167,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
 
 @pytest.mark.long_but("restart_average")
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize(
-    "changes", [{}, {"algorithm": "dcfr"}, {"storage": "int16"}, VARIANTS[-3], VARIANTS[-1]], ids=str
-)
+@pytest.mark.parametrize("changes", [{}, {"algorithm": "dcfr"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
 def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
     settings = config(**changes)
     whole = run(tmp_path, settings, folder="whole")
@@ -344,7 +341,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
     arrays, found = leaves(state_arrays(small.index, settings)), []
     regrets = {name: rng.normal(size=array.shape) for name, array in arrays.items()}
     for passes in (tree, passes_in_chunks_of(5)):
-        for module in (engine, evaluate_module, state_precision, solve_module, assess_module):
+        for module in (engine, evaluate_module, solve_module, assess_module):
             monkeypatch.setattr(module, "tree", passes)
         with ResumableState.open(tmp_path / passes.__name__, arrays, "test") as state:
             for name, array in state.arrays.items():
@@ -502,8 +499,7 @@ def test_rules_match_their_papers():
     assert floored == ["cfr+", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
 
 
-@pytest.mark.parametrize("storage", [None, "int16"])
-def test_kernels_are_loaded_before_the_clock_starts(monkeypatch, storage):
+def test_kernels_are_loaded_before_the_clock_starts(monkeypatch):
     """Each kernel of an iteration has been called, on no views, and nothing has changed."""
     called, small = set(), helpers.small_engine(NAME, "full", np.float32)
 
@@ -522,11 +518,9 @@ def test_kernels_are_loaded_before_the_clock_starts(monkeypatch, storage):
     for module, name in (
         (tree, "update_regrets"),
         (engine.gradient, "receive"),
-        (state_precision, "widen"),
-        (state_precision, "narrow"),
     ):
         noted(module, name)
-    settings = config(precision="float32", storage=storage)
+    settings = config(precision="float32")
     state = solve_module.MemoryState(leaves(state_arrays(small.index, settings)))
     solver = Solver(small, settings, state, lambda row: None, in_memory(solver_arrays(small.index, settings)))
     for array in state.arrays.values():
@@ -535,11 +529,7 @@ def test_kernels_are_loaded_before_the_clock_starts(monkeypatch, storage):
     before, called_before = {name: array.copy() for name, array in state.arrays.items()}, set(called)
     assert solver.iteration == 0 and all((array == 3).all() for array in before.values())
     solver.iterate()
-    assert (
-        called
-        == called_before
-        == {"reach_of_regrets", "update_regrets", "receive"} | ({"widen", "narrow"} if storage else set())
-    )
+    assert called == called_before == {"reach_of_regrets", "update_regrets", "receive"}
 
 
 def test_the_parts_of_an_iteration_are_reported(tmp_path):

@@ -56,7 +56,6 @@ CHANGES = [
     Change("solve.restart_average", 4, SOLVE, ANEW),
     Change("solve.updates", "simultaneous", SOLVE, ANEW),
     Change("solve.precision", "float64", SOLVE, ANEW),
-    Change("solve.storage", "int16", SOLVE, ANEW),
     Change("solve.target_nashconv", 1e-3, SOLVE, GOES_ON),
     Change("solve.max_iterations", 300, SOLVE, GOES_ON),
     Change("solve.max_minutes", 2, SOLVE, GOES_ON),
