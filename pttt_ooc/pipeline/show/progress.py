@@ -203,11 +203,11 @@ class Progress:
             f"value in {last['value_lower']:.5f} .. {last['value_upper']:.5f}",
             f"{row['iterations_per_second']:.3g} iterations/s",
             f"{duration(row['elapsed_seconds'])} so far",
-            self._left(row["elapsed_seconds"] - last["elapsed_seconds"]),
+            self._time_left(row["elapsed_seconds"] - last["elapsed_seconds"]),
         ]
         return ", ".join(parts)
 
-    def _left(self, since: float) -> str:
+    def _time_left(self, since: float) -> str:
         """The remaining time, `since` seconds after the last evaluation."""
         least, most = (max(0.0, seconds - since) for seconds in seconds_left(self._events, *self._ends))
         low, high = duration(least), duration(most)

@@ -57,7 +57,9 @@ class Choice:
         return self.against != "none" and not self.obstacle
 
 
-def asked(against: str, index: Index | None, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> Choice:
+def requested_choice(
+    against: str, index: Index | None, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float
+) -> Choice:
     """The choice that the configuration asks for, if there are an index and enough memory for it.
 
     Parameters
@@ -74,7 +76,7 @@ def asked(against: str, index: Index | None, wanted: MemoryNeeds[tuple[Floats, .
     return Choice(against)
 
 
-def made(
+def choose_strategies(
     choice: Choice,
     oracle: DoubleOracle,
     average: Strategies,

@@ -33,8 +33,8 @@ from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import finish
 from pttt_ooc.pipeline.stages.engines import open_engine
-from pttt_ooc.pipeline.stages.stage_context import allocated, digests, inputs, stage, workspace_of
-from pttt_ooc.pipeline.stages.strategy_store import finished, store_of
+from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Interval, Symmetry
 
 
@@ -80,10 +80,10 @@ def run(
     """
     with stage("evaluate", directory, []) as facts:
         facts.update(game=game, symmetry=symmetry, listed=listed)
-        before = inputs(directory, *(("enumerate", "index", "solve") if listed else ()), *finished(directory))
+        before = inputs(directory, *(("enumerate", "index", "solve") if listed else ()), *finish_if_run(directory))
         facts["made_from"], store = digests(before), store_of(directory, before)
         if not listed:
-            allocated(finish.needs(None), memory_mb, directory, facts)
+            allocate(finish.needs(None), memory_mb, directory, facts)
             facts["solution"] = asdict(_of_plans(named_game(game), store))
             return
         dtype = solution_dtype(solution_attrs(store))

@@ -24,7 +24,7 @@ DIRECTORY = ".verified"
 Facts = dict[str, Any]
 
 
-def described(path: Path, known: Mapping[str, str] | None = None) -> Facts:
+def describe_product(path: Path, known: Mapping[str, str] | None = None) -> Facts:
     """A manifest's description of a product: ``digest``, of its contents.
 
     Compressed files also have ``bytes``, a digest of their bytes: where it is the same, nothing need be inflated.  Rows
@@ -92,7 +92,7 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
     home
         The directory of the stage's manifest and products.
     products
-        The manifest's descriptions, made by :func:`described`.
+        The manifest's descriptions, made by :func:`describe_product`.
     remember
         Whether to record the verified products.
     """

@@ -91,14 +91,14 @@ class GameTimes:
 def times_of(plan: Plan) -> PlanTimes:
     """Measure two small games for some seconds, and predict the times of a plan."""
     ensure_compiled()
-    return predicted(plan, *map(measure, MEASURED))
+    return predict_times(plan, *map(measure, MEASURED))
 
 
-def predicted(plan: Plan, few: GameTimes, many: GameTimes) -> PlanTimes:
+def predict_times(plan: Plan, few: GameTimes, many: GameTimes) -> PlanTimes:
     """The times of a plan, from two games; the second has more additions for each sequence."""
 
     def both(seconds_few: float, seconds_many: float) -> float:
-        return _combined(
+        return _predict_seconds(
             (few.sequences, few.work, seconds_few), (many.sequences, many.work, seconds_many), plan.sequences, plan.work
         )
 
@@ -117,7 +117,7 @@ def predicted(plan: Plan, few: GameTimes, many: GameTimes) -> PlanTimes:
     )
 
 
-def _combined(few: tuple[int, int, float], many: tuple[int, int, float], sequences: int, work: int) -> float:
+def _predict_seconds(few: tuple[int, int, float], many: tuple[int, int, float], sequences: int, work: int) -> float:
     """Predicted seconds, if each sequence and each addition takes the same time in both games; no rate is negative."""
     (s0, w0, t0), (s1, w1, t1) = few, many
     determinant = s0 * w1 - s1 * w0

@@ -21,7 +21,7 @@ from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import BudgetError, StoreError, exit_on_error, keep_interrupts
 from pttt_ooc.pipeline.stages.directories import SHARED, home_of, manifest_of, structure_of
-from pttt_ooc.pipeline.stages.product_check import described, is_as_described, remember, stamp
+from pttt_ooc.pipeline.stages.product_check import describe_product, is_as_described, remember, stamp
 from pttt_ooc.pipeline.stages.provenance import source_digest, versions
 
 if TYPE_CHECKING:  # the Snakefile imports this module; numpy and Zarr would slow it down
@@ -69,7 +69,7 @@ def stage(
     StoreError
         If another stage is at work in the directory, or it cannot be written to.
     """
-    with _locked(directory, name):
+    with _lock_directory(directory, name):
         # Without a manifest, the leftovers of an interruption do not count as products.
         manifest = manifest_of(directory, name)
         before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
@@ -91,14 +91,14 @@ def stage(
             with explained(f"read the products in {directory}"):
                 stamps = {product: stamp(directory / product) for product in products}
             arrays = facts.pop("array_digests", {})
-            made_now = {product: described(directory / product, arrays.get(product)) for product in products}
+            made_now = {product: describe_product(directory / product, arrays.get(product)) for product in products}
             remember(directory, name, made_now, stamps)
         spent = {**asdict(usage), "threads": facts.pop("threads", 1)}
         made = {"products": made_now, "usage": spent, "versions": versions(), "sources": sources(name)}
         write_manifest(manifest, name, **made, **facts)
 
 
-def allocated(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
+def allocate(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
     """The arrays of a stage on one thread; see :func:`workspace_of`."""
     return workspace_of("", needs, memory_mb, directory, facts).allocate()
 
@@ -211,7 +211,7 @@ def forget_future(directory: Path) -> None:
 
 
 @contextmanager
-def _locked(directory: Path, name: str) -> Iterator[None]:
+def _lock_directory(directory: Path, name: str) -> Iterator[None]:
     structure, shared = structure_of(directory), name not in SHARED
     with ExitStack() as stack:
         with explained(f"lock the directory {directory}"):
@@ -223,7 +223,7 @@ def _locked(directory: Path, name: str) -> Iterator[None]:
 
 
 @contextmanager
-def undisturbed(directory: Path) -> Iterator[None]:
+def block_stages(directory: Path) -> Iterator[None]:
     """Prevent stages from starting in the directory while the block reads it; nothing is written.
 
     Raises

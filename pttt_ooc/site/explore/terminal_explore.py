@@ -183,7 +183,7 @@ class Walk:
         say(f"Player {self.player} ({MARKS[self.player]}): {sentence}.")
         support, own = self.pair.support, [s for s in facts.legal if facts.probabilities[s] > 0]
         attempts = tuple(attempts_of(self.infoset))[len(game.setup[self.player]) :]
-        played = support.played(self.player, attempts) if support else None
+        played = support.played_squares(self.player, attempts) if support else None
         say(self.dialogue.board(game, self._squares(facts.probabilities, classes, played or ())))
         for line in support_sentences(game, own, support is not None, played):
             say(line)

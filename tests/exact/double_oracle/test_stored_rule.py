@@ -38,7 +38,7 @@ def rows_of(oracle, player, plan, stored):
     rows, elsewhere = {}, set()
     for text in naive.infosets(oracle.game, player):
         attempts = tuple(naive.attempts(text)[skipped:])
-        if complete.allowed(attempts) is None:
+        if complete.allowed_squares(attempts) is None:
             rows[text], _ = stored[text], elsewhere.add(text)
         else:
             rows[text] = complete.probabilities(attempts).tolist()

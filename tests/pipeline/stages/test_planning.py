@@ -24,7 +24,7 @@ from pttt_ooc.games.structure.cells import Cells, CutOrders
 from pttt_ooc.games.structure.index import build_index, layout_of
 from pttt_ooc.games.structure.views import find_pairs
 from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, budgets, planning, rates
-from pttt_ooc.pipeline.stages.planning import check_budget, planned
+from pttt_ooc.pipeline.stages.planning import check_budget, plan_run
 from tests.kits.patience import PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -38,7 +38,7 @@ from pttt_ooc.config import check_config
 config, place, stage = check_config({"game": sys.argv[1], "memory_mb": 512}), Path(sys.argv[2]), sys.argv[3]
 solve = config.solve.model_copy(update={"max_iterations": 3, "target_nashconv": 0.0})
 game, rest = (config.game, config.symmetry), {"memory_mb": 512}
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 if stage == "enumerate":
     from pttt_ooc.pipeline.stages import enumerate
     enumerate.run(config.game, place, **rest)
@@ -64,7 +64,7 @@ else:
 
 
 def plan_of(name, **more):
-    return planned(check_config({"game": name, **more}), 2)
+    return plan_run(check_config({"game": name, **more}), 2)
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
@@ -126,9 +126,9 @@ def test_a_large_budget_is_accepted_without_planning(monkeypatch):
         for symmetry in ("full", "none"):
             config = check_config({"game": name, "symmetry": symmetry})
             enough = budgets.surely_enough_mb(config)
-            assert all(each.smallest_mb <= enough for each in planned(config, 2).stages.values()), name
+            assert all(each.smallest_mb <= enough for each in plan_run(config, 2).stages.values()), name
     assert budgets.surely_enough_mb(check_config({})) <= 512, "the default takes no time"
-    monkeypatch.setattr(planning, "planned", None)
+    monkeypatch.setattr(planning, "plan_run", None)
     budgets.refuse_small_budget(check_config({}))
 
 
@@ -152,7 +152,7 @@ def shipped():
     from pttt_ooc.cli.sections import load_file
 
     config = load_file(ROOT / "config.yaml")[0]
-    return config, partial(planned, config)
+    return config, partial(plan_run, config)
 
 
 def used(place, name, stage):
@@ -252,9 +252,12 @@ def obeying(sequences, work, pairs, order_tables, rows):
 
 @pytest.mark.slow
 def test_times_are_predicted_from_rates_of_sequences_and_additions():
-    plan = planned(check_config({"game": "pttt-abrupt", "memory_mb": 4000}), 2)
+    plan = plan_run(check_config({"game": "pttt-abrupt", "memory_mb": 4000}), 2)
     small = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
-    found, other = rates.predicted(plan, *small), rates.predicted(replace(plan, sequences=2 * plan.sequences), *small)
+    found, other = (
+        rates.predict_times(plan, *small),
+        rates.predict_times(replace(plan, sequences=2 * plan.sequences), *small),
+    )
     infosets = sum(plan.counts["total_infosets"])
     evaluation = 13 * plan.sequences + 17 * plan.work
     for (low, high), seconds in (
@@ -273,9 +276,9 @@ def test_times_are_predicted_from_rates_of_sequences_and_additions():
 @pytest.mark.slow
 def test_times_of_mapped_arrays_have_wider_ranges():
     content = {"game": "pttt-abrupt", "memory_mb": 325, "solve": {"precision": "float64"}}
-    plan = planned(check_config(content), 1)
+    plan = plan_run(check_config(content), 1)
     assert plan.stages["solve"].mapped_mb > 0 == plan.stages["enumerate"].mapped_mb
-    found = rates.predicted(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
+    found = rates.predict_times(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
     assert found.iteration[1] == pytest.approx(3.75 * found.iteration[0])
     assert found.stages["enumerate"][1] == pytest.approx(1.875 * found.stages["enumerate"][0])
 
@@ -285,7 +288,9 @@ def test_no_time_is_negative():
     plan = plan_of("pttt-abrupt-after-1-0-3-2-4-8")
     few, many = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
     for times in ((1.0, 1000.0), (1000.0, 1.0), (0.0, 1.0)):
-        found = rates.predicted(plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True)))
+        found = rates.predict_times(
+            plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True))
+        )
         assert 0 < found.iteration[0] < found.iteration[1]
 
 
@@ -294,7 +299,7 @@ def test_measured_games_have_the_planned_sizes():
     plan, found = plan_of("mini-2x3k2-abrupt"), rates.measure("mini-2x3k2-abrupt")
     assert (found.pairs, found.sequences) == (plan.counts["pairs"], plan.sequences)
     assert (found.work, found.order_tables) == (plan.work, plan.order_tables)
-    few, many = (planned(check_config({"game": name}), 1) for name in rates.MEASURED)
+    few, many = (plan_run(check_config({"game": name}), 1) for name in rates.MEASURED)
     assert many.work / many.sequences > 5 * few.work / few.sequences  # so that both rates can be computed
 
 
@@ -315,7 +320,7 @@ def test_the_command(tmp_path):
 
 
 def test_a_plan_prints_itself_in_a_notebook():
-    plan = planned(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
+    plan = plan_run(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
     rows = [[cell.text for cell in row] for row in ElementTree.fromstring(plan._repr_html_()).iter("tr")]
     assert rows[0] == list(planning.HEADINGS) and [row[0] for row in rows[1:]] == list(STAGES)
     assert rows[3][1:4] == ["1", f"{plan.stages['solve'].smallest_mb} MB", f"{plan.stages['solve'].memory_mb} MB"]
