@@ -68,13 +68,13 @@ def show(
     """
     check_game(game)
     from pttt_ooc.games.rules.infoset_text import attempts_of
-    from pttt_ooc.games.structure.infoset_parser import checked
+    from pttt_ooc.games.structure.infoset_parser import check_infoset
     from pttt_ooc.library.api.supports import kept_support
     from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
     named, rules = _named([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
-    infoset = checked(rules, whose, infoset)
+    infoset = check_infoset(rules, whose, infoset)
     pair = None
     if named[0].kind == "plan":
         from pttt_ooc.library.api.plan_reader import read_plan_pair

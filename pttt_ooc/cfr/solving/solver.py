@@ -315,7 +315,7 @@ class Solver:
         size = sum(int(array.nbytes) for array in self.state.arrays.values())
         return max(30.0, size / SAVED_A_SECOND)
 
-    def _passed(self, player: int, n: int, sums: bool = False) -> None:
+    def _report_pass(self, player: int, n: int, sums: bool = False) -> None:
         """Report that a pass over regrets and predictions, perhaps also over sums of strategies, has done a slice."""
         self._done += self._bytes[0][player, n] + (self._bytes[1][player, n] if sums else 0)
         self._tell(self._at_work, self._done / self._to_do)
@@ -353,7 +353,7 @@ class Solver:
     def _coefficients(self, iteration: int) -> tuple[Coefficients, float]:
         """Coefficients of the rule at an iteration, and the discount of the sums of strategies before it."""
         t = max(iteration, 1)
-        parameters = self.rule.scheduled(t, self.parameters, self.config.horizon)
+        parameters = self.rule.parameters_at(t, self.parameters, self.config.horizon)
         restart = self.config.restart_average
         age = t - (last_scheduled(t, restart) if restart else 1)
         return self.rule.coefficients(t, parameters), (age / (age + 1)) ** parameters.gamma if age else 0.0
@@ -368,7 +368,7 @@ class Solver:
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
             self.solver_state.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
-            self._passed(player, n)
+            self._report_pass(player, n)
 
     def _next_strategy(self, player: int, average: bool) -> None:
         """Compute the reach of `player` under the strategy that the regrets define; perhaps add it to the average."""
@@ -376,7 +376,7 @@ class Solver:
         rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
         for n in range(self.engine.index.players[player].slices):
             self.solver_state.reach_of_regrets(player, n, *rest, self.iteration if average else None)
-            self._passed(player, n, average)
+            self._report_pass(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
         """The strategies that the regrets define, in new arrays."""

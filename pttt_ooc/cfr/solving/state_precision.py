@@ -111,7 +111,7 @@ class NarrowState:
         blocks = (self.blocks[player] - self.blocks[player][mine.slice_start[n]])[list(views)]
         return Codes(codes.codes[slice(*sequences)], codes.scales[slice(*blocks)])
 
-    def _widened(self, name: str, player: int, n: int, views: Views, into: Floats | None = None) -> Floats:
+    def _widen_part(self, name: str, player: int, n: int, views: Views, into: Floats | None = None) -> Floats:
         into = self._buffer(name) if into is None else into
         if not getattr(self.arrays, name):
             return into[:0]
@@ -129,7 +129,7 @@ class NarrowState:
             narrow(*views, start, numbers, bits, seed, part.codes, part.scales)
 
     def _regrets(self, player: int, n: int, views: Views, look_ahead: Any) -> Regrets:
-        regrets, predictions = (self._widened(name, player, n, views) for name in ("regrets", "predictions"))
+        regrets, predictions = (self._widen_part(name, player, n, views) for name in ("regrets", "predictions"))
         return Regrets(regrets, predictions, look_ahead)
 
     def _share(self, player: int, n: int, work: Callable[[Views], None]) -> None:
@@ -168,7 +168,7 @@ class NarrowState:
             state, begin = self._regrets(player, n, views, look_ahead), int(start[views[0]])
             sums = self._buffer("strategy_sums")[:0]
             if iteration is not None:
-                sums = self._widened("strategy_sums", player, n, views)
+                sums = self._widen_part("strategy_sums", player, n, views)
             tree.reach_of_regrets(*views, downward, reach, begin, state, discount, sums)
             if iteration is not None:
                 self._narrow("strategy_sums", player, n, views, sums, iteration)
@@ -182,7 +182,7 @@ class NarrowState:
 
         def work(views: Views) -> None:
             begin, end = mine.sequence_start[list(views)].tolist()
-            sums = self._widened("strategy_sums", player, n, views)
+            sums = self._widen_part("strategy_sums", player, n, views)
             tree.average_strategy(*views, upward, begin, sums, into[begin - slice_begin : end - slice_begin])
 
         self._share(player, n, work)
@@ -190,7 +190,9 @@ class NarrowState:
     def numbers(self, name: str, player: int, n: int) -> Floats:
         """See :class:`SolverState`."""
         views, mine = self.players[player].views_of(n), self.players[player].sequences_of(n)
-        return self._widened(name, player, n, (views.start, views.stop), np.empty(mine.stop - mine.start, np.float32))
+        return self._widen_part(
+            name, player, n, (views.start, views.stop), np.empty(mine.stop - mine.start, np.float32)
+        )
 
 
 def parts(mine: PlayerLayout, first: int, last: int) -> Iterator[Views]:

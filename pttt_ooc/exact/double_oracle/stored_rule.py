@@ -15,12 +15,12 @@ import numpy as np
 from pttt_ooc.errors import ConfigError, MemoryBudgetError
 from pttt_ooc.exact.double_oracle.places import find_place, places_of, sequence_at, write_path
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, trimmed, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, trim_plan, with_room
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.jit import bare_kernel
 
 
-def completed(rules: RuleTables, plan: SparsePlan, strategy: Strategy, megabytes: float = 256) -> SparsePlan:
+def complete_plan(rules: RuleTables, plan: SparsePlan, strategy: Strategy, megabytes: float = 256) -> SparsePlan:
     """A copy of a plan, with what a stored strategy does wherever the player's own actions lead and the plan does not.
 
     Parameters
@@ -42,7 +42,7 @@ def completed(rules: RuleTables, plan: SparsePlan, strategy: Strategy, megabytes
     index, player = strategy.index, strategy.player
     if index.symmetry != "full":
         raise ConfigError("A stored strategy can complete a plan only if its index has the symmetry full.")
-    places, plan = places_of(index, player), trimmed(plan)
+    places, plan = places_of(index, player), trim_plan(plan)
     done = 0
     while done < plan.counts[0]:
         plan = with_room(plan, 2 * rules.squares + SPARE)

@@ -2,7 +2,7 @@
 
 The opponent plays an equilibrium strategy, but before the game begins they change to uniform play with a small
 probability.  Every infoset that any game comes to then has a positive probability, so that the best response answers
-mistakes everywhere.  With a plan, it is used by :func:`pttt_ooc.exact.double_oracle.stored_rule.completed`.
+mistakes everywhere.  With a plan, it is used by :func:`pttt_ooc.exact.double_oracle.stored_rule.complete_plan`.
 """
 
 from __future__ import annotations

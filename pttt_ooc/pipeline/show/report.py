@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
-from pttt_ooc.disk.numbers import NOISE, listed
+from pttt_ooc.disk.numbers import NOISE, join_words
 from pttt_ooc.games.rules.catalogue import aim
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import Attempts, attempts_of
@@ -149,7 +149,7 @@ def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
     if len(top) == len(legal) > 1:
         return f"{seen} attempts all {len(legal)} squares left alike."
     if len(top) > 1:
-        return f"{seen} attempts {listed(sorted(top))} most often ({best} each)."
+        return f"{seen} attempts {join_words(sorted(top))} most often ({best} each)."
     placed = sum({1 << s for s, ok in attempts if ok}) | game.setup_mask(picture.player) | 1 << top[0]
     wins = ", which wins if it is empty" if game.wins(picture.player, placed) else ""
     if len(legal) == 1 or p[top[0]] >= 0.995:

@@ -18,7 +18,7 @@ from pttt_ooc.cfr.solving.evaluation import (
     EvaluationArrays,
     ProfileEvaluator,
     evaluation_arrays,
-    intersected,
+    intersect,
 )
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
@@ -105,7 +105,7 @@ def run(
 def _value(game: Game, found: Evaluation) -> Interval:
     """The interval that holds the value of the game, as far as these best responses and the reference tell."""
     proved = (-found.best_response_1, max(found.best_response_0, -found.best_response_1))  # equal at an equilibrium
-    return intersected(proved, reference_value(game))
+    return intersect(proved, reference_value(game))
 
 
 def _of_plans(game: Game, store: Path) -> Evaluation:

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from pttt_ooc.cfr.sweep.parallel import in_order
 from pttt_ooc.config import ExportConfig
-from pttt_ooc.disk.files import explained, remove
+from pttt_ooc.disk.files import explain_errors, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.games.structure.strategy import Floats, Strategy, strategy_arrays
@@ -71,7 +71,7 @@ def run(
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
         for file in FILES * (not course) + [BUNDLE]:
-            with explained(f"delete {directory / file}"):
+            with explain_errors(f"delete {directory / file}"):
                 remove(directory / file)
         if not course and not bundle:
             allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pttt_ooc.config import FinishConfig
-from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
@@ -131,7 +131,7 @@ def run(
             if reason == "equilibrium":
                 forget_states(work, _PREFIX)
         else:
-            with explained(f"delete {directory / EQUILIBRIUM}"):
+            with explain_errors(f"delete {directory / EQUILIBRIUM}"):
                 remove(directory / EQUILIBRIUM)
             facts["result"] = {"method": "none", "stopped_by": reason}
             if reason == "memory_mb":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk import commits
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.store import read_attrs
 from pttt_ooc.errors import StoreError
@@ -99,7 +99,7 @@ class _Checkup:
             return True
         try:
             with block_stages(directory):
-                with explained(f"read {directory}"), os.scandir(directory) as entries:
+                with explain_errors(f"read {directory}"), os.scandir(directory) as entries:
                     folders = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
                 kind = self._kind_of(directory, folders)
                 wanted = kind.products if kind else self.stages

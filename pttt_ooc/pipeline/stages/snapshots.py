@@ -23,7 +23,7 @@ from typing import Any
 
 from pttt_ooc.cfr.solving.schedule import schedule
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.manifests import read_json
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import DiskBudgetError
@@ -135,7 +135,7 @@ class Snapshots:
         if sum(there.values()) <= self._budget:
             return
         iterations = self._iterations_to_keep(self._sizes(), iteration)
-        with explained(f"delete snapshots in {self.directory}"):
+        with explain_errors(f"delete snapshots in {self.directory}"):
             for t in there:
                 if t not in iterations:
                     remove(self._path(t))
@@ -159,7 +159,7 @@ class Snapshots:
             If it cannot be written.
         """
         self.make_room(iteration)
-        with fresh_store(directory / SNAPSHOTS) as root, explained(f"write {directory / SNAPSHOTS}"):
+        with fresh_store(directory / SNAPSHOTS) as root, explain_errors(f"write {directory / SNAPSHOTS}"):
             for t in self._iterations_to_keep(self._sizes(), iteration):
                 shutil.copytree(self._path(t), root / self._path(t).name, copy_function=_link_or_copy)
 
@@ -181,7 +181,7 @@ class Snapshots:
 
     def _there(self) -> dict[int, int]:
         """Sizes of the snapshots on disk."""
-        with explained(f"read {self.directory}"):
+        with explain_errors(f"read {self.directory}"):
             return {int(path.stem): _size(path) for path in self.directory.glob("*.zarr")}
 
 

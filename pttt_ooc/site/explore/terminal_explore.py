@@ -9,7 +9,7 @@ from pttt_ooc.disk.numbers import decimals, gap, probability
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError, StrategyFileError
 from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.games.rules.play import first_infoset
-from pttt_ooc.games.structure.infoset_parser import checked
+from pttt_ooc.games.structure.infoset_parser import check_infoset
 from pttt_ooc.library.api.structures import configure
 from pttt_ooc.library.questions.answers import Numbers, SquareArray
 from pttt_ooc.pipeline.show.boards import attempts_sentence, support_sentences
@@ -164,7 +164,7 @@ class Walk:
 
     def _go_to(self, text: str) -> None:
         try:
-            infoset = checked(self.pair.game, self.player, text)
+            infoset = check_infoset(self.pair.game, self.player, text)
         except ImpossibleInfosetError as error:
             nearest = "" if error.nearest in (None, self.infoset) else f" The nearest infoset is {error.nearest}"
             self.dialogue.say(f"{error}{nearest}")

@@ -10,7 +10,7 @@ from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.sparse_plan import behave, first_infoset
-from pttt_ooc.exact.double_oracle.stored_rule import completed
+from pttt_ooc.exact.double_oracle.stored_rule import complete_plan
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
 from tests.kits.helpers import as_strategy, random_table, small_engine
@@ -57,7 +57,7 @@ def test_a_best_response_to_a_plan_and_a_stored_strategy(name, rounds):
         stored = random_table(game, other, rng, 0.6, symmetric=True)
         rows, elsewhere = rows_of(oracle, other, oracle.plans[other], stored)
         before = oracle.plans[other].counts.copy()
-        plan = completed(rules, oracle.plans[other], as_strategy(index, other, stored))
+        plan = complete_plan(rules, oracle.plans[other], as_strategy(index, other, stored))
         assert (oracle.plans[other].counts == before).all()
 
         # The plan is complete: what it does is what both do, wherever the player's own actions lead.
@@ -89,7 +89,7 @@ def test_mirror_images_of_an_action_are_mixed_evenly():
     oracle, rng = plans_of("mini-2x3k2-abrupt", 0), Random(3)
     table = random_table(oracle.game, 0, rng, 0)
     index = small_engine("mini-2x3k2-abrupt", "full").index
-    plan = completed(oracle.rules, oracle.plans[0], as_strategy(index, 0, table))
+    plan = complete_plan(oracle.rules, oracle.plans[0], as_strategy(index, 0, table))
     corners, middles = (sum(table["|"][square] for square in squares) for squares in ((0, 2, 3, 5), (1, 4)))
     opening = CompleteStrategy(oracle.rules, 0, plan).probabilities(())
     assert opening.tolist() == pytest.approx([corners / 4, middles / 2, corners / 4] * 2)
@@ -101,4 +101,4 @@ def test_what_cannot_complete_a_plan_is_refused():
     for symmetry, error, words in (("none", ConfigError, "symmetry full"), ("full", MemoryBudgetError, "0.01 MB")):
         stored = as_strategy(small_engine(name, symmetry).index, 0, random_table(oracle.game, 0, rng, 0, True))
         with pytest.raises(error, match=words):
-            completed(oracle.rules, oracle.plans[0], stored, megabytes=0.01)
+            complete_plan(oracle.rules, oracle.plans[0], stored, megabytes=0.01)

@@ -5,7 +5,7 @@ import pytest
 
 from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import Responder
-from pttt_ooc.exact.double_oracle.stored_rule import completed
+from pttt_ooc.exact.double_oracle.stored_rule import complete_plan
 from pttt_ooc.exact.equilibria.trembling import trembling_response
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
@@ -43,7 +43,7 @@ def test_a_trembling_opponent_is_answered_best_everywhere(name):
         assert naive.value(game, *pair) == pytest.approx(best if player == 0 else -best, abs=1e-12)
 
         # As the rule of an exact plan: still an equilibrium strategy, and the lazy response is the enumerated one.
-        plan = completed(face.rules, face.exact.plans[player], found)
+        plan = complete_plan(face.rules, face.exact.plans[player], found)
         complete, skipped = CompleteStrategy(face.rules, player, plan), len(game.setup[player])
         texts = naive.infosets(game, player)
         whole = {text: complete.probabilities(tuple(naive.attempts(text)[skipped:])).tolist() for text in texts}
