@@ -43,7 +43,7 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.timing import Timing
 from pttt_ooc.pipeline.files.structure_store import read_index, read_timings
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 
 # Calls that change or sync anything on disk, as Python's own auditing names them.
 STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "mmap.__new__", "fcntl.flock"}
@@ -447,7 +447,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def job_of(game: str, data: Path, settings: SolveConfig) -> Job:
     """A job on the index of a game with symmetry, which is made in `data` if it is not there."""
     named_game(game)
-    store = prepared(data, game, "full") / "index.zarr"
+    store = prepare_index(data, game, "full") / "index.zarr"
     return Job(read_index(store, game, "full"), read_timings(store, game), settings)
 
 

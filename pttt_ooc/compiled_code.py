@@ -80,7 +80,7 @@ def writable_root(file: Path, in_tree: bool = False) -> Path | None:
     """The first root where compiled code of a module can be kept; None if there is none."""
     for root in roots(in_tree):
         with suppress(OSError):
-            place = _made(root, file)
+            place = _make_folder(root, file)
             with tempfile.TemporaryFile(dir=place) as probe:
                 probe.write(bytes(_PROBE))
             return root
@@ -104,7 +104,7 @@ def _is_safe(root: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
-def _made(root: Path, file: Path) -> Path:
+def _make_folder(root: Path, file: Path) -> Path:
     """The folder in a root, which is made; OSError if it cannot be."""
     if not _is_safe(root):
         root.mkdir(mode=0o700)  # an error if it is there, but somebody else's
@@ -268,7 +268,7 @@ def cache_class() -> Any:
             content = dumps((key, result._reduce()))  # type: ignore[no-untyped-call]
             for root in roots(self._in_tree):
                 try:
-                    file = _made(root, self._source) / self._file(key)
+                    file = _make_folder(root, self._source) / self._file(key)
                     _write(file, content)
                 except OSError as error:
                     failure = failure or str(error.strerror or error)

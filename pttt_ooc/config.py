@@ -381,11 +381,11 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
     for key in ("infosets_0", "infosets_1"):
         file = getattr(config.export, key)
         if file is not None and not os.path.isfile(file):  # also false where the name is impossible
-            raise ConfigError(f"{source}: export.{key} is {shown(str(file))}, but there is no such file.")
+            raise ConfigError(f"{source}: export.{key} is {shorten(str(file))}, but there is no such file.")
     against = config.finish.against
     if against not in ("uniform", "none") and not os.path.exists(against):
         raise ConfigError(
-            f"{source}: finish.against is {shown(against)}, but there is no such file or directory; it may also be "
+            f"{source}: finish.against is {shorten(against)}, but there is no such file or directory; it may also be "
             "uniform or none."
         )
     if config.listed is False:
@@ -399,7 +399,7 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
 def check_section(model: type[_Model], content: Any, source: str = "config.yaml") -> _Model:
     """Check one section, a mapping, against its model; raise ConfigError as :func:`check_config`."""
     if not isinstance(content, Mapping):
-        raise ConfigError(f"{source}: there are no keys with values, but {shown(content)}.")
+        raise ConfigError(f"{source}: there are no keys with values, but {shorten(content)}.")
     odd = [key for key in content if not isinstance(key, str)]
     if odd:
         raise ConfigError(f"{source}: there is no key {odd[0]}; choose from {', '.join(model.model_fields)}.")
@@ -414,10 +414,10 @@ def _sentence(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
         known = list(_model_at(model, path[:-1]).model_fields)
         guess = did_you_mean(path[-1], known) or _elsewhere(model, path) or f"; choose from {', '.join(known)}"
-        return f"there is no key {_dotted(path)}{guess}."
+        return f"there is no key {_key_path(path)}{guess}."
     if kind == "invalid_key":
-        return f"there is no key {_dotted((*path[:-1], str(path[-1])))}."
-    return f"{_dotted(path)} is {shown(problem['input'])}, but must be {wanted(problem)}."
+        return f"there is no key {_key_path((*path[:-1], str(path[-1])))}."
+    return f"{_key_path(path)} is {shorten(problem['input'])}, but must be {allowed_values(problem)}."
 
 
 def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel]:
@@ -437,7 +437,7 @@ def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
     if any(isinstance(part, int) for part in above):  # an item of a list, which no section of the file can stand for
         fields = _model_at(model, tuple(above)).model_fields
         inside = [name for name, field in fields.items() if get_origin(field.annotation) is dict]
-        return f" (did you mean {_dotted((*above, inside[0], key))}?)" if inside else ""
+        return f" (did you mean {_key_path((*above, inside[0], key))}?)" if inside else ""
     sections = {name: field.annotation for name, field in model.model_fields.items()}
     homes = [
         name for name, kind in sections.items() if isinstance(kind, type) and key in getattr(kind, "model_fields", {})
@@ -445,7 +445,7 @@ def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
     return f" (did you mean {homes[0]}.{key}, in the section {homes[0]}?)" if homes else ""
 
 
-def wanted(problem: Mapping[str, Any]) -> str:
+def allowed_values(problem: Mapping[str, Any]) -> str:
     """The allowed values, to follow the words "must be", from an error of pydantic."""
     kind, context, message = problem["type"], problem.get("ctx", {}), str(problem["msg"])
     if kind == "value_error":
@@ -477,14 +477,14 @@ _WANTED = {
 }
 
 
-def _dotted(path: tuple[str | int, ...]) -> str:
+def _key_path(path: tuple[str | int, ...]) -> str:
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return text.removeprefix(".")
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """A refused value, shortened."""
     if value is None:
         return "empty"

@@ -40,7 +40,7 @@ def imports(name: str) -> frozenset[str]:
     """All that the text of a module or template may import or read: modules, names in modules, templates."""
     file = source_file(name)
     text = file.read_text(encoding="utf-8")
-    return _named(text) if file.suffix == ".py" else frozenset(_templates_named(text))
+    return _names_in(text) if file.suffix == ".py" else frozenset(_templates_named(text))
 
 
 def _files(name: str) -> frozenset[str]:
@@ -64,7 +64,7 @@ _IMPORT = re.compile(
 
 
 @cache
-def _named(text: str) -> frozenset[str]:
+def _names_in(text: str) -> frozenset[str]:
     """All that a module's text may import or read: modules, functions of modules, templates.
 
     Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
@@ -119,20 +119,22 @@ def _code(text: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [part for part in node.body if not _is_text(part)]
-    return _written(tree)
+    return _syntax_text(tree)
 
 
 def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _written(part: object) -> str:
+def _syntax_text(part: object) -> str:
     """A part of a syntax tree as a text; ``ast.dump`` has other empty fields in each version of Python."""
     if isinstance(part, list):
-        return f"[{','.join(map(_written, part))}]"
+        return f"[{','.join(map(_syntax_text, part))}]"
     if not isinstance(part, ast.AST):
         return repr(part)
-    fields = [f"{name}={_written(value)}" for name, value in ast.iter_fields(part) if value is not None and value != []]
+    fields = [
+        f"{name}={_syntax_text(value)}" for name, value in ast.iter_fields(part) if value is not None and value != []
+    ]
     return f"{type(part).__name__}({','.join(fields)})"
 
 

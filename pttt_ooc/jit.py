@@ -35,7 +35,7 @@ _interpreted = False
 
 
 @contextmanager
-def interpreted() -> Iterator[None]:
+def interpret_kernels() -> Iterator[None]:
     """Leave the kernels of all modules that the block is the first to import as they are, plain Python functions."""
     global _interpreted
     _interpreted = True
@@ -70,7 +70,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     The function may be made by a factory, whose arguments are modules or numbers: the rules of a game, for example.
     """
-    return _compiled(function)
+    return _compile(function)
 
 
 def bare_kernel(function: Callable[..., Any]) -> Any:
@@ -79,12 +79,12 @@ def bare_kernel(function: Callable[..., Any]) -> Any:
     With counts, each slice of an array that is handed to another function adds to and subtracts from a
     number that all threads share.  A function that does make an array is refused by the compiler.
     """
-    return _compiled(function, _nrt=False)
+    return _compile(function, _nrt=False)
 
 
 def in_tree_kernel(function: Callable[..., Any]) -> Any:
     """Compile as :func:`bare_kernel` does; the code is kept beside the sources, where other users can read it."""
-    return _compiled(function, in_tree=True, _nrt=False)
+    return _compile(function, in_tree=True, _nrt=False)
 
 
 def piece(function: Callable[..., Any]) -> Any:
@@ -106,7 +106,7 @@ def load_compiler() -> None:
     compiler().njit(lambda numbers: numbers[0])(np.zeros(1))
 
 
-def _compiled(function: Callable[..., Any], in_tree: bool = False, **options: bool) -> Any:
+def _compile(function: Callable[..., Any], in_tree: bool = False, **options: bool) -> Any:
     if _interpreted:
         return function
     settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # nobody calls kernels from C

@@ -38,7 +38,7 @@ def tiny(place, name="add", **options):
     spec = importlib.util.spec_from_file_location("tiny", place / "package" / "room" / "tiny.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return jit._compiled(getattr(module, name), **options)
+    return jit._compile(getattr(module, name), **options)
 
 
 def found(kernel, result=5):

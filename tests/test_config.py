@@ -2,7 +2,7 @@
 
 import pytest
 
-from pttt_ooc.config import check_config, shown
+from pttt_ooc.config import check_config, shorten
 from pttt_ooc.errors import ConfigError
 
 BAD = ("", "..", "a/b", "a b", "-n", "runs/x", "a" * 65, "ä", "a\n", 7, None)  # names that are no run's
@@ -126,7 +126,7 @@ BOARD = {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrupt"}
         ({"export": {"infosets_0": "no.txt"}}, "export.infosets_0 is 'no.txt', but there is no such file."),
         ({"export": {"infosets_0": "a" * 300}}, f"export.infosets_0 is '{'a' * 57}...', but there is no such file."),
         ({"export": {"infosets_1": 3}}, "export.infosets_1 is 3, but must be the name of a file."),
-        *[({"run": name}, f"run is {shown(name)}, but must be {NAME}.") for name in BAD],
+        *[({"run": name}, f"run is {shorten(name)}, but must be {NAME}.") for name in BAD],
         ({"report": {"compare": ["a", "../b"]}}, f"report.compare[1] is '../b', but must be {NAME}."),
         ({"report": {"infosets": "|"}}, "report.infosets is '|', but must be a list."),
         ({"report": {"title": ""}}, "report.title is '', but must be a text that is not empty."),

@@ -78,9 +78,9 @@ def _refusal(error: typer.BadParameter) -> str:
     if problems is None:
         return error.message
     problem = problems()[0]
-    from pttt_ooc.config import shown, wanted
+    from pttt_ooc.config import allowed_values, shorten
 
     if problem["type"] == "value_error":  # one of a list of names
         value, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
-        return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(value, known)}."
-    return f"it is {shown(problem['input'])}, but must be {wanted(problem)}."
+        return f"{shorten(problem['input'])} is not one of {', '.join(known)}{did_you_mean(value, known)}."
+    return f"it is {shorten(problem['input'])}, but must be {allowed_values(problem)}."

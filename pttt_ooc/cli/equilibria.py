@@ -51,14 +51,14 @@ def equilibria(
     from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.pipeline.files.equilibrium import write_supports
     from pttt_ooc.pipeline.stages.engines import open_engine
-    from pttt_ooc.pipeline.stages.preparation import prepared
+    from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     check_game(game)
     check_extra("exact", "The command `pttt equilibria`")
     rules = named_game(game or "pttt-abrupt")
     check_listed(Config(game=rules.name), "the search")
     begin = time.monotonic()
-    directory = prepared(data, rules.name, "full")
+    directory = prepare_index(data, rules.name, "full")
     oracle = DoubleOracle(rules, threads=threads or cores())
     for _ in oracle.rounds():
         pass

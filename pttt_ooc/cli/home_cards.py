@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.numbers import decimals, duration, listed, scientific, thousands
+from pttt_ooc.disk.numbers import decimals, duration, join_words, scientific, thousands
 from pttt_ooc.errors import PtttError
-from pttt_ooc.games.rules.catalogue import GAMES, described, named_game
+from pttt_ooc.games.rules.catalogue import GAMES, describe_game, named_game
 from pttt_ooc.other_games.arena import wing as arena
 from pttt_ooc.other_games.arena.pages.choices import agent_name, label_of
 from pttt_ooc.other_games.extreme import wing as extreme
@@ -155,7 +155,7 @@ def _phantom(data: Path, opened: Opened) -> Card:
 
 def _name_of(solution: Solution) -> str:
     """A solution's name for people."""
-    directory, name = solution.directory, described(named_game(solution.game))
+    directory, name = solution.directory, describe_game(named_game(solution.game))
     if directory.parent.name == "runs":
         return f"{name} (run {directory.name})"
     return name + {"full": "", "none": " (without symmetry)"}.get(directory.name, f" ({directory.name})")
@@ -167,7 +167,7 @@ def _opening(solution: Solution) -> Miniature | None:
     row = first_row(solution.directory / "pttt_pl0.zip")
     if row is None or len(row) != game.squares:
         return None
-    return shaded_board(game.rows, game.columns, row, f"How the first player begins, {described(game)}")
+    return shaded_board(game.rows, game.columns, row, f"How the first player begins, {describe_game(game)}")
 
 
 def first_row(file: Path) -> tuple[float, ...] | None:
@@ -228,7 +228,7 @@ def _arena(data: Path) -> Card:
         "Ultimate and rows",
         "Both players see everything: Ultimate, k in a row, the board without end, against any of the agents.",
         ("Latest matches", "Won, drawn, lost") if results else (),
-        tuple((name, listed(counts)) for name, counts in results.values()),
+        tuple((name, join_words(counts)) for name, counts in results.values()),
         (("/arena/play", "Play"), ("/arena/matches", "Watch"), ("/arena/standings", "Ranking")),
         (f"{thousands(len(found))} matches of agents are here.",) if found else (),
         "" if found else "pttt arena match mcts random --output data/arena/first",
@@ -305,7 +305,7 @@ def _tournament(place: Path) -> tuple[tuple[tuple[str, ...], ...], Miniature | N
         (["".join(cell.mark for row in block.rows for cell in row) for block in one], "".join(b.owner for b in one))
         for one in blocks
     ]
-    names = listed([record.teams[key].name for key in (last.pairing.first, last.pairing.second)])
+    names = join_words([record.teams[key].name for key in (last.pairing.first, last.pairing.second)])
     return rows, nested_boards(drawn, f"The last position of the latest match, of {names}")
 
 
@@ -338,7 +338,7 @@ def _subject(path: str) -> str:
     folders = path.split("/")[:-1]
     for name in folders:
         with suppress(PtttError):
-            return described(named_game(name)) + (f", run {folders[-1]}" if "runs" in folders else "")
+            return describe_game(named_game(name)) + (f", run {folders[-1]}" if "runs" in folders else "")
     return " ".join(folders)
 
 
@@ -361,7 +361,7 @@ def _runs(data: Path) -> Card | None:
             result: Mapping[str, Any] = read_manifest(file, "solve")["result"]
             bounds = (float(result["value_lower"]), float(result["value_upper"]))
             game = named_game(file.parent.name)
-            row = (described(game), f"value {decimals(sum(bounds) / 2)}", scientific(float(result["nashconv"])))
+            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", scientific(float(result["nashconv"])))
         except (PtttError, KeyError, TypeError, ValueError):
             continue
         rows.append(row)

@@ -68,13 +68,13 @@ def show(
     """
     check_game(game)
     from pttt_ooc.games.rules.infoset_text import attempts_of
-    from pttt_ooc.games.structure.infoset_parser import checked
+    from pttt_ooc.games.structure.infoset_parser import check_infoset
     from pttt_ooc.library.api.supports import kept_support
     from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
     named, rules = _named([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
-    infoset = checked(rules, whose, infoset)
+    infoset = check_infoset(rules, whose, infoset)
     pair = None
     if named[0].kind == "plan":
         from pttt_ooc.library.api.plan_reader import read_plan_pair
@@ -83,7 +83,7 @@ def show(
     row = pair.row(whose, infoset) if pair else _read(named, rules, data)[0][infoset]
     probabilities, attempts = row.tolist(), attempts_of(infoset)
     support = None if pair else kept_support(named[0], rules, data)
-    played = support.played(whose, tuple(attempts)[setup:]) if support else None
+    played = support.played_squares(whose, tuple(attempts)[setup:]) if support else None
     own = [square for square, p in enumerate(probabilities) if p > 0]
     if as_json:
         known = {"met": played is not None, "squares": played or []} if support else None
@@ -230,7 +230,7 @@ def mistakes(
     from pttt_ooc.library.questions.losses import loss_arrays
     from pttt_ooc.library.questions.mistakes import find_mistakes
     from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
-    from pttt_ooc.pipeline.stages.preparation import prepared
+    from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     [own], rules = _named([strategy], player, [infosets], game)
@@ -238,7 +238,7 @@ def mistakes(
     named, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
     value = interval or strategy_reader.required_value(rules, named, data)
     symmetry = strategy_reader.common_symmetry(named)
-    directory = prepared(data, rules.name, symmetry)
+    directory = prepare_index(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
         reading = strategy_reader.reading_needs(named, engine.index, data)
         budget, both = memory_mb or MEMORY_MB, (loss_arrays(engine.index), reading.arrays)

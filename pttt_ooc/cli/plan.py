@@ -53,7 +53,7 @@ def plan(
     from pttt_ooc.config import check_config
     from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES
-    from pttt_ooc.pipeline.stages.planning import planned
+    from pttt_ooc.pipeline.stages.planning import plan_run
 
     content = load_file(config)[0].model_dump(mode="json") if config else {}
     options = {"game": chosen_game(game, board), "symmetry": symmetry, "memory_mb": memory_mb}
@@ -62,7 +62,7 @@ def plan(
     if named_game(checked.game).squares > MOST_ENUMERATED_SQUARES:
         _show_frontier(named_game(checked.game), checked.memory_mb, as_json)
         return
-    projected = planned(checked, threads or cores())
+    projected = plan_run(checked, threads or cores())
     if as_json:
         print(json.dumps(_record(projected)))
     else:

@@ -98,12 +98,12 @@ def verify(
     The last line says what is proven.  The program proof/verify.py does the same without this package.
     """
     from pttt_ooc.errors import CertificateError
-    from pttt_ooc.exact.certificates.verification import verified
+    from pttt_ooc.exact.certificates.verification import verify_certificate
 
     if not file.is_file():
         raise CertificateError(f"{file}: There is no such file.")
     begin = time.monotonic()
-    certificate, found = verified(file)
+    certificate, found = verify_certificate(file)
     visited = [response.visited for response in found.responses]
     _show(_facts(certificate) | {"visited": visited}, certificate, time.monotonic() - begin, as_json)
 

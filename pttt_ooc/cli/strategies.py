@@ -132,13 +132,13 @@ def evaluate(
     from pttt_ooc.library.api import strategy_reader
     from pttt_ooc.library.api.strategy_names import further_of, named_strategy
     from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
-    from pttt_ooc.pipeline.stages.preparation import prepared
+    from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     named = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
     rules = further_of(named, game)
     known = strategy_reader.known_value(rules, named, data)
-    directory = prepared(data, rules.name, symmetry)
+    directory = prepare_index(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
         reading = strategy_reader.reading_needs(named, engine.index, data, normalised=False)
         budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))

@@ -29,7 +29,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from pttt_ooc.disk.files import atomic_write_text, explained, fsync_path, fsync_tree, make_directory, remove
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, fsync_path, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
 from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
@@ -111,7 +111,7 @@ class ResumableState:
             If another process has it open; if it was made for another fingerprint, other arrays or another
             format version; if the chosen commit is damaged; or if the disk is full or not writable.
         """
-        with explained(f"open the work directory {path}"):
+        with explain_errors(f"open the work directory {path}"):
             make_directory(path)
             lock = hold(path / "lock", partial(_busy, path))
             try:
@@ -169,7 +169,7 @@ class ResumableState:
         self._last_generation += 1  # never the same number twice, even if this commit fails halfway
         generation = self._last_generation
         try:
-            with explained(f"commit iteration {iteration} in {self.path}"):
+            with explain_errors(f"commit iteration {iteration} in {self.path}"):
                 checksums = self._write_snapshot(_snapshot(self.path, generation))
                 commit = Commit(generation, int(iteration), content, checksums)
                 record = SnapshotRecord(self._fingerprint, (commit, *self.kept))
@@ -333,7 +333,7 @@ def fsck(path: Path) -> list[str]:
     StoreError
         If a solver is using it.
     """
-    with explained(f"check the work directory {path}"), ExitStack() as stack:
+    with explain_errors(f"check the work directory {path}"), ExitStack() as stack:
         if (path / "lock").exists():
             stack.enter_context(hold(path / "lock", partial(_busy, path), shared=True, touch=False))
         if not _was_created(path):

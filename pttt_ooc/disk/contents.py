@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
 
@@ -71,7 +71,7 @@ def content_digest(path: Path, known: Mapping[str, str] | None = None) -> str:
     StoreError
         If `path` does not exist or cannot be read.
     """
-    with explained(f"read {path}"):
+    with explain_errors(f"read {path}"):
         if not path.is_dir():
             return _of_file(path, known or {})
         parts = dict(_parts(path, path))

@@ -29,7 +29,7 @@ _ADVICE = {
 
 
 @contextmanager
-def explained(action: str) -> Iterator[None]:
+def explain_errors(action: str) -> Iterator[None]:
     """Turn an OSError of the block into a StoreError ``"Cannot <action>: <reason>; <advice>."``."""
     try:
         yield
@@ -100,7 +100,7 @@ def fresh_store(path: Path) -> Iterator[Path]:
         If the directory cannot be made, synced or renamed.
     """
     wip, old = path.with_name(path.name + ".wip"), path.with_name(path.name + ".old")
-    with explained(f"make the store {wip}"):
+    with explain_errors(f"make the store {wip}"):
         if old.exists() and not path.exists():
             os.rename(old, path)
         remove(old)
@@ -108,7 +108,7 @@ def fresh_store(path: Path) -> Iterator[Path]:
         make_directory(wip)
     try:
         yield wip
-        with explained(f"put the store {path} in place"):
+        with explain_errors(f"put the store {path} in place"):
             fsync_tree(wip)
             _swap_in(wip, path, old)
     except BaseException:
@@ -140,7 +140,7 @@ def atomic_write_bytes(path: Path, data: bytes) -> None:
         If the file cannot be written; the old one then remains.
     """
     temporary = temporary_of(path)
-    with explained(f"write {path}"):
+    with explain_errors(f"write {path}"):
         try:
             with open(temporary, "wb") as f:
                 f.write(data)
@@ -168,7 +168,7 @@ def replacing(path: Path) -> Iterator[Path]:
         If the file cannot be written.
     """
     temporary = temporary_of(path)
-    with explained(f"write {path}"):
+    with explain_errors(f"write {path}"):
         try:
             yield temporary
             fsync_path(temporary)
@@ -193,7 +193,7 @@ def digest(path: Path) -> str:
     StoreError
         If `path` does not exist or cannot be read.
     """
-    with explained(f"read {path}"):
+    with explain_errors(f"read {path}"):
         if not path.is_dir():
             return _digest_file(path)
         files = {f.relative_to(path).as_posix(): f for f in path.rglob("*") if not f.is_dir()}

@@ -184,9 +184,9 @@ def _last(lock: IO[bytes]) -> tuple[str, str]:
 def _holder(lock: IO[bytes]) -> str:
     number, machine = _last(lock)
     where = f" on {machine}" if machine not in ("", socket.gethostname()) else ""
-    return f"{number}{where}, since {_taken(lock)}" if number else "unknown"
+    return f"{number}{where}, since {_time_taken(lock)}" if number else "unknown"
 
 
-def _taken(lock: IO[bytes]) -> str:
+def _time_taken(lock: IO[bytes]) -> str:
     at = datetime.fromtimestamp(os.fstat(lock.fileno()).st_mtime)
     return f"{at:%H:%M}" if at.date() == datetime.now().date() else f"{at:%Y-%m-%d %H:%M}"

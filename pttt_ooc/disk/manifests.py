@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.disk.files import atomic_write_text, explained
+from pttt_ooc.disk.files import atomic_write_text, explain_errors
 from pttt_ooc.errors import StoreError
 
 FORMAT_VERSION = 3
@@ -69,7 +69,7 @@ def _checksum_of(content: Mapping[str, Any]) -> str:
 
 def read_json(path: Path, what: str, advice: str) -> dict[str, Any]:
     """The JSON object in the file at `path`; StoreErrors say `what` it should be and give `advice`."""
-    with explained(f"read {what}, {path}"):
+    with explain_errors(f"read {what}, {path}"):
         try:
             content = path.read_bytes()
         except FileNotFoundError:

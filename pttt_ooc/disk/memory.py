@@ -217,13 +217,13 @@ def arrays_within(buffer: Array, tree: Tree) -> Tree:
     """The same tree with arrays that lie in a buffer, one after the other; see :func:`buffer_for`."""
     start = 0
 
-    def placed(path: str, array: Array) -> Array:
+    def place_array(path: str, array: Array) -> Array:
         nonlocal start
         begin, start = start, start + -(-array.nbytes // _LINE) * _LINE
         part: Array = buffer[begin : begin + array.nbytes].view(array.dtype)
         return part.reshape(array.shape)
 
-    return with_leaves(tree, placed)
+    return with_leaves(tree, place_array)
 
 
 def process_needs() -> dict[str, int]:

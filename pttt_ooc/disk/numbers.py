@@ -152,7 +152,7 @@ def value_for(player: int, value: float) -> float:
     return value if player == 0 else -value
 
 
-def listed(items: Sequence[Any], word: str = "and") -> str:
+def join_words(items: Sequence[Any], word: str = "and") -> str:
     """Items in a sentence: ``"0, 4 and 8"``."""
     words = [str(item) for item in items]
     return f" {word} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

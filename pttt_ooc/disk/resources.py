@@ -30,7 +30,7 @@ _GROUPS = [
 
 @dataclass
 class Usage:
-    """The result of :func:`measured`.
+    """The result of :func:`measure_usage`.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def _status(key: str) -> int | None:
 
 
 @contextmanager
-def measured(interval: float = 0.05) -> Iterator[Usage]:
+def measure_usage(interval: float = 0.05) -> Iterator[Usage]:
     """Measure the block; the yielded :class:`Usage` is filled in at the end.
 
     Parameters

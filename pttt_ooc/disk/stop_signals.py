@@ -39,14 +39,14 @@ def interrupt_on_signals(stopping: threading.Event) -> None:
     for number in _SIGNALS:
         signal.signal(number, interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
-    sys.unraisablehook = _dropped
+    sys.unraisablehook = _handle_unraisable
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Raise a KeyboardInterrupt in the main thread on SIGTERM and SIGINT while the block runs."""
     before, hook = {n: signal.signal(n, _interrupt) for n in (*_SIGNALS, signal.SIGALRM)}, sys.unraisablehook
-    sys.unraisablehook = _dropped
+    sys.unraisablehook = _handle_unraisable
     _interrupted.clear()
     try:
         with warnings.catch_warnings():
@@ -68,7 +68,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _dropped(unraisable: Any) -> None:
+def _handle_unraisable(unraisable: Any) -> None:
     """Raise an interrupt again that Python dropped because it occurred in a finaliser or a callback.
 
     Other errors are reported, but not after an interrupt: a half-made object may be unable to finalise.

@@ -31,7 +31,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.errors import StoreError
 
 Array = NDArray[Any]
@@ -97,7 +97,7 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
         If the array exists already, or the disk is full or not writable.
     """
     stored = np.dtype(dtype).newbyteorder("<")
-    with explained(f"create the array {name} in {root}"):
+    with explain_errors(f"create the array {name} in {root}"):
         _create(root, name, shape, stored, _chunk_shape(shape), compressors=None, filters=None)
         if 0 in shape:
             return np.zeros(shape, stored)
@@ -124,12 +124,12 @@ def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: S
 def _open_array(root: Path, name: str, advice: str) -> Any:
     import zarr
 
-    with _described(root, name, advice):
+    with _require_description(root, name, advice):
         return zarr.open_array(root, path=name, mode="r", zarr_format=3)
 
 
 @contextmanager
-def _described(root: Path, name: str, advice: str) -> Iterator[None]:
+def _require_description(root: Path, name: str, advice: str) -> Iterator[None]:
     """Raise a StoreError if the block finds that an array is missing or its description unreadable."""
     try:
         yield
@@ -158,7 +158,7 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
         raise StoreError(f"The array {name} in {root} {obstacle}, so it cannot be mapped; read it through Zarr.")
     file = chunk_file(root, name, len(shape))
     size = 0 if 0 in shape else dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-    with explained(f"read the array {name}, file {file}"):
+    with explain_errors(f"read the array {name}, file {file}"):
         if size and not file.exists():
             raise StoreError(f"The array {name} is damaged: {file} is missing; {advice}.")
         stored = file.stat().st_size if size else 0
@@ -169,7 +169,7 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
 
 def _array_description(root: Path, name: str, advice: str) -> tuple[Shape, np.dtype[Any], str]:
     """Shape and dtype of an array, and the reason why it cannot be mapped, if any."""
-    with _described(root, name, advice):
+    with _require_description(root, name, advice):
         description = _description(root / name, "array")
         shape = tuple(int(n) for n in description["shape"])
         dtype = np.dtype(description["data_type"]).newbyteorder("<")
@@ -209,7 +209,7 @@ def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
         See :func:`locate_array`.
     """
     file, shape, dtype = locate_array(root, name)
-    with explained(f"map the array {name}, file {file}"):
+    with explain_errors(f"map the array {name}, file {file}"):
         return _map_file(file, shape, dtype, writable=mode == "r+")
 
 
@@ -231,7 +231,7 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
     kind = np.dtype(dtype)
     if not length:
         return np.empty(0, kind)
-    with explained(f"make room for the array {name} in {directory}"):
+    with explain_errors(f"make room for the array {name} in {directory}"):
         directory.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=directory) as f:
             _reserve(f, length * kind.itemsize)
@@ -279,7 +279,7 @@ def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mappi
         # Chunks of zeros too: a missing chunk then always means damage.
         "config": {"write_empty_chunks": True},
     }
-    with explained(f"write the array {name} in {root}"):
+    with explain_errors(f"write the array {name} in {root}"):
         array = _create(root, name, stored.shape, little, chunks, **options)
         for part in _runs(array):
             array[part] = stored[part]
@@ -340,7 +340,7 @@ def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:
     """Set attributes (JSON values) of the Zarr group `group` within `root`; other attributes stay."""
     import zarr
 
-    with explained(f"write attributes of {root / group}"):
+    with explain_errors(f"write attributes of {root / group}"):
         zarr.open_group(root, path=group, mode="a", zarr_format=3).attrs.update(dict(attrs))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from pttt_ooc.disk.commits import ResumableState
-from pttt_ooc.disk.files import explained, make_directory, remove
+from pttt_ooc.disk.files import explain_errors, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.disk.snapshot_record import SnapshotRecord
@@ -42,7 +42,7 @@ class Checkpoints:
         self._path, self._fingerprint = path, fingerprint
         self._state: ResumableState | None = None
         self._shapes: Shapes = {}
-        with explained(f"open the work directory {path}"):
+        with explain_errors(f"open the work directory {path}"):
             make_directory(path)
             self._lock = hold(
                 path / "lock", lambda process: f"Another run is at work on {path} (process {process}); wait for it."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pttt_ooc.disk.numbers import listed
+from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.learners.loop import Row
 
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
@@ -66,7 +66,7 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
     found = [f"The lowest gap at the end is {gap:.2g}, by {best} after {brief(lasts[best]['seconds'])} seconds."]
     worse = [name for name, row in lasts.items() if row["nashconv"] / 2 >= uniform]
     if worse:
-        found.append(f"No better than uniform play ({uniform:.3f}) at the end: {listed(worse)}.")
+        found.append(f"No better than uniform play ({uniform:.3f}) at the end: {join_words(worse)}.")
     else:
         found.append(f"All runs end below uniform play ({uniform:.3f}).")
     if len(runs) > 1:
@@ -91,14 +91,14 @@ def _slopes(runs: Runs) -> list[str]:
     still = [name for slope, name in sorted_slopes if slope > -STILL]
     found = []
     if steep:
-        found.append(f"The gap fell at once to its last value: {listed(steep)}.")
+        found.append(f"The gap fell at once to its last value: {join_words(steep)}.")
     if falling:
         found.append(
             "In the last three quarters of a run, its gap is proportional to time to the power of: "
             f"{', '.join(falling)}."
         )
     if still:
-        found.append(f"The gap hardly falls any more: {listed(still)}.")
+        found.append(f"The gap hardly falls any more: {join_words(still)}.")
     return found
 
 

@@ -25,7 +25,7 @@ from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.games.structure.symmetry import Symmetriser
 from pttt_ooc.games.structure.views import find_pairs
 from pttt_ooc.pipeline.stages.engines import open_engine
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.types import Symmetry
 
 Bytes = NDArray[np.uint8]
@@ -253,6 +253,6 @@ def open_learning_game(
     PtttError
         If the game is unknown, or its products can be neither read nor made.
     """
-    directory = prepared(data, game, symmetry)
+    directory = prepare_index(data, game, symmetry)
     with open_engine(directory, game, symmetry, np.dtype(precision).type, threads) as engine:
         yield LearningGame(engine)

@@ -13,7 +13,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.learners.findings import Runs, brief, findings_of, half_gap
 from pttt_ooc.learners.loop import Row
 from pttt_ooc.learners.runs import read_run
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import PALETTE, figure_bytes
 
 AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "states": "touched states"}
@@ -120,7 +120,7 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         raise StoreError(f"A comparison is of one game, but there are {runs_of}; name runs of one game.")
     uniform = next(manifest["uniform_nashconv"] for manifest, _ in runs.values()) / 2
     figure = figure_bytes(figure_of(runs, uniform), "svg")
-    page = rendered(
+    page = render_page(
         "comparison.html.j2",
         "learners",
         game=games[0],

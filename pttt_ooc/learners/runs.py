@@ -69,7 +69,7 @@ class LearnerRun:
     seed: int = 0
     precision: Precision = "float32"
 
-    def described(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         """Everything that the iterates depend on besides the code, as JSON values."""
         settings = checked_settings(self.algorithm, self.settings).model_dump(mode="json")
         facts = {"game": self.game, "symmetry": self.symmetry, "algorithm": self.algorithm}
@@ -78,7 +78,7 @@ class LearnerRun:
     def fingerprint(self) -> str:
         """Names everything that the iterates depend on, code included."""
         code = code_digest(name for name in dependencies(module_of(self.algorithm)) if name.startswith(ITERATES))
-        return fingerprint({**self.described(), "learner": code})
+        return fingerprint({**self.as_record(), "learner": code})
 
 
 def directory_of(data: Path, run: LearnerRun) -> Path:
@@ -120,10 +120,10 @@ def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, game: 
     (directory / MANIFEST).unlink(missing_ok=True)
     timeless = {key: value for key, value in last.items() if "seconds" not in key}
     with fresh_store(directory / SOLUTION) as store:
-        write_solution(store, loop.result(), {"algorithm": run.algorithm, "learner": run.described(), **timeless})
+        write_solution(store, loop.result(), {"algorithm": run.algorithm, "learner": run.as_record(), **timeless})
     atomic_write_text(directory / LOG, "".join(json.dumps(row, sort_keys=True) + "\n" for row in loop.rows))
     products = {name: {"digest": content_digest(directory / name)} for name in STAGES.products[STAGE]}
-    facts = {"name": run.name, **run.described(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
+    facts = {"name": run.name, **run.as_record(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
     facts["source"] = learner_class(run.algorithm).source
     uniform = uniform_strategy(game.index, 0), uniform_strategy(game.index, 1)
     facts["uniform_nashconv"] = game.evaluator(*uniform).nashconv

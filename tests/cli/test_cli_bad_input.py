@@ -15,7 +15,7 @@ from pttt_ooc.cli.commands import main
 from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.pipeline.files.solution import write_solution
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from tests.kits import naive
 from tests.kits.cli_runner import GAME, Runner, tensor_of, write_zip
 from tests.kits.helpers import as_strategy, random_table, small_engine
@@ -29,8 +29,8 @@ EVALUATE = ("evaluate", "0.zip", "uniform")
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     place = tmp_path_factory.mktemp("data")
-    prepared(place, GAME, "none")
-    prepared(place, GAME, "full")
+    prepare_index(place, GAME, "none")
+    prepare_index(place, GAME, "full")
     return place
 
 
@@ -213,7 +213,7 @@ def forbid_work(monkeypatch):
     def work(*arguments):
         raise AssertionError("an index was opened before the headers were looked at")
 
-    monkeypatch.setattr("pttt_ooc.pipeline.stages.preparation.prepared", work)
+    monkeypatch.setattr("pttt_ooc.pipeline.stages.preparation.prepare_index", work)
 
 
 @pytest.mark.slow_but_one

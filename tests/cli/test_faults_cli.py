@@ -26,7 +26,7 @@ from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import FORMAT_VERSION, write_manifest
 from pttt_ooc.pipeline.stages import solve as stage
 from pttt_ooc.pipeline.stages import stage_context
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from tests.kits.cli_runner import GAME, Done
 from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
@@ -108,7 +108,7 @@ class Pttt:
 def index(tmp_path_factory):
     """A data directory with the index."""
     place = tmp_path_factory.mktemp("index")
-    prepared(place / "data", GAME, "full")
+    prepare_index(place / "data", GAME, "full")
     return place / "data"
 
 

@@ -16,7 +16,7 @@ from pttt_ooc.course.strategies import certificate_process, certifier
 from pttt_ooc.course.strategies.certificates import Certificates
 from pttt_ooc.course.strategies.certifier import Certifier
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from tests.course.grader_kit import GAME, Lab, bearer, form_token, pttt, strategy_zip, zip_bytes
 from tests.kits import naive
 from tests.kits.cli_runner import rounded, tensor_of
@@ -33,7 +33,7 @@ def sparse(player, seed):
 @pytest.fixture
 def filled(lab):
     """Two teams; Team A has an accepted strategy for each player, Team B for player 0."""
-    prepared(lab.storage.index, GAME, "none")
+    prepare_index(lab.storage.index, GAME, "none")
     fill(lab)
     return lab
 
@@ -160,7 +160,7 @@ def test_a_team_without_both_strategies_is_told_so(filled):
 @pytest.mark.slow
 def test_a_strategy_that_reaches_too_much_gets_a_sentence(tmp_path):
     lab = Lab(tmp_path / "grader", certificate_infosets=10)
-    prepared(lab.storage.index, GAME, "none")
+    prepare_index(lab.storage.index, GAME, "none")
     fill(lab)
     api(lab, "post")
     made_at_once(lab)

@@ -14,7 +14,7 @@ from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.disk.outputs import check_output, check_outputs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.games.rules.catalogue import named_game
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from tests.kits.cli_runner import GAME, Runner, commands, tensor_of, write_zip
 from tests.kits.helpers import random_table
 
@@ -152,7 +152,7 @@ def test_every_command_that_writes_a_file_has_force():
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     place = tmp_path_factory.mktemp("solved")
-    prepared(place, GAME, "none")
+    prepare_index(place, GAME, "none")
     pttt.solve(pttt.game(GAME), max_iterations=1, directory=place)
     return place
 

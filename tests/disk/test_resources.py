@@ -9,7 +9,7 @@ import pytest
 
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.disk import resources, store
-from pttt_ooc.disk.resources import MB, anonymous_bytes, available_bytes, cores, measured, peak_rss_bytes
+from pttt_ooc.disk.resources import MB, anonymous_bytes, available_bytes, cores, measure_usage, peak_rss_bytes
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.imports import PACKAGE
 from tests.kits.patience import wait_until
@@ -36,7 +36,7 @@ def samples_of(monkeypatch):
 
 def test_anonymous_memory_is_measured_at_its_peak(samples_of):
     before = anonymous_bytes() / MB
-    with measured(interval=0.01) as usage:
+    with measure_usage(interval=0.01) as usage:
         block = np.ones(100 * MB, np.uint8)
         wait_until(samples_of(2))
         del block
@@ -48,7 +48,7 @@ def test_anonymous_memory_is_measured_at_its_peak(samples_of):
 def test_mapped_files_are_not_anonymous(tmp_path, samples_of):
     np.ones(100 * MB, np.uint8).tofile(tmp_path / "big")
     before = anonymous_bytes() / MB
-    with measured(interval=0.01) as usage:
+    with measure_usage(interval=0.01) as usage:
         mapped = np.memmap(tmp_path / "big", np.uint8, "r")
         assert mapped.sum() == 100 * MB
         wait_until(samples_of(2))
@@ -58,7 +58,7 @@ def test_mapped_files_are_not_anonymous(tmp_path, samples_of):
 
 def test_usage_is_filled_in_after_an_error():
     try:
-        with measured() as usage:
+        with measure_usage() as usage:
             raise KeyError
     except KeyError:
         assert usage.peak_rss_mb > 0

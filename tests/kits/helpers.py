@@ -109,7 +109,7 @@ def write_bundle(path, index, strategies, facts, rows=(None, None), dtype=np.flo
         for p in (0, 1):
             blocks = tensors.tensor_from_strategy(index, p, strategies[p].probabilities, chosen[p], dtype)
             for (start, nodes), block in zip(infosets.row_blocks(chosen[p]), blocks, strict=True):
-                parts[p].write(start, parts[p].packed(infosets.infoset_texts(index, p, nodes), block))
+                parts[p].write(start, parts[p].pack(infosets.infoset_texts(index, p, nodes), block))
 
 
 __all__ = ["as_strategy", "node_texts", "random_table", "sequence_texts", "small_engine", "write_bundle"]

@@ -465,7 +465,7 @@ def test_losses_are_means_over_infosets():
     seen = Sight(small_learning_game(MINI).index)
     network = nets.make_network(seen.squares, (8,), seen.squares, [3])
     infosets = np.flatnonzero((seen.codes == 0).any(axis=1))[:9]
-    codes, players = seen.seen(infosets)
+    codes, players = seen.inputs(infosets)
     legal, out = seen.codes[infosets] == 0, seen.look(network, infosets).astype(float)
     chances = np.exp(out) * legal
     chances /= chances.sum(axis=1, keepdims=True)
@@ -585,7 +585,7 @@ network = nets.make_network(4, (8,), 5, [1])
 moments, codes, players = nets.make_moments(network), np.zeros((3, 4), np.int8), np.zeros(3, np.int8)
 step = nets.trainer(lambda network, codes, players: nets.outputs_of(network, codes, players).sum())
 network, moments = step(network, moments, np.float32(0.1), codes, players)
-network = nets.followed(network, nets.make_network(4, (8,), 5, [2]), 0.5)
+network = nets.moving_average(network, nets.make_network(4, (8,), 5, [2]), 0.5)
 arrays = [*network.values(), *moments.values(), nets.evaluate(network, codes, players)]
 assert {device for array in arrays for device in array.devices()} == {jax.devices("cpu")[0]} != {other}
 """

@@ -310,7 +310,7 @@ def test_projection_is_the_nearest_point():
     rng = np.random.default_rng(0)
     for _ in range(20):
         point, floor = rng.normal(size=5), 0.03
-        found = metagame.projected(point, floor)
+        found = metagame.project(point, floor)
         assert found.min() >= floor - 1e-12 and found.sum() == pytest.approx(1)
         for _ in range(50):
             other = floor + (1 - 5 * floor) * rng.dirichlet(np.ones(5))

@@ -238,7 +238,7 @@ class Traversal:
 
     def __call__(self, rules, tables, scratch, weight, random, counted):
         rates = {"external": (0.0, 0.0), "fixed": (0.0, 1e-9)}.get(self.kind, (0.6, 0.5))
-        traverse = {"external": kernels.external, "fixed": kernels.fixed}.get(self.kind, kernels.outcome)
+        traverse = {"external": kernels.external, "fixed": kernels.fixed_sampling}.get(self.kind, kernels.outcome)
         options = kernels.Options(0.0, False, *rates)
         return traverse(rules, tables, self.player, scratch, options, weight, random, counted)
 
@@ -340,7 +340,7 @@ def test_values_learned_at_a_fixed_strategy_approach_the_exact_ones(player):
     tables = kernels.Tables(regrets, np.zeros_like(regrets), np.zeros(len(regrets), np.float32), second)
     mean, options = np.zeros(len(regrets)), kernels.Options(0.0, False, 0.0, 0.05)
     for k in range(60_000):
-        kernels.fixed(rules, tables, player, scratch, options, 0.0, random, counted)
+        kernels.fixed_sampling(rules, tables, player, scratch, options, 0.0, random, counted)
         if k >= 20_000:
             mean += tables.baselines / 40_000
     mine = np.arange(len(values)) < second if player == 0 else np.arange(len(values)) >= second

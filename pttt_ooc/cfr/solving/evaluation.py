@@ -63,7 +63,7 @@ class Evaluation:
         )
 
 
-def intersected(proved: Interval, reference: Interval | None) -> Interval:
+def intersect(proved: Interval, reference: Interval | None) -> Interval:
     """The intersection of two intervals that contain the value of a game.
 
     Without a `reference`, or if the two are disjoint, the result is the `proved` one.

@@ -125,7 +125,7 @@ class Rule:
         chosen = {name: getattr(settings, name) for name in asdict(self.defaults)}
         return replace(self.defaults, **{name: value for name, value in chosen.items() if value is not None})
 
-    def scheduled(self, t: int, first: Parameters, horizon: int) -> Parameters:
+    def parameters_at(self, t: int, first: Parameters, horizon: int) -> Parameters:
         """The parameters at iteration `t` = 1, 2, ..., if they are `first` at iteration 1."""
         part = min((t - 1) / horizon, 1)
         changes = zip(astuple(first), astuple(self.drift), strict=True)

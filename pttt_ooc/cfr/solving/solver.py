@@ -312,7 +312,7 @@ class Solver:
         size = sum(int(array.nbytes) for array in self.state.arrays.values())
         return max(30.0, size / SAVED_A_SECOND)
 
-    def _passed(self, player: int, n: int, sums: bool = False) -> None:
+    def _report_pass(self, player: int, n: int, sums: bool = False) -> None:
         """Report that a pass over regrets and predictions, perhaps also over sums of strategies, has done a slice."""
         self._done += self._bytes[0][player, n] + (self._bytes[1][player, n] if sums else 0)
         self._tell(self._at_work, self._done / self._to_do)
@@ -350,7 +350,7 @@ class Solver:
     def _coefficients(self, iteration: int) -> tuple[Coefficients, float]:
         """Coefficients of the rule at an iteration, and the discount of the sums of strategies before it."""
         t = max(iteration, 1)
-        parameters = self.rule.scheduled(t, self.parameters, self.config.horizon)
+        parameters = self.rule.parameters_at(t, self.parameters, self.config.horizon)
         restart = self.config.restart_average
         age = t - (last_scheduled(t, restart) if restart else 1)
         return self.rule.coefficients(t, parameters), (age / (age + 1)) ** parameters.gamma if age else 0.0
@@ -365,7 +365,7 @@ class Solver:
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
             engine.run(player, n, tree.update_regrets, s, self._regrets(player, n, look_ahead), discounts)
-            self._passed(player, n)
+            self._report_pass(player, n)
 
     def _regrets(self, player: int, n: int, look_ahead: Any) -> Regrets:
         predictions = self.arrays.predictions[player][n] if self.arrays.predictions else np.empty(0, self.engine.dtype)
@@ -379,7 +379,7 @@ class Solver:
             sums = self.arrays.strategy_sums[player][n][: None if average else 0]
             rest = (i.sequences_of(n).start, self._regrets(player, n, look_ahead), self._scalar(discount), sums)
             self.engine.run(player, n, tree.reach_of_regrets, reach, *rest)
-            self._passed(player, n, average)
+            self._report_pass(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
         """The strategies that the regrets define, in new arrays."""

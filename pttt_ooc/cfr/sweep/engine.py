@@ -212,10 +212,12 @@ class Engine:
 
     @cached_property
     def _trees(self) -> tuple[tuple[Downward, Upward, Extents], ...]:
-        def gathered(player: PlayerIndex, tree: type[_Tree]) -> _Tree:
+        def gather_tree(player: PlayerIndex, tree: type[_Tree]) -> _Tree:
             return tree(*(getattr(player, name) for name in tree._fields))
 
-        return tuple((gathered(p, Downward), gathered(p, Upward), gathered(p, Extents)) for p in self.index.players)
+        return tuple(
+            (gather_tree(p, Downward), gather_tree(p, Upward), gather_tree(p, Extents)) for p in self.index.players
+        )
 
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
@@ -253,7 +255,7 @@ class Engine:
         mine = self._local.__dict__
         if self.dtype.name not in mine:
             if "buffer" not in mine:
-                mine["buffer"] = _aligned(self._buffer())
+                mine["buffer"] = _align_buffer(self._buffer())
             mine[self.dtype.name] = arrays_within(mine["buffer"], self._scratch_arrays(self.dtype))
         scratch: Scratch = mine[self.dtype.name]
         return scratch
@@ -316,7 +318,7 @@ def scratch_arrays(source: int, receiver: int, matrix: int, dtype: DTypeLike) ->
     matrix
         Most cells of the matrix between the two steps of an operator.
     """
-    cells = gradient.padded(max(source, receiver))  # of either side, as each temporarily takes the other's place
+    cells = gradient.padded_size(max(source, receiver))  # of either side, as each temporarily takes the other's place
     z, x, turned = (virtual_array(size * vectors.LANES, dtype) for size in (cells, cells, matrix))
     state, z_rows = (virtual_array(source, kind) for kind in (np.uint8, np.uint64))
     turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
@@ -367,7 +369,7 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) ->
     return runs
 
 
-def _aligned(buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _align_buffer(buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Memory for a virtual buffer that begins at a cache line, so that no vector crosses two lines."""
     raw = np.empty(buffer.nbytes + CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE

@@ -51,7 +51,7 @@ class Scratch(NamedTuple):
 
 
 @piece
-def padded(cells):
+def padded_size(cells):
     """Number of cells of a lane, with one more for excluded orders, rounded up to whole vectors."""
     return (cells + LANES) // LANES * LANES
 
@@ -240,7 +240,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
     at = 0
     while at < len(chosen):
         number = groups.operator[chosen[at]]
-        size = padded(operators.cells[number, 0])
+        size = padded_size(operators.cells[number, 0])
         x[: size * LANES] = 0
         lanes = 0
         while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
@@ -270,7 +270,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
         if lanes == 0:
             continue
         _interleave(x, size, z)
-        size = padded(operators.cells[number, 1])
+        size = padded_size(operators.cells[number, 1])
         x[: size * LANES] = 0
         _apply(number, operators, scratch)
         _separate(x, size, z)

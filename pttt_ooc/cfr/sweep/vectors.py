@@ -70,7 +70,7 @@ def _adder(count):
         return types.void(source, first, width, types.uint64, target, place, step), codegen
 
     @overload(add, jit_options={"forceinline": True})
-    def compiled(source, first, width, chosen, target, place, step):
+    def implement_add(source, first, width, chosen, target, place, step):
         def implementation(source, first, width, chosen, target, place, step):
             add_vectors(source, first, width, chosen, target, place, step)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pttt_ooc.course.data.handout import KIT
 from pttt_ooc.course.data.settings import SETTINGS
-from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_path, remove
+from pttt_ooc.disk.files import atomic_write_bytes, explain_errors, fresh_store, fsync_path, remove
 from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.site.service.pulse import read_sign
@@ -70,7 +70,7 @@ class Storage:
         self.uploads, self.incoming = data / "uploads", data / "incoming"
         self.gradients, self.index, self.certificates = (data / name for name in ("gradients", "index", "certificates"))
         self.samples = data / "samples"
-        with explained(f"make directories in {data}"):
+        with explain_errors(f"make directories in {data}"):
             for directory in self._directories:
                 directory.mkdir(parents=True, exist_ok=True)
 
@@ -224,7 +224,7 @@ class Incoming:
 
     def keep(self) -> None:
         """Move the file to the uploads; from then on it survives a power cut."""
-        with explained("keep the upload"):
+        with explain_errors("keep the upload"):
             self._file.flush()
             os.fsync(self._file.fileno())
             os.replace(self._path, self._storage.upload(self.name))

@@ -16,7 +16,7 @@ from pttt_ooc.course.data.openid_settings import check_openid, secret_of
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.grades.checkup import asked, damaged_files, problems, unsettled_grades
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 
 _LOCK_SECONDS = 30.0
 
@@ -34,7 +34,7 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
     GraderError
         If there is no course.
     """
-    with explained(f"look into {data}"):
+    with explain_errors(f"look into {data}"):
         there = any((data / name).exists() for name in (SETTINGS, DEFAULT))
     if not there:
         read_settings(data)  # says so

@@ -37,7 +37,7 @@ from pttt_ooc.course.data.models import CourseTables
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.data.storage import Storage, upload_hash
 from pttt_ooc.course.grades.code_likeness import FOLDER as HANDED_OUT
-from pttt_ooc.disk.files import explained, fsync_tree, replacing
+from pttt_ooc.disk.files import explain_errors, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
 
 OWN = "none"
@@ -284,7 +284,7 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy
     aside = data.with_name(data.name + ".wip")
     if aside.exists():
         shutil.rmtree(aside)
-    with explained(f"restore into {data}"):
+    with explain_errors(f"restore into {data}"):
         try:
             copy = _unpack(file, aside, database_url)
             fsync_tree(aside)

@@ -24,7 +24,7 @@ from pttt_ooc.imports import code_digest, dependencies
 from pttt_ooc.library.api.strategy_reader import rows_of
 from pttt_ooc.pipeline.stages.engines import open_engine
 from pttt_ooc.pipeline.stages.normal_form import row_orders
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.provenance import stage_sources
 from pttt_ooc.types import Interval
 
@@ -146,6 +146,6 @@ def open_assessor(settings: CourseSettings, storage: Storage, game_value: Interv
     PtttError
         If the index cannot be created or read, or a list of infosets is refused.
     """
-    directory = prepared(storage.index, settings.game, "none")
+    directory = prepare_index(storage.index, settings.game, "none")
     with open_engine(directory, settings.game, "none", np.float64, threads) as engine:
         yield Assessor(engine, storage, game_value, settings.orders(storage.data))

@@ -18,7 +18,7 @@ from pttt_ooc.course.data.handout import LISTS, find_handout
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.strategies.assessor import Assessor, Orders
-from pttt_ooc.disk.files import explained, replacing
+from pttt_ooc.disk.files import explain_errors, replacing
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.views import Ints
@@ -85,7 +85,7 @@ def write_kit(file: Path, settings: CourseSettings, orders: Orders, index: Index
     """
     with (
         replacing(file) as temporary,
-        explained(f"write {file}"),
+        explain_errors(f"write {file}"),
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive,
     ):
         archive.comment = revision_of(settings, orders).encode()

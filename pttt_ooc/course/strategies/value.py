@@ -111,11 +111,11 @@ def _solved(settings: CourseSettings, storage: Storage, threads: int) -> GameVal
     from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.pipeline.stages import solve
     from pttt_ooc.pipeline.stages.directories import manifest_of
-    from pttt_ooc.pipeline.stages.preparation import prepared
+    from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     log.info("solving the game once, for its value", extra={"game": settings.game})
     with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # output for a terminal
-        directory = prepared(storage.index, settings.game, "full")
+        directory = prepare_index(storage.index, settings.game, "full")
         solve.run(settings.game, "full", check_section(SolveConfig, _NARROW), directory, threads)
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
     low, high = (min(1.0, max(-1.0, float(result[key]))) for key in ("value_lower", "value_upper"))

@@ -33,7 +33,7 @@ class Lines:
     """The lines of a certificate, unzipped as they are needed."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lines, self.number = path, self._unzipped(path), 0
+        self._path, self._lines, self.number = path, self._unzip_lines(path), 0
 
     def next(self) -> str:
         """The next line."""
@@ -52,7 +52,7 @@ class Lines:
         """Raise a CertificateError that names the line."""
         raise CertificateError(f"{self._path}, line {self.number}: {reason}.")
 
-    def _unzipped(self, path: Path) -> Iterator[str]:
+    def _unzip_lines(self, path: Path) -> Iterator[str]:
         stream, rest, size = zlib.decompressobj(wbits=31), b"", 0
         with open(path, "rb") as file:
             most = DENSEST * os.fstat(file.fileno()).st_size

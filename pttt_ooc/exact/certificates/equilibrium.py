@@ -83,7 +83,7 @@ def exact_equilibrium(
     rules, simplex, programs, fractions = rule_tables(game), Simplex(basis_of(solved) if solved else None), 0, 0
     histories, responders = Histories(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
     while True:
-        plans, won = histories.won(plans)
+        plans, won = histories.find_won(plans)
         program = integer_program(plans, won, len(game.symmetries))
         vertex = simplex.vertex(program)
         programs += 1

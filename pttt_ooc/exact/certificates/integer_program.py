@@ -160,7 +160,7 @@ class Simplex:
         UnsolvedError
             If HiGHS does not find one.
         """
-        found = solve(_columns(program), _OPTIONS, _grown(program, self._last) if self._last else None)
+        found = solve(_columns(program), _OPTIONS, _extend_basis(program, self._last) if self._last else None)
         columns, rows = (part == BASIC for part in found.basis)
         first, second = found.values[1 : program.sequences], found.multipliers[program.sums + 1 :]
         self._last = Basis(program.sequences, program.infosets, columns, rows)
@@ -186,7 +186,7 @@ def _columns(program: IntegerProgram) -> ColumnProgram:
     )
 
 
-def _grown(program: IntegerProgram, before: Basis) -> highs_solver.Basis:
+def _extend_basis(program: IntegerProgram, before: Basis) -> highs_solver.Basis:
     """The basis of a smaller program as one of this program: new variables are not basic, new rows are slack."""
     columns = np.zeros(program.matrix.shape[1], np.bool_)
     rows = np.ones(program.matrix.shape[0], np.bool_)

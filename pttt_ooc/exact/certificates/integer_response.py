@@ -205,7 +205,9 @@ def _slot(keys: Any, key: Any) -> Any:
 
 
 @bare_kernel
-def _seen(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, responds: int, depth: int) -> Any:
+def _clairvoyant_row(
+    rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, responds: int, depth: int
+) -> Any:
     """What the responder gets who sees the opponent's infosets from here on.
 
     One function, since numba cannot keep two that call each other.
@@ -240,7 +242,7 @@ def _seen(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any
                 row = np.int64(_ZERO)
             else:
                 then = (infoset, own, tried | attempt) if marks & attempt else (infoset, own | attempt, tried)
-                row = _seen(rules, responder, tree, memo, search, then, 1 - responds, depth)
+                row = _clairvoyant_row(rules, responder, tree, memo, search, then, 1 - responds, depth)
             if best < 0 or less(memo.values[best], memo.values[row]):
                 best = row
         return best
@@ -258,7 +260,7 @@ def _seen(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any
         elif placed == 0 or (marks | bit | own) != rules.full:
             turn = placed if rules.classical else np.int64(1)
             then = (tree.after[action, placed], own, tried)
-            row = _seen(rules, responder, tree, memo, search, then, turn, depth + 1)
+            row = _clairvoyant_row(rules, responder, tree, memo, search, then, turn, depth + 1)
             add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
     make_proper(total)
     row, slot = np.int64(memo.counts[0]), _slot(memo.keys, key)
@@ -272,7 +274,9 @@ def _seen(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any
 
 
 @bare_kernel
-def _bound(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, square: int, depth: int) -> None:
+def _bound_attempt(
+    rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, square: int, depth: int
+) -> None:
     """What an attempt would bring if the responder saw the opponent's infosets from here on."""
     own, tried, begin, end = at
     attempt, total = np.int64(1) << square, search.bounds[depth, square]
@@ -282,13 +286,17 @@ def _bound(rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: An
         marks = tree.marks[infoset]
         again = np.int64(1) if marks & attempt and rules.classical else np.int64(0)
         if marks & attempt:
-            row = _seen(rules, responder, tree, memo, search, (infoset, own, tried | attempt), again, np.int64(0))
+            row = _clairvoyant_row(
+                rules, responder, tree, memo, search, (infoset, own, tried | attempt), again, np.int64(0)
+            )
         elif rules.wins[responder, own | attempt]:
             row = -1 - tree.arriving[infoset]
         elif (own | attempt | marks) == rules.full:
             row = np.int64(_ZERO)
         else:
-            row = _seen(rules, responder, tree, memo, search, (infoset, own | attempt, tried), again, np.int64(0))
+            row = _clairvoyant_row(
+                rules, responder, tree, memo, search, (infoset, own | attempt, tried), again, np.int64(0)
+            )
         add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
     make_proper(total)
 
@@ -387,7 +395,7 @@ def _respond(
         search.open[depth, square] = ((own | tried) >> square & 1) == 0
         left += search.open[depth, square]
         if bounded and search.open[depth, square]:
-            _bound(rules, responder, tree, memo, search, at, square, depth)
+            _bound_attempt(rules, responder, tree, memo, search, at, square, depth)
     found = False
     for _ in range(left):
         square = _largest(search.open[depth], search.bounds[depth], bounded)

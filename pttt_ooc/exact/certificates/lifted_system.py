@@ -66,7 +66,7 @@ class _Lifting:
     def __init__(self, matrix: Any, amounts: list[int]) -> None:
         self._matrix, self._rest, self._digits = matrix, amounts, list[Ints]()
         self._left = np.zeros(len(amounts), np.int64)
-        self.prime, self._factors = _factored(matrix)
+        self.prime, self._factors = _factor_matrix(matrix)
 
     def numbers(self, count: int) -> list[int]:
         """The solution modulo the prime to the power of `count`."""
@@ -114,7 +114,7 @@ def _solves(matrix: Any, amounts: list[int], numerators: list[int], denominator:
 # Modulo a prime
 
 
-def _factored(matrix: Any) -> tuple[int, tuple[Ints, ...]]:
+def _factor_matrix(matrix: Any) -> tuple[int, tuple[Ints, ...]]:
     """A prime, and the factors of the matrix modulo it; see :func:`_factor`.
 
     The factors are sparse in the order of rows and columns that is good in double precision.

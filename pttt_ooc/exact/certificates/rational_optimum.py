@@ -53,9 +53,9 @@ def rational_optimum(program: IntegerProgram, vertex: Vertex) -> RationalOptimum
         raise NotOptimalError("A basis of a linear program has the wrong size.")
     square = matrix[tight][:, basic]
     rows, columns = matrix.shape
-    variables = _scattered(columns, basic, solve(square, _unit(tight, 0)))
-    multipliers = _scattered(rows, tight, solve(square.T.tocsr(), _unit(basic, program.sequences)))
-    value = _checked(program, variables, multipliers)
+    variables = _scatter(columns, basic, solve(square, _unit(tight, 0)))
+    multipliers = _scatter(rows, tight, solve(square.T.tocsr(), _unit(basic, program.sequences)))
+    value = _check_optimum(program, variables, multipliers)
     first, second = variables[: program.sequences], multipliers[program.sums :]
     denominators = int(common_denominator(first)), int(common_denominator(second))
     reach = [
@@ -73,7 +73,7 @@ def _unit(places: Any, one: int) -> list[Any]:
     return [fmpq(int(place == one)) for place in places.tolist()]
 
 
-def _scattered(size: int, places: Any, fractions: list[Any]) -> list[Any]:
+def _scatter(size: int, places: Any, fractions: list[Any]) -> list[Any]:
     from flint import fmpq
 
     found = [fmpq(0)] * size
@@ -82,7 +82,7 @@ def _scattered(size: int, places: Any, fractions: list[Any]) -> list[Any]:
     return found
 
 
-def _checked(program: IntegerProgram, variables: list[Any], multipliers: list[Any]) -> Fraction:
+def _check_optimum(program: IntegerProgram, variables: list[Any], multipliers: list[Any]) -> Fraction:
     """Check that both are feasible, and that their objectives are equal; returns the value of the restricted game."""
     sums, sequences = program.sums, program.sequences
     activities, costs = _product(program.matrix, variables), _product(program.matrix.T.tocsr(), multipliers)

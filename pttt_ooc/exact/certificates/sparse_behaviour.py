@@ -85,7 +85,7 @@ class SparseBehaviour:
         """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
         rules, (symmetry, stabiliser) = self._rules, state.orientation
         found, places = [], rules.places[symmetry]
-        for square, sequence in self._reached(state.infoset):
+        for square, sequence in self._moves_at(state.infoset):
             part = self._reach[sequence] * (stabiliser & int(rules.fixing[square])).bit_count()
             orbit = members(int(rules.orbits[stabiliser, square]))
             found += [(int(places[rules.images[h, square]]), part) for h in orbit]
@@ -99,9 +99,9 @@ class SparseBehaviour:
         least, orientation = state.orientation.after(self._rules, square)
         infoset = int(self._plan.children[state.infoset, 2 * least + placed]) if state.infoset >= 0 else -1
         marks, fails = state.marks | placed << square, state.fails | (not placed) << square
-        return Place(infoset if self._reached(infoset) else -1, orientation, marks, fails)
+        return Place(infoset if self._moves_at(infoset) else -1, orientation, marks, fails)
 
-    def _reached(self, infoset: int) -> list[tuple[int, int]]:
+    def _moves_at(self, infoset: int) -> list[tuple[int, int]]:
         """The squares and sequences with weight at an infoset of the plan."""
         if infoset < 0:
             return []

@@ -98,7 +98,7 @@ def rounded_plan(strategy: Strategy, most: int = MOST_INFOSETS) -> IntegerPlan:
     check_board(game)
     squares = np.zeros(game.squares, np.int64)
     classical = int(game.turn_rule == "classical")
-    counted = _reached(
+    counted = _count_reached(
         sides[player], sides[1 - player].wins, strategy.probabilities, squares, 0, 0, player, classical, most
     )
     if counted > most:
@@ -110,7 +110,7 @@ def rounded_plan(strategy: Strategy, most: int = MOST_INFOSETS) -> IntegerPlan:
 
 
 @kernel
-def _reached(side, loses, probabilities, squares, n, placed, hidden, classical, most):
+def _count_reached(side, loses, probabilities, squares, n, placed, hidden, classical, most):
     """Number of the infosets that a plan reaches, as ``integer_plan`` counts them, up to `most`."""
     row, tried = np.empty(side.squares), np.int64(0)
     for slot in range(n):
@@ -129,13 +129,15 @@ def _reached(side, loses, probabilities, squares, n, placed, hidden, classical, 
         squares[n] = square
         if hidden > 0 and known != full and not _has_won(loses, known & ~placed):
             then = hidden - classical
-            count += _reached(side, loses, probabilities, squares, n + 1, placed, then, classical, most - count)
+            count += _count_reached(side, loses, probabilities, squares, n + 1, placed, then, classical, most - count)
         marks = np.int64(0)
         for other in range(side.squares):
             marks += known >> other & 1
         if marks + classical * hidden < side.squares and not _has_won(side.wins, placed | bit):
             then = hidden + 1
-            count += _reached(side, loses, probabilities, squares, n + 1, placed | bit, then, classical, most - count)
+            count += _count_reached(
+                side, loses, probabilities, squares, n + 1, placed | bit, then, classical, most - count
+            )
     return count
 
 

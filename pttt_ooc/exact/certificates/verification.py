@@ -40,7 +40,7 @@ def guarantees(game: Game, plans: tuple[IntegerPlan, IntegerPlan]) -> Guarantees
     return Guarantees(lower, upper, (first, second))
 
 
-def verified(path: Path) -> tuple[Certificate, Guarantees]:
+def verify_certificate(path: Path) -> tuple[Certificate, Guarantees]:
     """Read a certificate and check all that it claims.
 
     Raises

@@ -99,7 +99,7 @@ class DaskRunner:
         pending: dict[Any, Batch] = {}
         self._submit(scattered, left, pending, arrived)
         while True:
-            self._submit(scattered, _taken(searches), pending, arrived)
+            self._submit(scattered, _take_ready(searches), pending, arrived)
             if not pending:
                 return []
             try:
@@ -155,7 +155,7 @@ class DaskRunner:
             time.sleep(0.1)
 
 
-def _taken(searches: tuple[ResponseSearch, ResponseSearch]) -> Batch:
+def _take_ready(searches: tuple[ResponseSearch, ResponseSearch]) -> Batch:
     """Take what is ready."""
     taken = [(search, subtree) for search in searches for subtree in search.ready]
     for search in searches:

@@ -202,7 +202,7 @@ def entry_of(keys: Any, ages: Any, now: Any, one: Any, two: Any) -> Any:
 
 
 @piece
-def _known(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
+def _find_entry(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The entry of a position with the opponent to move; negative if there is none."""
     one, two = key_of(rules, digests, at, own)
     return entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
@@ -238,13 +238,13 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
             if (after | marks) == rules.full:
                 best = max(best, 0.0)
                 continue
-            entry = _known(rules, digests, bounds, at, after)  # a call costs more than a look
+            entry = _find_entry(rules, digests, bounds, at, after)  # a call costs more than a look
             if entry >= 0:
                 best = max(best, bounds.values[entry])
             else:
                 best = max(best, clairvoyant(rules, player, plan, digests, bounds, at, after, player))
         return best
-    entry = _known(rules, digests, bounds, at, own)
+    entry = _find_entry(rules, digests, bounds, at, own)
     if entry >= 0:
         return bounds.values[entry]
     total = 0.0
@@ -261,7 +261,7 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
             if placed and rules.wins[player, marks | bit]:
                 total -= share
             elif placed == 0 or (marks | bit | own) != rules.full:
-                then = moved(rules, plan, at, h, square, bit, placed)
+                then = opponent_after(rules, plan, at, h, square, bit, placed)
                 mover = 1 - player if placed or not rules.classical else player
                 total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
     one, two = key_of(rules, digests, at, own)
@@ -329,7 +329,7 @@ def chance(rules: Any, plan: Any, infoset: int, stabiliser: int, ruled: int, squ
 
 
 @piece
-def moved(rules: Any, plan: Any, at: Any, h: int, square: int, bit: int, placed: int) -> Any:
+def opponent_after(rules: Any, plan: Any, at: Any, h: int, square: int, bit: int, placed: int) -> Any:
     """The opponent after an attempt: at the image under `h` of a canonical square, which is `bit` on the board."""
     infoset, g, marks, fails, stabiliser = at
     after = np.int64(-1)

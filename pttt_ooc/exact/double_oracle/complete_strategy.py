@@ -37,7 +37,7 @@ class CompleteStrategy:
         at = self.position(attempts)
         return self._spread(self._chances(*at), *at)
 
-    def allowed(self, attempts: Attempts) -> list[int] | None:
+    def allowed_squares(self, attempts: Attempts) -> list[int] | None:
         """The squares that the plan allows at an infoset; None if it allows none there."""
         infoset, *rest = self.position(attempts)
         if infoset < 0 or not self._plan.choices[infoset]:

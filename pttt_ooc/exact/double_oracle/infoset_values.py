@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.exact.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, moved, new_bounds
+from pttt_ooc.exact.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, new_bounds, opponent_after
 from pttt_ooc.exact.double_oracle.complete_strategy import Attempts, CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import (
     attempt,
@@ -64,7 +64,7 @@ class InfosetValues:
 
     def __init__(self, rules: RuleTables, player: int, plans: Plans, memo_mb: float = 48) -> None:
         self._rules, self._strategy = rules, CompleteStrategy(rules, player, plans[player])
-        self._own, opponent = _played(plans[player]), _played(plans[1 - player])
+        self._own, opponent = _restrict_to_played(plans[player]), _restrict_to_played(plans[1 - player])
         digests = np.zeros((int(opponent.counts[0]), 2), np.uint64)
         digest_plan(rules, opponent, opponent.chances.view(np.uint64), digests)
         self._opponent = (1 - player, opponent, digests, new_bounds(rules.squares, memo_mb), True, new_transpositions())
@@ -109,7 +109,7 @@ class InfosetValues:
         self._positions, self._steps = new_positions(room), new_steps(room, self._rules.squares)
 
 
-def _played(plan: SparsePlan) -> SparsePlan:
+def _restrict_to_played(plan: SparsePlan) -> SparsePlan:
     """The plan, in which infosets without a played action count as outside: there the rule holds."""
     played = np.zeros(len(plan.choices), np.int32)
     size = int(plan.counts[1])
@@ -166,6 +166,6 @@ def _play_on(rules: Any, opponent: Any, plan: Any, positions: Any, steps: Any, a
                     return 0.0
                 total += share * payoff
                 if end > top:
-                    after = moved(rules, plan, at, h, square, np.int64(1) << target, placed)
+                    after = opponent_after(rules, plan, at, h, square, np.int64(1) << target, placed)
                     total += share * _play_on(rules, opponent, plan, positions, steps, after, (top, end), end)
     return total

@@ -25,8 +25,8 @@ from pttt_ooc.exact.double_oracle.clairvoyance import (
     chance,
     choice,
     digest_plan,
-    moved,
     new_bounds,
+    opponent_after,
     resize,
     row_of,
 )
@@ -318,7 +318,7 @@ def _opponent_moves(
                 continue
             bit = 1 << rules.places[g, rules.images[h, square]]
             placed = 0 if own & bit else 1
-            after = moved(rules, plan, at, h, square, bit, placed)
+            after = opponent_after(rules, plan, at, h, square, bit, placed)
             if placed and rules.wins[player, marks | bit]:
                 total -= reach * share
             elif placed and (marks | bit | own) == rules.full:

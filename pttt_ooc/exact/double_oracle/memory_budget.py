@@ -58,13 +58,13 @@ class RunMemory:
         MemoryBudgetError
             If too little is left.
         """
-        return self._left(needs_of(plans, histories, exact))
+        return self._megabytes_left(needs_of(plans, histories, exact))
 
     def for_worker(self, plans: Plans) -> float:
         """The megabytes that are left for tables of bounds in a process that only searches; errors as above."""
-        return self._left({"plans": _SENT * sum(part.nbytes for plan in plans for part in plan)})
+        return self._megabytes_left({"plans": _SENT * sum(part.nbytes for plan in plans for part in plan)})
 
-    def _left(self, more: dict[str, float]) -> float:
+    def _megabytes_left(self, more: dict[str, float]) -> float:
         needs = self._fixed | more
         left = self._megabytes * MB - sum(needs.values())
         if left < LEAST_TABLES:

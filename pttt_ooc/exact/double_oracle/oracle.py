@@ -30,10 +30,10 @@ from pttt_ooc.exact.double_oracle.sparse_plan import (
     behave,
     first_infoset,
     played_part,
-    pruned,
-    trimmed,
+    prune_plan,
+    trim_plan,
 )
-from pttt_ooc.exact.double_oracle.state_arrays import Arrays, fields_of, packed, unpacked
+from pttt_ooc.exact.double_oracle.state_arrays import Arrays, fields_of, pack_fields, unpack_fields
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.types import Interval
 
@@ -180,7 +180,7 @@ class DoubleOracle:
             If it does not fit.  The round may then be half done: go on from a :meth:`state` before it.
         """
         begin, before = time.perf_counter(), self.last
-        self.plans, won = self._histories.won(self.plans)
+        self.plans, won = self._histories.find_won(self.plans)
         width = before.nashconv if before else 2.0
         exact = before is not None and self._are_programs_due(before)
         if exact and before and not before.exact:
@@ -265,33 +265,33 @@ class DoubleOracle:
 
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""
-        arrays = packed("histories", self._histories.state()) | packed("matching", self._matching.state())
-        arrays |= packed("sizes", {"large": self._large, "halved": self._halved})
+        arrays = pack_fields("histories", self._histories.state()) | pack_fields("matching", self._matching.state())
+        arrays |= pack_fields("sizes", {"large": self._large, "halved": self._halved})
         for player, plan in enumerate(self.plans):
-            arrays |= packed(f"plans/{player}", trimmed(plan)._asdict())
+            arrays |= pack_fields(f"plans/{player}", trim_plan(plan)._asdict())
         if self.last:
             timeless = replace(self.last, program_seconds=0.0, response_seconds=0.0)  # equal runs have equal states
-            arrays |= packed("last", fields_of(timeless))
+            arrays |= pack_fields("last", fields_of(timeless))
         if checked := self._program.last:
-            arrays |= packed("program", fields_of(checked.program))
+            arrays |= pack_fields("program", fields_of(checked.program))
             first, second = checked.reach
-            arrays |= packed("basis", {"columns": checked.columns, "rows": checked.rows, "0": first, "1": second})
+            arrays |= pack_fields("basis", {"columns": checked.columns, "rows": checked.rows, "0": first, "1": second})
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
         """Go on from a state of the same game, with the same bits."""
-        self._histories.restore(unpacked("histories", arrays))
-        self._matching.restore(unpacked("matching", arrays))
-        sizes = unpacked("sizes", arrays)
+        self._histories.restore(unpack_fields("histories", arrays))
+        self._matching.restore(unpack_fields("matching", arrays))
+        sizes = unpack_fields("sizes", arrays)
         self._large, (width, number) = sizes["large"], sizes["halved"]
         self._halved = width, number
-        first, second = (SparsePlan(**unpacked(f"plans/{player}", arrays)) for player in (0, 1))
+        first, second = (SparsePlan(**unpack_fields(f"plans/{player}", arrays)) for player in (0, 1))
         self.plans = first, second
-        kept = unpacked("last", arrays)
+        kept = unpack_fields("last", arrays)
         last: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
         self.last = Round(**last) if last else None
-        if basis := unpacked("basis", arrays):
-            program = Program(**unpacked("program", arrays))
+        if basis := unpack_fields("basis", arrays):
+            program = Program(**unpack_fields("program", arrays))
             reach = basis["0"], basis["1"]
             self._program.last = CheckedProgram(program, basis["columns"], basis["rows"], reach)
 
@@ -318,15 +318,15 @@ class DoubleOracle:
         for plan, own in zip(self.plans, reach, strict=True):
             behave(plan, own, _LEAST)
         self._keep_likely(_LEAST_CHANCE)
-        self.plans, won = self._histories.won(self.plans)
+        self.plans, won = self._histories.find_won(self.plans)
         return won
 
     def _keep_likely(self, least: float) -> None:
         """Leave out of the restricted game what the plans play with less than a chance."""
         smaller = []
         for player, plan in enumerate(self.plans):
-            kept, sequences = pruned(self.rules, player, plan, least)
+            kept, sequences = prune_plan(self.rules, player, plan, least)
             self._matching.keep(player, sequences)
-            smaller.append(trimmed(kept))
+            smaller.append(trim_plan(kept))
         self._histories.forget()
         self.plans = smaller[0], smaller[1]

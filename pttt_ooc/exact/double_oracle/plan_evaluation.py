@@ -23,7 +23,7 @@ def evaluate_plans(rules: RuleTables, plans: Plans, memo_mb: float = 96) -> Eval
         Megabytes for the bounds of both players' best responses.
     """
     begun = time.perf_counter()
-    plans, won = Histories(rules).won(plans)
+    plans, won = Histories(rules).find_won(plans)
     first, second = (reach_of(plan) for plan in plans)
     value = float(np.sum(won.payoffs * first[won.first] * second[won.second]))  # -1, the empty sequence: the last entry
     best = [Responder(rules, p, memo_mb / 2).respond(plans[1 - p]).value for p in (0, 1)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pttt_ooc.cfr.solving.highs_solver import solver_of
-from pttt_ooc.disk.files import atomic_write_bytes, explained
+from pttt_ooc.disk.files import atomic_write_bytes, explain_errors
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram, columns_of
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, squares_of
@@ -44,7 +44,7 @@ def write_program(checked: CheckedProgram, game: Game, plans: Plans, file: Path)
         solver.passColName(number, name)
     for number, name in enumerate(rows):
         solver.passRowName(number, name)
-    with TemporaryDirectory() as directory, explained(f"write {file}"):
+    with TemporaryDirectory() as directory, explain_errors(f"write {file}"):
         written = Path(directory) / "program.mps"  # HiGHS goes by the suffix
         solver.writeModel(str(written))
         atomic_write_bytes(file, written.read_bytes())

@@ -168,7 +168,7 @@ class ResponseSearch:
                 self._await(Subtree(self._player, division.path, -1, 1 << other, best), (division, other, -1))
             if others:
                 return
-        whole = _joined(division, best)
+        whole = _join_division(division, best)
         if division.above is None:
             self._end(whole)
         else:
@@ -178,7 +178,7 @@ class ResponseSearch:
         self.response = replace(found, value=found.value + self._responder.payoff)
 
 
-def _joined(division: _Division, best: float) -> Response:
+def _join_division(division: _Division, best: float) -> Response:
     """The response from a divided infoset on."""
     parts: list[tuple[NDArray[Any], ...]] = []
     size, visited, others = 0, 1, division.others or {}
@@ -188,7 +188,7 @@ def _joined(division: _Division, best: float) -> Response:
         size += 1
         for placed in (0, 1):
             if after := division.branches.get((square, placed)):
-                parts.append(_shifted(after.steps, mark, size))
+                parts.append(_shift_steps(after.steps, mark, size))
                 size += len(after.steps.parents)
                 visited += after.visited
     winner = None
@@ -197,7 +197,7 @@ def _joined(division: _Division, best: float) -> Response:
         if others[square].value > best + LEAST:
             best, winner = others[square].value, others[square]
     if winner:
-        parts.append(_shifted(winner.steps, -1, size))
+        parts.append(_shift_steps(winner.steps, -1, size))
     parents, results, squares = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     counts = np.array([len(parents), visited, 0, 0])
     return Response(
@@ -205,7 +205,7 @@ def _joined(division: _Division, best: float) -> Response:
     )
 
 
-def _shifted(steps: Steps, parent: int, by: int) -> tuple[NDArray[Any], ...]:
+def _shift_steps(steps: Steps, parent: int, by: int) -> tuple[NDArray[Any], ...]:
     """Actions that come after others; the first ones after `parent`."""
     parents = np.where(steps.parents < 0, parent, steps.parents + by).astype(np.int32)
     return parents, steps.results, steps.squares

@@ -62,7 +62,7 @@ class Histories:
         found = WonHistories(*(state[name] for name in WonHistories._fields))
         self._found = _with_room(found) if self._size else self._found
 
-    def won(self, plans: Plans) -> tuple[Plans, WonHistories]:
+    def find_won(self, plans: Plans) -> tuple[Plans, WonHistories]:
         """The won histories of two plans, old ones first; the plans get the rule's actions where they have none.
 
         Since the last call, the plans may only have grown.

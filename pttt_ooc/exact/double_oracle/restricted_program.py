@@ -122,7 +122,7 @@ class RestrictedProgram:
             ({"simplex_iteration_limit": _MOST_STEPS}, basis),
             ({"solver": "ipm"}, None),
         ):
-            checked, problem = _solved(program, plans, won, options, start)
+            checked, problem = _try_method(program, plans, won, options, start)
             if checked:
                 self.last = checked
                 return list(checked.reach)
@@ -219,7 +219,7 @@ def _likeliest(plan: SparsePlan, infosets: Ints) -> Ints:
 # Solutions
 
 
-def _solved(
+def _try_method(
     program: Program,
     plans: Plans,
     won: WonHistories,

@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from pttt_ooc.disk.files import atomic_write_bytes, explained, make_directory
+from pttt_ooc.disk.files import atomic_write_bytes, explain_errors, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import StoreError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
@@ -54,7 +54,7 @@ class SavedState:
         self._names = {"game": repr(oracle.game), "version": version()}
         self._saved = oracle.last.number if oracle.last else 0
         self._due = 0.0
-        with explained(f"open the directory {path}"):
+        with explain_errors(f"open the directory {path}"):
             make_directory(path)
             self._lock = hold(
                 path / "lock", lambda process: f"Another run is at work on {path} (process {process}); wait for it."

@@ -96,7 +96,7 @@ def squares_of(plan: SparsePlan) -> NDArray[np.int8]:
     return found
 
 
-def trimmed(plan: SparsePlan) -> SparsePlan:
+def trim_plan(plan: SparsePlan) -> SparsePlan:
     """A copy with no more room than there are infosets or sequences."""
     size = int(plan.counts.max())
     parts = {name: part[:size].copy() for name, part in plan._asdict().items() if name != "counts"}
@@ -145,7 +145,7 @@ def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) 
     return after
 
 
-def pruned(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tuple[SparsePlan, NDArray[np.int64]]:
+def prune_plan(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tuple[SparsePlan, NDArray[np.int64]]:
     """A plan without the actions that it plays with a probability below `least`; each infoset keeps its likeliest.
 
     Returns
@@ -162,7 +162,7 @@ def pruned(rules: RuleTables, player: int, plan: SparsePlan, least: float) -> tu
 
 def played_part(rules: RuleTables, player: int, plan: SparsePlan) -> SparsePlan:
     """A copy with what a plan plays, and nothing else: all that responses to it depend on."""
-    return trimmed(pruned(rules, player, plan, PLAYED)[0])
+    return trim_plan(prune_plan(rules, player, plan, PLAYED)[0])
 
 
 @bare_kernel

@@ -26,7 +26,7 @@ def from_bytes(content: bytes) -> Arrays:
         return {name: file[name] for name in file.files}
 
 
-def packed(name: str, fields: dict[str, Any]) -> Arrays:
+def pack_fields(name: str, fields: dict[str, Any]) -> Arrays:
     """Arrays by name; what is no array is one of JSON."""
     return {
         f"{name}/{key}": value if isinstance(value, np.ndarray) else np.array(json.dumps(value))
@@ -34,8 +34,8 @@ def packed(name: str, fields: dict[str, Any]) -> Arrays:
     }
 
 
-def unpacked(name: str, arrays: Arrays) -> dict[str, Any]:
-    """The fields that :func:`packed` packed."""
+def unpack_fields(name: str, arrays: Arrays) -> dict[str, Any]:
+    """The fields that :func:`pack_fields` packed."""
     prefix = f"{name}/"
     return {
         key.removeprefix(prefix): json.loads(str(value)) if value.dtype.kind == "U" else value

@@ -32,7 +32,7 @@ def needed_bytes(layout: Layout) -> int:
     return sum(sizes) + max(sizes)
 
 
-def chosen(face: OptimalFace, player: int, opponent: Strategy | None = None) -> Extreme:
+def choose_strategy(face: OptimalFace, player: int, opponent: Strategy | None = None) -> Extreme:
     """The equilibrium strategy of a player that wins most against an opponent.
 
     Parameters

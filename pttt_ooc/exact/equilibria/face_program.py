@@ -60,14 +60,14 @@ class FaceProgram:
         """
         shape = Shape(plans[self._player], plans[1 - self._player])
         program = self._program(shape, won, payoffs, weight)
-        start = self._basis.extended(shape) if self._basis else None
+        start = self._basis.extend_to(shape) if self._basis else None
         try:
             found = solve(program, _OPTIONS, start)
         except UnsolvedError:  # rarely, from a basis: begin anew
             found = solve(program, {**_OPTIONS, "solver": "ipm"})
         self._basis = _Basis(shape, found.basis)
         plan = np.maximum(found.values[1 : shape.own + 1], 0)
-        multipliers = np.abs(found.multipliers[shape.bound(np.arange(shape.theirs))]) / weight
+        multipliers = np.abs(found.multipliers[shape.bound_rows(np.arange(shape.theirs))]) / weight
         ordered = (plan, multipliers) if self._player == 0 else (multipliers, plan)
         return ordered
 
@@ -93,7 +93,7 @@ class Shape:
         self.infosets, self.bounds = (np.flatnonzero(plan.choices[: plan.counts[0]]) for plan in (own, other))
         self.root = self.own + 1
 
-    def bound(self, sequences: Ints) -> Ints:
+    def bound_rows(self, sequences: Ints) -> Ints:
         """The rows of the other's sequences; -1 is the empty one."""
         found: Ints = len(self.infosets) + 1 + sequences
         return found
@@ -111,10 +111,10 @@ class Shape:
         parts = [
             (flow[own.infosets[: self.own]], 1 + np.arange(self.own), ones(self.own)),
             (flow[self.infosets], 1 + own.before[self.infosets].astype(np.int64), -ones(len(self.infosets))),
-            (self.bound(np.array([-1])), np.array([self.root]), ones(1)),
-            (self.bound(np.arange(self.theirs)), value[other.infosets[: self.theirs]], ones(self.theirs)),
-            (self.bound(other.before[self.bounds].astype(np.int64)), value[self.bounds], -ones(len(self.bounds))),
-            (self.bound(yours.astype(np.int64)), 1 + mine.astype(np.int64), sign * won.payoffs),
+            (self.bound_rows(np.array([-1])), np.array([self.root]), ones(1)),
+            (self.bound_rows(np.arange(self.theirs)), value[other.infosets[: self.theirs]], ones(self.theirs)),
+            (self.bound_rows(other.before[self.bounds].astype(np.int64)), value[self.bounds], -ones(len(self.bounds))),
+            (self.bound_rows(yours.astype(np.int64)), 1 + mine.astype(np.int64), sign * won.payoffs),
         ]
         rows, columns, entries = (np.concatenate(part) for part in zip(*parts, strict=True))
         shape = (len(self.infosets) + 1 + self.theirs, self.own + 2 + len(self.bounds))
@@ -131,7 +131,7 @@ class _Basis:
         self._flows = dict(zip(shape.infosets.tolist(), rows[: len(shape.infosets)], strict=True))
         self._bounds = rows[len(shape.infosets) :]
 
-    def extended(self, shape: Shape) -> Basis:
+    def extend_to(self, shape: Shape) -> Basis:
         """The basis of a larger game: a new infoset's first sequence and a new value are basic."""
         own, other = shape.plans
         sequences = self._sequences + [LOWER] * (shape.own + 1 - len(self._sequences))

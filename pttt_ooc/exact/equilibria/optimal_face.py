@@ -216,7 +216,7 @@ class _Search:
         """Solve the restricted game, respond in the whole game, and allow the responses' actions."""
         if not self._news:
             self._weight *= 10
-        player, won = self._player, self._won()
+        player, won = self._player, self._find_won()
         own = self._plans[player]
         costs = self._payoffs[self._places[player].sequences(own)]
         costs += self._places[player].values_beyond(own, self._values)
@@ -238,7 +238,7 @@ class _Search:
     def _response(self) -> tuple[float, Choices]:
         """The player's best response to the other's plan and the objective together: the upper bound, and choices."""
         player, responses = self._player, self._responses
-        reach = responses.reach(1 - player, self._written(1 - player))  # large arrays are let go as soon as they can be
+        reach = responses.reach(1 - player, self._expand(1 - player))  # large arrays are let go as soon as they can be
         constant, gradient = responses.gradient(player, reach)
         del reach
         gradient *= self._weight
@@ -249,7 +249,7 @@ class _Search:
     def _reply(self) -> tuple[float, float, Choices]:
         """The player's objective, and the other's best response to the strategy: what it gets, and choices."""
         other, responses = 1 - self._player, self._responses
-        strategy = self._written(self._player)
+        strategy = self._expand(self._player)
         value = responses.value(self._player, self._payoffs, strategy)
         reach = responses.reach(self._player, strategy)
         del strategy
@@ -261,14 +261,14 @@ class _Search:
     def result(self) -> Extreme:
         """The strategy of the last round."""
         last, index = self._last, self._responses.index
-        strategy = Strategy(index, self._player, self._written(self._player))
+        strategy = Strategy(index, self._player, self._expand(self._player))
         return Extreme(strategy, last.value, last.bound, last.loss, self._plans[self._player], last.number)
 
-    def _won(self) -> WonHistories:
+    def _find_won(self) -> WonHistories:
         """The won histories; where the player's plan had no action, what happens elsewhere is allowed."""
         while True:
             before = int(self._plans[self._player].counts[1])
-            self._plans, won = self._histories.won(self._plans)
+            self._plans, won = self._histories.find_won(self._plans)
             own = self._plans[self._player]
             if int(own.counts[1]) == before:
                 return won
@@ -283,7 +283,7 @@ class _Search:
     def _replace(self, player: int, plan: SparsePlan) -> None:
         self._plans = (plan, self._plans[1]) if player == 0 else (self._plans[0], plan)
 
-    def _written(self, player: int) -> Floats:
+    def _expand(self, player: int) -> Floats:
         found = self._face.pure_strategy(player, self._defaults[player])
         self._places[player].write(self._plans[player], found)
         return found

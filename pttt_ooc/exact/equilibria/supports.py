@@ -63,7 +63,7 @@ def supports(face: OptimalFace, on_step: Callable[[int, float, Plans], None] = l
     means = [_Mean(face, player) for player in (0, 1)]
     player, idle = 0, 0
     while idle < 2:
-        plans = _met(face, means)
+        plans = _common_plans(face, means)
         payoffs = _left_out(face, player, plans[player])
         found = face.extreme(player, payoffs) if payoffs.any() else None
         on_step(player, found.value if found else 0.0, plans)
@@ -73,7 +73,7 @@ def supports(face: OptimalFace, on_step: Callable[[int, float, Plans], None] = l
         else:
             player, idle = 1 - player, idle + 1
     first, second = means
-    return Supports(_met(face, means), (first.strategy, second.strategy), (first.count, second.count))
+    return Supports(_common_plans(face, means), (first.strategy, second.strategy), (first.count, second.count))
 
 
 class _Mean:
@@ -92,7 +92,7 @@ class _Mean:
         self.strategy = Strategy(responses.index, player, responses.behaviour(player, plan))
 
 
-def _met(face: OptimalFace, means: list[_Mean]) -> Plans:
+def _common_plans(face: OptimalFace, means: list[_Mean]) -> Plans:
     """What both players play where both come."""
     blank = first_infoset(face.rules, 0), first_infoset(face.rules, 1)
     return allow_played(face.rules, blank, (means[0].strategy, means[1].strategy), _PLAYED)
@@ -116,7 +116,7 @@ def dimensions(face: OptimalFace, plans: Plans) -> tuple[int, int]:
     plans
         Of :class:`Supports`.
     """
-    plans, won = Histories(face.rules).won(plans)
+    plans, won = Histories(face.rules).find_won(plans)
     return _dimension(face, plans, won, 0), _dimension(face, plans, won, 1)
 
 

@@ -66,12 +66,12 @@ def find_game(name: str) -> Game | None:
     return tic_tac_toe(name, rows, columns, k, rule, setup)
 
 
-def described(game: Game) -> str:
+def describe_game(game: Game) -> str:
     """What a game is, for people.
 
     Examples
     --------
-    >>> described(named_game("pttt-2x4k3-abrupt-after-1"))
+    >>> describe_game(named_game("pttt-2x4k3-abrupt-after-1"))
     'Phantom tic-tac-toe, 2 x 4 squares, 3 in a row, abrupt, after 1'
     """
     parts = _NAME.fullmatch(game.name)
@@ -85,7 +85,7 @@ def described(game: Game) -> str:
     return f"Phantom tic-tac-toe{board}, {parts['rule']}{after}"
 
 
-def _listed() -> list[str]:
+def _game_names() -> list[str]:
     """The large games, then small ones for each turn rule."""
     rules: tuple[TurnRule, ...] = ("abrupt", "classical")
     names = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
@@ -100,7 +100,7 @@ def _listed() -> list[str]:
     return names
 
 
-GAMES: dict[str, Game] = {name: game for name in _listed() if (game := find_game(name))}
+GAMES: dict[str, Game] = {name: game for name in _game_names() if (game := find_game(name))}
 """The games that `pttt info` lists, by name."""
 
 KNOWN_COUNTS: dict[str, dict[str, Any]] = {

@@ -99,11 +99,11 @@ class History:
         other, bit = 1 - me, 1 << square
         succeeds = not self.placed[other] & bit
         attempts = (*self.attempts, Attempt(me, square, succeeds))
-        tried = _changed(self.tried, me, self.tried[me] | bit)
+        tried = _replace_at(self.tried, me, self.tried[me] | bit)
         if not succeeds:
             following = other if self.game.turn_rule == "abrupt" else me
             return History(self.game, following, attempts, self.placed, tried)
-        placed = _changed(self.placed, me, self.placed[me] | bit)
+        placed = _replace_at(self.placed, me, self.placed[me] | bit)
         won = self.game.wins(me, placed[me])
         full = placed[0] | placed[1] == (1 << self.game.squares) - 1
         return History(self.game, None if won or full else other, attempts, placed, tried, me if won else None)
@@ -168,5 +168,5 @@ def replay(game: Game, squares: list[int] | tuple[int, ...]) -> History:
     return history
 
 
-def _changed(pair: tuple[int, int], player: int, number: int) -> tuple[int, int]:
+def _replace_at(pair: tuple[int, int], player: int, number: int) -> tuple[int, int]:
     return (number, pair[1]) if player == 0 else (pair[0], number)

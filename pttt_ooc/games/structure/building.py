@@ -375,12 +375,12 @@ class _TimingBuilder:
     def _clocks(self, player: int, cells: Cells) -> Clocks:
         late = int(player != self.game.first_player)
 
-        def shared(codes: Ints) -> Ints:
+        def shared_times(codes: Ints) -> Ints:
             times = times_of(codes, cells.keys)
             return np.where(times < 0, -1, 2 * times + late)
 
         tables = cells.tables
-        columns, rows = shared(tables.column_code), shared(tables.row_code)
+        columns, rows = shared_times(tables.column_code), shared_times(tables.row_code)
         return Clocks(cells.sets, columns, tables.first_column, rows, tables.first_row)
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:

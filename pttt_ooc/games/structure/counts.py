@@ -42,11 +42,11 @@ def total_infosets(name: str) -> tuple[int, int]:
     known = KNOWN_COUNTS.get(name, {})
     if {"infosets_0", "infosets_1"} <= known.keys():
         return sum(known["infosets_0"]), sum(known["infosets_1"])
-    total = known.get("total_infosets") or _counted(named_game(name))
+    total = known.get("total_infosets") or _count_infosets(named_game(name))
     return total[0], total[1]
 
 
-def _counted(game: Game) -> list[int]:
+def _count_infosets(game: Game) -> list[int]:
     from pttt_ooc.games.structure.views import find_pairs
 
     found: list[int] = counts_of(game, find_pairs(game))["total_infosets"]

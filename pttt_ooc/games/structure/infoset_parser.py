@@ -5,7 +5,7 @@ The nearest infoset is the longest prefix of the typed attempts that is an infos
 
 from __future__ import annotations
 
-from pttt_ooc.disk.numbers import listed
+from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.errors import ImpossibleInfosetError
 from pttt_ooc.games.rules.game import Game, mask_of
 from pttt_ooc.games.rules.infoset_text import DIGITS, infoset_text
@@ -18,7 +18,7 @@ _SEPARATORS = " \t\r\n,;"
 _SHOWN = 40  # characters of the typed text
 
 
-def checked(game: Game, player: int, text: str) -> str:
+def check_infoset(game: Game, player: int, text: str) -> str:
     """The standard text of a typed infoset.
 
     Blanks and commas between attempts are allowed, and the bar at the beginning may be missing.
@@ -38,9 +38,9 @@ def checked(game: Game, player: int, text: str) -> str:
     Examples
     --------
     >>> from pttt_ooc.games.rules.catalogue import named_game
-    >>> checked(named_game("pttt-abrupt"), 0, "0* 4.")
+    >>> check_infoset(named_game("pttt-abrupt"), 0, "0* 4.")
     '|0*4.'
-    >>> checked(named_game("pttt-abrupt"), 0, "|0*0*")
+    >>> check_infoset(named_game("pttt-abrupt"), 0, "|0*0*")
     Traceback (most recent call last):
         ...
     pttt_ooc.errors.ImpossibleInfosetError: '|0*0*' is no infoset of player 0: square 0 is attempted twice.
@@ -166,12 +166,12 @@ def _why_not(game: Game, player: int, attempts: Attempts) -> str:
     if placed and known >> square & 1:
         return f"square {square} is in the setup of player {other}, so that an attempt of it fails"
     if not placed and not known >> square & 1 and not _had_turns(game, player, attempts):
-        marks_found = f"the mark{'s' if len(found) > 1 else ''} found on {listed(sorted(found))}"
+        marks_found = f"the mark{'s' if len(found) > 1 else ''} found on {join_words(sorted(found))}"
         return f"player {other} has not had the turns to place {marks_found}"
     if placed and game.wins(player, mask_of(tuple(marks))):
         return f"with square {square} player {player} has won, and the game is over"
     if game.wins(other, mask_of(tuple(found)) | known):
-        return f"the marks found on {listed(sorted(found))} mean that player {other} had won before"
+        return f"the marks found on {join_words(sorted(found))} mean that player {other} had won before"
     if leads_somewhere(game, player, attempts, decides=False):
         return f"after the attempt of square {square} the game is over before player {player} can move again"
     outcome = "empty" if placed else f"taken by player {other}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.games.structure.index import Index
-from pttt_ooc.games.structure.infoset_parser import checked
+from pttt_ooc.games.structure.infoset_parser import check_infoset
 from pttt_ooc.games.structure.orders import order_counts, rank_order
 from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.jit import kernel
@@ -106,7 +106,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
     Parameters
     ----------
     infoset
-        Its text, as :func:`pttt_ooc.games.structure.infoset_parser.checked` takes it.
+        Its text, as :func:`pttt_ooc.games.structure.infoset_parser.check_infoset` takes it.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
     """
     found = _read(index, player, infoset)
     if found is None:
-        found = _read(index, player, checked(index.game, player, infoset))
+        found = _read(index, player, check_infoset(index.game, player, infoset))
         assert found is not None, "the index and the rules have the same infosets"
     return found
 

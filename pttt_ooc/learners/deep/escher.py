@@ -5,7 +5,7 @@ policy: regret matching on the regrets of a network.  A second network learns th
 these games: the payoff, or the expected value of the player's next infoset under the policy.  Regrets ``q(a) - sum of
 policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted; so it learns the
 mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average strategy.  As in
-:func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
+:func:`pttt_ooc.learners.sampled.kernels.fixed_sampling`, values are those of infosets.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
             following = plays.infosets[after]
             expected = (self.policies(following) * sight.look(self.networks["values"], following)).sum(axis=1)
             targets = np.where(after >= 0, expected, plays.payoffs[at]).astype(np.float32)
-            inputs = sight.seen(plays.infosets[at])
+            inputs = sight.inputs(plays.infosets[at])
             self.train("values", losses.fit_values, chosen.rate, *inputs, plays.squares[at], targets)
 
     def _remember(self, player: int, plays: Plays, rng: np.random.Generator) -> None:
@@ -99,7 +99,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
         """A step of the regrets or of the average; iteration t has the weight t."""
         rows = self.memories[name].draw(rng, self.settings.batch)
         weights = rows["weights"] / np.float32(self.counts.iterations)
-        inputs, rate = self.sight.seen(rows["infosets"]), self.settings.rate
+        inputs, rate = self.sight.inputs(rows["infosets"]), self.settings.rate
         if name == "average":
             self.train(name, losses.fit_policy, rate, *inputs, rows["numbers"] * weights[:, None])
         else:

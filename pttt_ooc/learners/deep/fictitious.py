@@ -86,7 +86,7 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
         if len(self.memories["sample"]):
             copied = self.memories["sample"].draw(rng, chosen.batch)
             targets: NDArray[np.float32] = np.eye(sight.squares, dtype=np.float32)[copied["squares"]]
-            self.train("average", losses.fit_policy, chosen.rate, *sight.seen(copied["infosets"]), targets)
+            self.train("average", losses.fit_policy, chosen.rate, *sight.inputs(copied["infosets"]), targets)
 
     def strategy(self) -> Pair:
         """The average."""

@@ -116,7 +116,7 @@ class SelfPlay(DeepLearner[Chosen]):
     def batch(self, plays: Plays, gains: Floats, returns: Floats, at: Ints) -> tuple[Any, ...]:
         """Some decisions, as :func:`objective` takes them."""
         numbers = (a[at].astype(np.float32) for a in (plays.policies, gains, returns))
-        return (*self.sight.seen(plays.infosets[at]), plays.squares[at], *numbers)
+        return (*self.sight.inputs(plays.infosets[at]), plays.squares[at], *numbers)
 
     def strategy(self) -> Pair:
         """The network's policy."""

@@ -70,7 +70,7 @@ def learn_values(
     legal = sight.codes[after] == 0
     best = np.where(legal, sight.look(slow, after), -np.inf).max(axis=1)
     targets = np.where(goes_on, best, rows["payoffs"]).astype(np.float32)
-    inputs = sight.seen(rows["infosets"])
+    inputs = sight.inputs(rows["infosets"])
     result: tuple[nets.Parameters, nets.Parameters] = fit_values(
         network, moments, np.float32(rate), *inputs, rows["squares"], targets
     )

@@ -130,5 +130,5 @@ class AverageGradient(MagnetGradient[AverageSettings]):
 
     def renew(self) -> None:
         """Follow the policy."""
-        moved = nets.followed(self.networks["magnet"], self.networks["policy"], self.settings.follow)
+        moved = nets.moving_average(self.networks["magnet"], self.networks["policy"], self.settings.follow)
         self.networks["magnet"] = moved

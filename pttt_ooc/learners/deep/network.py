@@ -129,7 +129,7 @@ def policy_of(logits: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
     return weights
 
 
-def followed(slow: Parameters, network: Parameters, rate: float) -> Parameters:
+def moving_average(slow: Parameters, network: Parameters, rate: float) -> Parameters:
     """A slow copy of a network after a step towards it: an exponential moving average of its parameters."""
     follow = np.float32(rate)
     return {name: part + follow * (network[name] - part) for name, part in slow.items()}

@@ -57,13 +57,13 @@ class Sight:
         """The players of infosets."""
         return (infosets >= self.second).astype(np.int64)
 
-    def seen(self, infosets: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    def inputs(self, infosets: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """A network's input at some infosets: codes and players."""
         return self.codes[infosets], self.players(infosets).astype(np.int8)
 
     def look(self, network: nets.Parameters, infosets: NDArray[np.int64]) -> NDArray[np.float32]:
         """The outputs of a network at some infosets."""
-        return nets.outputs(network, *self.seen(infosets))
+        return nets.outputs(network, *self.inputs(infosets))
 
     def policy(self, network: nets.Parameters) -> Policies:
         """The policy whose logits are a network's first outputs."""

@@ -86,7 +86,7 @@ class PhasicGradient(gradient.SelfPlay[PhasicSettings]):
     def _fit(self, infosets: Any, returns: Any) -> None:
         """Take a step with the critic."""
         only = np.zeros(len(infosets), np.int64)  # its one output
-        inputs = (*self.sight.seen(infosets), only, returns.astype(np.float32))
+        inputs = (*self.sight.inputs(infosets), only, returns.astype(np.float32))
         self.train("values", fit_values, self.settings.rate * self.shrink, *inputs)
 
     def _auxiliary(self, rng: np.random.Generator) -> None:
@@ -95,5 +95,5 @@ class PhasicGradient(gradient.SelfPlay[PhasicSettings]):
         before = self.sight.look(self.networks["policy"], infosets)[:, :-1]
         for at in self.batches(len(infosets), chosen.auxiliary_epochs, rng):
             numbers = before[at], returns[at], np.float32(chosen.clone)
-            self.train("policy", _auxiliary_step, chosen.rate * self.shrink, *self.sight.seen(infosets[at]), *numbers)
+            self.train("policy", _auxiliary_step, chosen.rate * self.shrink, *self.sight.inputs(infosets[at]), *numbers)
             self._fit(infosets[at], returns[at])

@@ -126,8 +126,8 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
             for first in range(0, len(order) - size + 1, size):
                 at = order[first : first + size]
                 numbers = gains[at].astype(np.float32), targets[at].astype(np.float32)
-                self.train("policy", _step, chosen.rate, *sight.seen(plays.infosets[at]), *numbers, chosen.bound)
-        self.networks["slow"] = nets.followed(self.networks["slow"], self.networks["policy"], chosen.follow)
+                self.train("policy", _step, chosen.rate, *sight.inputs(plays.infosets[at]), *numbers, chosen.bound)
+        self.networks["slow"] = nets.moving_average(self.networks["slow"], self.networks["policy"], chosen.follow)
         if self.counts.iterations % chosen.phase == 0:
             self.networks["before"], self.networks["now"] = self.networks["now"], self.networks["slow"]
 

@@ -41,7 +41,7 @@ def _shape(tree, view):
 
 
 @piece
-def _expected(policy, values, first, orders, actions):
+def _expected_value(policy, values, first, orders, actions):
     """Expected value of an infoset, whose first action has the sequence `first`."""
     total = values.dtype.type(0)
     for a in range(actions):
@@ -97,7 +97,7 @@ def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
         node = tree.node_start[view] - part.first_node
         for r in range(orders if actions else 0):
             first = start - part.first_sequence + r
-            part.nodes[node + r] += _expected(policy, part.sequences, first, orders, actions)
+            part.nodes[node + r] += _expected_value(policy, part.sequences, first, orders, actions)
             if visits[first] <= TINY or actions == 1:
                 continue
             for a in range(actions):
@@ -116,7 +116,7 @@ def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
 
 
 @kernel
-def dilated(first_view, last_view, tree, part, policy, eta, alpha):
+def dilated_mirror(first_view, last_view, tree, part, policy, eta, alpha):
     """One step of magnetic mirror descent with dilated entropy, in the sequence form; the magnet is uniform.
 
     The step maximises ``<g, x> - alpha E(x) - D(x, old x) / eta`` over realization plans, with the dilated entropy
@@ -146,7 +146,7 @@ def dilated(first_view, last_view, tree, part, policy, eta, alpha):
 
 
 @kernel
-def regularised(first_view, last_view, tree, part, visits, policy, reference, sizes):
+def replicator(first_view, last_view, tree, part, visits, policy, reference, sizes):
     """One step of neural replicator dynamics on regularised rewards, at each infoset.
 
     With ``Q = q / visits`` (Perolat et al. 2022, R-NaD; Hennes et al. 2020, equation 8)::
@@ -184,7 +184,7 @@ def regularised(first_view, last_view, tree, part, visits, policy, reference, si
                 at = first + a * orders
                 reference = blend * now[at] + (1 - blend) * before[at]
                 part.sequences[at] -= eta * visits[first] * (logits[at] - logarithm - reference)
-            expected = _expected(policy, part.sequences, first, orders, actions)
+            expected = _expected_value(policy, part.sequences, first, orders, actions)
             part.nodes[node + r] += expected
             if visits[first] <= TINY or actions == 1:
                 continue
@@ -227,7 +227,7 @@ def restricted_regrets(first_view, last_view, tree, part, allowed, regrets, poli
         node = tree.node_start[view] - part.first_node
         for r in range(orders if actions else 0):
             first = start - part.first_sequence + r
-            expected = _expected(policy, part.sequences, first, orders, actions)
+            expected = _expected_value(policy, part.sequences, first, orders, actions)
             part.nodes[node + r] += expected
             total, some = zero, zero
             for a in range(actions):

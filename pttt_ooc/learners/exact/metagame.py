@@ -31,10 +31,10 @@ def uniform(payoffs: Matrix) -> Mixtures:
 
 def nash(payoffs: Matrix) -> Mixtures:
     """An equilibrium of the matrix game, by linear programming; then PSRO is a double oracle (McMahan et al. 2003)."""
-    return normalised(maximin(payoffs)), normalised(maximin(-payoffs.T))
+    return normalise(maximin(payoffs)), normalise(maximin(-payoffs.T))
 
 
-def normalised(mixture: Matrix) -> Matrix:
+def normalise(mixture: Matrix) -> Matrix:
     """The mixture without negative entries, scaled to the sum 1."""
     positive = np.maximum(mixture, 0)
     share: Matrix = positive / positive.sum()
@@ -52,7 +52,7 @@ def regret_matching(payoffs: Matrix, iterations: int = 20_000, floor: float = 1e
         gains = (payoffs @ mixtures[1], -(mixtures[0] @ payoffs))
         for regret, mixture, gain in zip(regrets, mixtures, gains, strict=True):
             regret += gain - mixture @ gain
-    return normalised(sums[0]), normalised(sums[1])
+    return normalise(sums[0]), normalise(sums[1])
 
 
 def _match(regrets: Matrix, floor: float) -> Matrix:
@@ -78,12 +78,12 @@ def projected_replicator(
         gains = (payoffs @ mixtures[1], -(mixtures[0] @ payoffs))
         for p, gain in enumerate(gains):
             x = mixtures[p]
-            mixtures[p] = projected(x + step * x * (gain - x @ gain), floor / len(x))
+            mixtures[p] = project(x + step * x * (gain - x @ gain), floor / len(x))
             sums[p] += mixtures[p]
-    return normalised(sums[0]), normalised(sums[1])
+    return normalise(sums[0]), normalise(sums[1])
 
 
-def projected(point: Matrix, floor: float) -> Matrix:
+def project(point: Matrix, floor: float) -> Matrix:
     """The nearest point whose entries are at least `floor` and sum to 1 (Duchi et al. 2008, figure 1)."""
     room = 1 - floor * len(point)
     ordered = np.sort(point - floor)[::-1]

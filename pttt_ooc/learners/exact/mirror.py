@@ -186,4 +186,4 @@ class DilatedMirror(Mirror[DilatedSettings]):
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
             return (kernels.Policy(self.policies[player][part], self.logits[player][part]), *sizes)
 
-        self.game.upward(player, self.reaches[1 - player], kernels.dilated, arguments)
+        self.game.upward(player, self.reaches[1 - player], kernels.dilated_mirror, arguments)

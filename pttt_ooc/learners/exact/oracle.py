@@ -72,12 +72,12 @@ class PolicySpaceOracles(Learner[Chosen]):
 
     def _responses(self) -> list[Floats]:
         """Both players' best responses to the other's mixture."""
-        plans = self._mixed()
+        plans = self._mixed_plans()
         self.counts.gradients += 2
         self.counts.states += 2 * self.game.nodes
         return [self.game.best_response(p, plans[1 - p])[1] for p in (0, 1)]
 
-    def _mixed(self) -> tuple[Reach, Reach]:
+    def _mixed_plans(self) -> tuple[Reach, Reach]:
         """Both players' mixtures as plans; before the first response, uniform play."""
         weights = self._mixed_sequences()
         return self.game.reach(0, weights[0]), self.game.reach(1, weights[1])

@@ -91,7 +91,7 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
             policy = kernels.Policy(self.policies[player][part], self.logits[player][part])
             return (visits, policy, self._reference(player, part, blend), sizes)
 
-        game.upward(player, self.reaches[1 - player], kernels.regularised, arguments, look)
+        game.upward(player, self.reaches[1 - player], kernels.replicator, arguments, look)
 
     def _reference(self, player: int, part: slice, blend: Any) -> kernels.Reference:
         return kernels.Reference(self.now[player][part], self.before[player][part], blend)

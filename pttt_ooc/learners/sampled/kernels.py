@@ -133,7 +133,7 @@ def first_sequence(rules, place):
 
 
 @piece
-def _mixed(count):
+def _random_bits(count):
     """64 random bits from a counter with steps of GOLDEN: splitmix64 (Steele, Lea and Flood 2014)."""
     z = (count ^ (count >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -144,7 +144,7 @@ def _mixed(count):
 def draw(random):
     """A number from 0 to 1, 1 excluded; `random` is uint64 (1,)."""
     random[0] += GOLDEN
-    return np.float64(_mixed(random[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return np.float64(_random_bits(random[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @piece
@@ -185,7 +185,7 @@ def play_at_random(rules, games, random, sums):
             attempts += 1
             count += GOLDEN
             nodes += rules.views[view, NODE] + rank
-            action = (_mixed(count) >> half) * rules.views[view, ACTIONS] >> half
+            action = (_random_bits(count) >> half) * rules.views[view, ACTIONS] >> half
             mark, view, rank, symmetry = _outcome(rules, view, rank, symmetry, theirs, action)
             mine |= mark
             won = rules.wins[p, mine]
@@ -465,7 +465,7 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
 
 
 @bare_kernel
-def fixed(rules, tables, player, scratch, options, weight, random, counted):
+def fixed_sampling(rules, tables, player, scratch, options, weight, random, counted):
     """A traversal of ESCHER (McAleer et al. 2023, algorithm 2): one game, without importance sampling.
 
     Actions are drawn uniformly at the player's infosets, and by the policy at the opponent's.  So each infoset's
@@ -541,4 +541,4 @@ def fixed_iterations(rules, tables, scratch, begun, iterations, options, random,
     """Iterations of ESCHER; see :func:`external_iterations`."""
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
-            fixed(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)
+            fixed_sampling(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)

@@ -26,7 +26,7 @@ from pttt_ooc.pipeline.files.solution import read_solution, write_solution
 from pttt_ooc.pipeline.show.tables import html_table
 from pttt_ooc.pipeline.stages import solve as stage
 from pttt_ooc.pipeline.stages.directories import SOLUTION
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.provenance import fingerprint
 from pttt_ooc.types import Symmetry
 
@@ -232,7 +232,7 @@ def solve(
         raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry
     if is_named(game):
-        prepared(Path(directory), game.name, symmetry)
+        prepare_index(Path(directory), game.name, symmetry)
         stage.run(game.name, symmetry, config, place, threads())
     else:
         _solve_in(place, game, symmetry, config, on_progress)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pttt_ooc.disk.numbers import listed
+from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure import strategy as core
@@ -187,7 +187,9 @@ class Strategy(core.Strategy):
             raise StrategyFileError(f"{path}: This is no file; use Strategy.uniform for the uniform strategy.")
         several = games_of_shape(named.shape, named.player)
         if game is None and named.game is None and len(several) > 1:
-            raise StrategyError(f"{path}: Its shape {named.shape} fits {listed(several, 'or')}; say which by game=.")
+            raise StrategyError(
+                f"{path}: Its shape {named.shape} fits {join_words(several, 'or')}; say which by game=."
+            )
         if game is not None and not is_named(checked_game(game)):
             rules = game
         else:

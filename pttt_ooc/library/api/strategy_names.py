@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pttt_ooc.disk.numbers import listed
+from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.games.rules.catalogue import GAMES, find_game, named_game
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
@@ -247,11 +247,11 @@ def _game_by_shape(shaped: Sequence[NamedStrategy]) -> Game:
             _refuse_shape(one, "as no game has")
     common = [name for name in possible[0] if all(name in games for games in possible)]
     if not common:
-        fits = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
+        fits = [f"{one.name} fits {join_words(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
         raise StrategyError(f"The strategies are for different games: {', but '.join(fits)}.")
     if len(common) > 1:
         raise StrategyError(
-            f"{shaped[0].name}: The shape {shaped[0].shape} fits {listed(common, 'or')}; say which by --game."
+            f"{shaped[0].name}: The shape {shaped[0].shape} fits {join_words(common, 'or')}; say which by --game."
         )
     return named_game(common[0])
 
@@ -268,12 +268,12 @@ def _refuse_shape(one: NamedStrategy, expected: str, game: Game | None = None) -
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""
     if (game.name in other) if game else other:
-        games = "" if game else f" in {listed(other, 'or')}"
+        games = "" if game else f" in {join_words(other, 'or')}"
         hint = f". {other_player(one.player, games)}"
     elif own:
-        hint = f"; it fits {listed(own, 'or')}: give the game by --game."
+        hint = f"; it fits {join_words(own, 'or')}: give the game by --game."
     elif other:
-        hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}."
+        hint = f"; it fits player {1 - one.player} in {join_words(other, 'or')}."
     raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint or '.'}")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation, intersected
+from pttt_ooc.cfr.solving.evaluation import Evaluation, intersect
 from pttt_ooc.config import Config, check_listed, solving_command
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.disk.numbers import span
@@ -203,7 +203,7 @@ def known_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> Inter
     known = reference_value(game)
     for interval in intervals:
         if interval is not None:
-            known = intersected(interval, known)
+            known = intersect(interval, known)
     return known
 
 
@@ -287,4 +287,4 @@ def with_value(result: Evaluation, interval: Interval | None, known: Interval | 
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return result.against(intersected(proved, known))
+    return result.against(intersect(proved, known))

@@ -21,7 +21,7 @@ from pttt_ooc.games.structure.views import find_pairs
 from pttt_ooc.pipeline.files.structure_store import read_index, read_timings
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 from pttt_ooc.pipeline.stages.directories import INDEX
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.types import Symmetry
 
 BIG = 1_000_000
@@ -128,7 +128,7 @@ def _timings_of(index: Index) -> tuple[Timing, Timing]:
     if own is not None and own.name == index.symmetry:
         return read_timings(own / INDEX, index.game.name)
     if is_big(index.game):
-        return read_timings(prepared(_cache.data, index.game.name, index.symmetry) / INDEX, index.game.name)
+        return read_timings(prepare_index(_cache.data, index.game.name, index.symmetry) / INDEX, index.game.name)
     pairs = find_pairs(index.game)
     return build_timing(index, pairs, 0), build_timing(index, pairs, 1)
 
@@ -162,7 +162,7 @@ def is_big(game: Game) -> bool:
 def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
     if (game, symmetry) in _cache.directories:
         return _cache.directories[game, symmetry]
-    return prepared(_cache.data, game.name, symmetry) if is_big(game) else None
+    return prepare_index(_cache.data, game.name, symmetry) if is_big(game) else None
 
 
 def widest_symmetry(game: Game) -> Symmetry:

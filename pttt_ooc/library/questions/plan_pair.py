@@ -25,7 +25,7 @@ from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, behave, first_infoset
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import attempts_of, infoset_text
-from pttt_ooc.games.structure.infoset_parser import Attempts, checked, leads_somewhere
+from pttt_ooc.games.structure.infoset_parser import Attempts, check_infoset, leads_somewhere
 from pttt_ooc.library.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
 from pttt_ooc.library.questions.mirror_merge import MergedInfoset, image
 
@@ -260,7 +260,7 @@ class PlanPair:
     def _attempts(self, player: int, infoset: str) -> Attempts:
         if (player, infoset) in self._reached:
             return self._reached[player, infoset]
-        return tuple(attempts_of(checked(self.game, player, infoset)))[len(self.game.setup[player]) :]
+        return tuple(attempts_of(check_infoset(self.game, player, infoset)))[len(self.game.setup[player]) :]
 
     def _text(self, player: int, attempts: Attempts) -> str:
         return infoset_text((*((square, True) for square in self.game.setup[player]), *attempts))

@@ -30,7 +30,7 @@ from pttt_ooc.cfr.solving.evaluation import Evaluation, check_layout
 from pttt_ooc.cfr.sweep import tree
 from pttt_ooc.cfr.sweep.engine import Engine, engine_needs, reach_arrays, reach_part
 from pttt_ooc.cfr.sweep.tree import Reach, Slice
-from pttt_ooc.disk.files import explained, fresh_store, make_directory
+from pttt_ooc.disk.files import explain_errors, fresh_store, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest, write_manifest
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, leaves, process_needs, virtual_array, with_leaves
@@ -145,7 +145,7 @@ class PreparedProfile:
                 array.flags.writeable = False
             return cls(engine.index, arrays, found)
         path = directory / name_of(strategies, engine.index)
-        with explained(f"make the directory {directory}"):
+        with explain_errors(f"make the directory {directory}"):
             make_directory(directory)
         with hold(directory / _LOCK, "Waiting for process {}, which prepares a profile ...".format, wait=True):
             if not (path / _MANIFEST).exists():

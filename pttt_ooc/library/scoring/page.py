@@ -26,7 +26,7 @@ from pttt_ooc.library.scoring.ladder import (
 from pttt_ooc.library.scoring.mistakes import agent_mistakes
 from pttt_ooc.library.scoring.scores import Score
 from pttt_ooc.pipeline.show.boards import attempts_sentence
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 
 _LEAST = 5e-7  # openings that lose less are left out: the tables have six decimals
 
@@ -55,7 +55,7 @@ def write_page(
     game = strategies[0].game
     both = agent_mistakes(found, strategies, opponents[1], memory_mb) if opponents and found.game_value else ()
     place = place_of(found.game, found.exploitability)
-    page = rendered(
+    page = render_page(
         "score.html.j2",
         "library.scoring",
         names=_titles(names),

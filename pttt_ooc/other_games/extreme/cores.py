@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.disk.resources import available_bytes
 
@@ -61,7 +61,7 @@ def taken_core(cores: Sequence[int], stopping: threading.Event | None = None) ->
     StoreError
         If the locks of the cores cannot be made.
     """
-    with explained("lock a core"):
+    with explain_errors("lock a core"):
         taken = _taken(cores, stopping)
     if taken is None:
         yield None

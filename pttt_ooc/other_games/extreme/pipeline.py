@@ -118,7 +118,7 @@ def report(directory: Path) -> None:
     from pttt_ooc.other_games.extreme.standings_table import marks_rows
     from pttt_ooc.other_games.extreme.tournament import write_standings
     from pttt_ooc.other_games.extreme.tournament_record import Record
-    from pttt_ooc.pipeline.show.pages import rendered
+    from pttt_ooc.pipeline.show.pages import render_page
 
     record = Record(directory)
     tables = write_standings(record)
@@ -129,4 +129,4 @@ def report(directory: Path) -> None:
         "played": [(one, asdict(one.pairing)) for one in record.state().played],
         "winners": [record.teams[row.team].name for row in tables[-1].rows if row.qualified],
     }
-    atomic_write_text(directory / PAGE, rendered(TEMPLATE, "other_games.extreme", **context))
+    atomic_write_text(directory / PAGE, render_page(TEMPLATE, "other_games.extreme", **context))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.errors import StoreError
 from pttt_ooc.other_games.smbc.match_play import BOT, ME, Bot, Match
 
@@ -40,7 +40,7 @@ def keep(directory: Path, match: Match) -> None:
         If the file cannot be written.
     """
     line = json.dumps({"at": time.time(), "winner": match.winner, **asdict(match)})
-    with explained(f"write to {directory / FILE}"), open(directory / FILE, "a", encoding="utf-8") as file:
+    with explain_errors(f"write to {directory / FILE}"), open(directory / FILE, "a", encoding="utf-8") as file:
         file.write(f"{line}\n")
         file.flush()
         os.fsync(file.fileno())
@@ -57,7 +57,7 @@ def kept(directory: Path) -> list[Tally]:
     file = directory / FILE
     if not file.exists():
         return []
-    with explained(f"read {file}"):
+    with explain_errors(f"read {file}"):
         lines = file.read_text(encoding="utf-8").splitlines()
     try:
         matches = [json.loads(line) for line in lines]

@@ -110,7 +110,7 @@ class SolveSettings:
     def coefficients(self, iteration: int) -> tuple[Coefficients, float]:
         """The rule's coefficients of an iteration, counted from 1, and the discount of earlier sums of strategies."""
         t = max(iteration, 1)
-        parameters = self.rule.scheduled(t, self.parameters, self.horizon)
+        parameters = self.rule.parameters_at(t, self.parameters, self.horizon)
         return self.rule.coefficients(t, parameters), ((t - 1) / t) ** parameters.gamma if t > 1 else 0.0
 
     def bonus(self, iteration: int) -> float:

@@ -139,7 +139,7 @@ class PlayerPart:
         what = f"probability (0 to 1) of each square at each of player {player}'s infosets"
         self._tensor.attrs["description"] = what
 
-    def packed(self, texts: NDArray[np.bytes_], block: NDArray[Any]) -> tuple[bytes, bytes]:
+    def pack(self, texts: NDArray[np.bytes_], block: NDArray[Any]) -> tuple[bytes, bytes]:
         """Compress texts and tensor of a block of rows; callable from any thread."""
         return self._chunk_of(texts), self._chunk_of(np.ascontiguousarray(block, self._dtype))
 
@@ -188,7 +188,7 @@ def read_bundle_strategy(
     StrategyError
         If the tensor has another shape or dtype, or a row that is no probability distribution.
     """
-    with _opened(path) as f:
+    with _open_hdf5(path) as f:
         game, _ = _checked_attrs(path, f)
         if game != index.game.name:
             raise StrategyFileError(f"{path}: The strategies are for {game}, not for {index.game.name}.")
@@ -221,13 +221,13 @@ class BundleHeader:
 
 def read_bundle_header(path: Path, player: int) -> BundleHeader:
     """The header of a hand-over file, without its arrays; errors as :func:`read_bundle_strategy`."""
-    with _opened(path) as f:
+    with _open_hdf5(path) as f:
         game, facts = _checked_attrs(path, f)
         return BundleHeader(game, facts, tuple(_datasets(path, f, player)[1].shape))
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[h5py.File]:
+def _open_hdf5(path: Path) -> Iterator[h5py.File]:
     try:
         with h5py.File(path, "r") as f:
             yield f

@@ -152,7 +152,7 @@ class Support:
         rules = rule_tables(game)
         self._players = [CompleteStrategy(rules, player, plan) for player, plan in enumerate(plans)]
 
-    def played(self, player: int, attempts: Attempts) -> list[int] | None:
+    def played_squares(self, player: int, attempts: Attempts) -> list[int] | None:
         """The squares that some equilibrium strategy attempts at an infoset.
 
         Parameters
@@ -164,7 +164,7 @@ class Support:
         -------
         None if no pair of equilibrium strategies brings a game there.
         """
-        return self._players[player].allowed(attempts)
+        return self._players[player].allowed_squares(attempts)
 
 
 def read_plans(root: Path, rules: RuleTables) -> Plans:

@@ -105,17 +105,17 @@ def write_export(
             sizes = (len(rows[0]), len(rows[1]))
             bundle = stack.enter_context(open_bundle(directory / BUNDLE, index, sizes, facts, dtype))
 
-        def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, Block, tuple[bytes, Packed] | None, Chunks]:
+        def prepare_block(block: tuple[int, int, Ints]) -> tuple[int, int, Block, tuple[bytes, Packed] | None, Chunks]:
             player, start, nodes = block
             texts = texts_of(tables[player], widths[player], nodes)
             tensor = tensor_rows(tables[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
-            chunks = bundle[player].packed(texts, tensor) if bundle else None
-            for_course = (as_lines(texts), zips[player].packed(tensor)) if course else None
+            chunks = bundle[player].pack(texts, tensor) if bundle else None
+            for_course = (as_lines(texts), zips[player].pack(tensor)) if course else None
             return player, start, (texts, tensor), for_course, chunks
 
         digests = [(ArrayDigest(), ArrayDigest()) for _ in (0, 1)]
         blocks = ((p, start, nodes) for p in (0, 1) for start, nodes in row_blocks(rows[p]))
-        for player, start, block, for_course, chunks in in_order(prepared, blocks, threads):
+        for player, start, block, for_course, chunks in in_order(prepare_block, blocks, threads):
             for digest, rows_of_block in zip(digests[player], block, strict=True):
                 digest.add(rows_of_block)
             if for_course:

@@ -76,8 +76,8 @@ def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
         If it is missing, damaged, or belongs to another game.
     """
     _attrs_of(root, game)
-    players = [_mapped(PlayerIndex, root, f"{symmetry}/players/{p}") for p in (0, 1)]
-    orbits = [_mapped(Orbits, root, f"{symmetry}/orbits/{p}") for p in (0, 1)]
+    players = [_map_table(PlayerIndex, root, f"{symmetry}/players/{p}") for p in (0, 1)]
+    orbits = [_map_table(Orbits, root, f"{symmetry}/orbits/{p}") for p in (0, 1)]
     return Index(named_game(game), symmetry, (players[0], players[1]), (orbits[0], orbits[1]))
 
 
@@ -92,12 +92,12 @@ def write_timing(
         If they cannot be written.
     """
 
-    def mapped(name: str, length: int, dtype: type[np.unsignedinteger[Any]]) -> Array:
+    def add_array(name: str, length: int, dtype: type[np.unsignedinteger[Any]]) -> Array:
         arrays[name] = create_array(root, f"timing/{player}/{name}", (length,), dtype)
         return arrays[name]
 
     arrays: dict[str, Array] = {}
-    timing = build_timing(index, pairs, player, mapped, on_progress)
+    timing = build_timing(index, pairs, player, add_array, on_progress)
     for name, array in timing.arrays().items():
         if name not in arrays:
             write_array(root, f"timing/{player}/{name}", array, compress=False)
@@ -113,10 +113,10 @@ def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
         If they are missing, damaged, or belong to another game.
     """
     _attrs_of(root, game)
-    return _mapped(Timing, root, "timing/0"), _mapped(Timing, root, "timing/1")
+    return _map_table(Timing, root, "timing/0"), _map_table(Timing, root, "timing/1")
 
 
-def _mapped(table: type[_Table], root: Path, group: str) -> _Table:
+def _map_table(table: type[_Table], root: Path, group: str) -> _Table:
     return table(*[map_array(root, f"{group}/{field.name}") for field in fields(table)])
 
 

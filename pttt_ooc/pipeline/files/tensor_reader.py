@@ -121,7 +121,7 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
     StoreError
         If the disk of `scratch` is full.
     """
-    with _opened(path) as (stream, size):
+    with _open_file(path) as (stream, size):
         head = stream.read(HEADER_BYTES)
         _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
         if fortran and path.suffix.lower() == ".npy":
@@ -194,13 +194,13 @@ def tensor_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
     StrategyError
         If the dtype is not allowed for strategies.
     """
-    with _opened(path) as (stream, size):
+    with _open_file(path) as (stream, size):
         shape, dtype, _, _ = _parse_header(path, stream.read(HEADER_BYTES), size, None)
         return shape, dtype
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Stream, int]]:
+def _open_file(path: Path) -> Iterator[tuple[Stream, int]]:
     """The npy file at `path`, or the one in the zip at `path`, and its size."""
     suffix = path.suffix.lower()
     if suffix not in (".zip", ".npy"):

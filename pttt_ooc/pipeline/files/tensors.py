@@ -240,12 +240,12 @@ class ZippedTensor:
         self._file, self._dtype, self._level = file, dtype, level
         self.size, self.crc = 0, 0
 
-    def packed(self, block: NDArray[Any]) -> Packed:
+    def pack(self, block: NDArray[Any]) -> Packed:
         """Compress consecutive rows; callable from any thread."""
         return self.packed_bytes(np.ascontiguousarray(block, self._dtype).reshape(-1).view(np.uint8).data)
 
     def packed_bytes(self, data: bytes | memoryview) -> Packed:
-        """As :meth:`packed`, for bytes."""
+        """As :meth:`pack`, for bytes."""
         return Packed(deflate.part(data, self._level), len(data), deflate.crc32(data))
 
     def write(self, packed: Packed) -> None:
@@ -322,7 +322,7 @@ def write_strategy_zip(
     """Write consecutive blocks of rows as a zip; for parameters and errors, see :func:`zipped_tensor`."""
     with zipped_tensor(path, shape, dtype, compression_level, member) as tensor:
         for block in blocks:
-            tensor.write(tensor.packed(block))
+            tensor.write(tensor.pack(block))
 
 
 def export_strategy(

@@ -90,9 +90,9 @@ def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
         If it cannot be read.
     """
     with _archive(path) as archive:
-        with _explained(path):
+        with _explain_errors(path):
             member = _only_member(path, archive)
-            packed = archive.open(_packed(member))
+            packed = archive.open(_as_stored(member))
         with packed:
             yield Member(path, packed, member), member.file_size
 
@@ -113,14 +113,14 @@ def _is_of_a_system(name: str) -> bool:
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
     with open(path, "rb", buffering=0) as raw, _Bounded(raw) as file:
-        with _explained(path):
+        with _explain_errors(path):
             archive = zipfile.ZipFile(file)
         with archive:
             yield archive
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except _BAD_ZIP as error:
@@ -166,7 +166,7 @@ def _only_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     return member
 
 
-def _packed(member: zipfile.ZipInfo) -> zipfile.ZipInfo:
+def _as_stored(member: zipfile.ZipInfo) -> zipfile.ZipInfo:
     """The member declared as uncompressed, so that `zipfile` returns the compressed bytes."""
     packed = copy(member)
     packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size

@@ -12,7 +12,7 @@ from pttt_ooc.exact.double_oracle.oracle import EXACT
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.pipeline.frontier.needs import size_sentence
 from pttt_ooc.pipeline.frontier.pipeline import PAGE, PICTURE, sources
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import PALETTE, figure_bytes, inline_svg, log_ticks, new_figure, style
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
 from pttt_ooc.pipeline.stages.stage_context import digests, inputs, stage
@@ -55,7 +55,7 @@ def run(directory: Path) -> None:
             "parts": [sum(row[part] for row in rows) for part in ("restricted_seconds", "response_seconds")],
             "pictures": [inline_svg(*shown) for shown in zip(panels(rows), ("interval", "width"), labels, strict=True)],
         }
-        atomic_write_text(directory / PAGE, rendered("frontier_report.html.j2", "pipeline.frontier", **context))
+        atomic_write_text(directory / PAGE, render_page("frontier_report.html.j2", "pipeline.frontier", **context))
 
 
 def told_rows(rows: Sequence[Row], most: int = _MOST_ROWS) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pttt_ooc.config import MOST_LISTED_SQUARES
-from pttt_ooc.disk.numbers import listed, probability
+from pttt_ooc.disk.numbers import join_words, probability
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS, attempts_of
 
@@ -75,4 +75,4 @@ def unknown_support(game: Game) -> str:
 
 def _squares(squares: Iterable[int]) -> str:
     names = [DIGITS[square] for square in sorted(squares)]
-    return f"square{'s' * (len(names) != 1)} {listed(names)}" if names else "none"
+    return f"square{'s' * (len(names) != 1)} {join_words(names)}" if names else "none"

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS
-from pttt_ooc.pipeline.show.tables import broken, text_table
+from pttt_ooc.pipeline.show.tables import text_table, wrap_text
 
 MARKS = "xo"
 _GAP = 2  # columns between boards
@@ -56,7 +56,7 @@ class Dialogue:
     def say(self, text: str | Text = "", style: str | None = None) -> None:
         """Print lines, broken between words where the terminal ends, or text that is laid out already."""
         if isinstance(text, str):
-            text = "\n".join(line for one in text.split("\n") for line in broken(one, self.console.width))
+            text = "\n".join(line for one in text.split("\n") for line in wrap_text(one, self.console.width))
         self.console.print(text, style=style, soft_wrap=True)
 
     def table(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -94,7 +94,7 @@ class Dialogue:
         ]
         rows = [cells[r : r + game.columns] for r in range(0, game.squares, game.columns)]
         heading = [Text(title, style="bold")] if title else []
-        return Text("\n").join([*heading, *_framed(rows, widths, self.console.options.ascii_only)])
+        return Text("\n").join([*heading, *_board_lines(rows, widths, self.console.options.ascii_only)])
 
     def side_by_side(self, *boards: Text) -> None:
         """Print boards side by side if there is room, else one below the other."""
@@ -113,7 +113,7 @@ class Dialogue:
             self.say(line)
 
 
-def _framed(rows: Sequence[Sequence[Sequence[Text]]], widths: Sequence[int], ascii_only: bool) -> Iterator[Text]:
+def _board_lines(rows: Sequence[Sequence[Sequence[Text]]], widths: Sequence[int], ascii_only: bool) -> Iterator[Text]:
     """The lines of a board, given the lines of its cells."""
     across, beside, *corners = tuple("-|+++++++++" if ascii_only else "─│┌┬┐├┼┤└┴┘")
 

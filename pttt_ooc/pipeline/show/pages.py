@@ -20,7 +20,7 @@ FILTERS = {
 }
 
 
-def rendered(template: str, room: str = "pipeline.show", **context: Any) -> str:
+def render_page(template: str, room: str = "pipeline.show", **context: Any) -> str:
     """A rendered page; the same context gives the same text.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import IO, Any, Self
 from rich.console import Console
 from rich.status import Status
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.numbers import duration
 
 Event = Mapping[str, Any]
@@ -86,7 +86,7 @@ class Shares:
             line = f"{what}: {share:.0%}"
             print(line, file=sys.stderr, flush=True)
             if self._log:
-                with explained(f"write the log {self._log}"), open(self._log, "a", encoding="utf-8") as file:
+                with explain_errors(f"write the log {self._log}"), open(self._log, "a", encoding="utf-8") as file:
                     print(line, file=file)
 
         return tell
@@ -192,7 +192,7 @@ class Progress:
     def _write_log(self, line: str) -> None:
         self._written = time.monotonic()
         if self._log:
-            with explained(f"write the log {self._log}"), open(self._log, "a", encoding="utf-8") as file:
+            with explain_errors(f"write the log {self._log}"), open(self._log, "a", encoding="utf-8") as file:
                 print(line, file=file)
 
     def _line(self, row: Event) -> str:
@@ -203,11 +203,11 @@ class Progress:
             f"value in {last['value_lower']:.5f} .. {last['value_upper']:.5f}",
             f"{row['iterations_per_second']:.3g} iterations/s",
             f"{duration(row['elapsed_seconds'])} so far",
-            self._left(row["elapsed_seconds"] - last["elapsed_seconds"]),
+            self._time_left(row["elapsed_seconds"] - last["elapsed_seconds"]),
         ]
         return ", ".join(parts)
 
-    def _left(self, since: float) -> str:
+    def _time_left(self, since: float) -> str:
         """The remaining time, `since` seconds after the last evaluation."""
         least, most = (max(0.0, seconds - since) for seconds in seconds_left(self._events, *self._ends))
         low, high = duration(least), duration(most)

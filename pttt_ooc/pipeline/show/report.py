@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
-from pttt_ooc.disk.numbers import NOISE, listed
+from pttt_ooc.disk.numbers import NOISE, join_words
 from pttt_ooc.games.rules.catalogue import aim
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import Attempts, attempts_of
 from pttt_ooc.pipeline.show.comparison import RunFacts, common_gap, comparison_rows
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import (
     PALETTE,
     ConvergenceRow,
@@ -128,7 +128,7 @@ class ReportData:
 # Sentences
 
 
-def _seen(attempts: Attempts) -> str:
+def _describe_attempts(attempts: Attempts) -> str:
     words: list[str] = []
     for i, (square, placed) in enumerate(attempts):
         same = i > 0 and attempts[i - 1][1] == placed
@@ -142,14 +142,14 @@ def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
     taken = {s for s, _ in attempts} | {s for s in range(game.squares) if game.setup_mask(picture.player) >> s & 1}
     legal = sorted((s for s in range(game.squares) if s not in taken), key=lambda s: (-round(p[s], 3), s))
     top = [s for s in legal if p[s] > p[legal[0]] - 0.005]
-    seen = f"{_seen(attempts)}: player {picture.player}"
+    seen = f"{_describe_attempts(attempts)}: player {picture.player}"
     if not legal or p[legal[0]] <= 0:
         return f"{seen} has no square to attempt."
     best = f"{p[legal[0]]:.0%}"
     if len(top) == len(legal) > 1:
         return f"{seen} attempts all {len(legal)} squares left alike."
     if len(top) > 1:
-        return f"{seen} attempts {listed(sorted(top))} most often ({best} each)."
+        return f"{seen} attempts {join_words(sorted(top))} most often ({best} each)."
     placed = sum({1 << s for s, ok in attempts if ok}) | game.setup_mask(picture.player) | 1 << top[0]
     wins = ", which wins if it is empty" if game.wins(picture.player, placed) else ""
     if len(legal) == 1 or p[top[0]] >= 0.995:
@@ -224,12 +224,12 @@ def _context(data: ReportData) -> dict[str, Any]:
 
 def render_report(data: ReportData) -> str:
     """The report as one HTML page; the same data give the same text."""
-    return rendered("report.html.j2", **_context(data))
+    return render_page("report.html.j2", **_context(data))
 
 
 def render_measurements(data: ReportData) -> str:
     """The run's times, memory and versions as one HTML page."""
-    return rendered("measurements.html.j2", data=data, palette=PALETTE, **_curves(data, "seconds"))
+    return render_page("measurements.html.j2", data=data, palette=PALETTE, **_curves(data, "seconds"))
 
 
 def write_report(data: ReportData, directory: Path) -> None:

@@ -76,7 +76,7 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]], width:
     width
         The number of columns; default: no limit.
     """
-    lines = [[_shown(cell) for cell in row] for row in (headings, *rows)]
+    lines = [[_printable_text(cell) for cell in row] for row in (headings, *rows)]
     widths = _widths(lines, width)
     if widths is not None:
         return _columns(lines, widths, [False, *[True] * (len(headings) - 1)])
@@ -86,14 +86,14 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]], width:
 
 def text_facts(facts: Iterable[tuple[object, object]], width: int | None = None) -> str:
     """Names and values as text; see :func:`print_facts` and :func:`text_table`."""
-    lines = [[_shown(name), _shown(value)] for name, value in facts]
+    lines = [[_printable_text(name), _printable_text(value)] for name, value in facts]
     widths = _widths(lines, width)
     if widths is not None:
         return _columns(lines, widths, [False, False])
     return "\n".join(_pair(name, value, width) for name, value in lines).replace(_BLANK, " ")
 
 
-def _shown(cell: object) -> str:
+def _printable_text(cell: object) -> str:
     return "".join(c if c.isprintable() or c == _BLANK else repr(c)[1:-1] for c in str(cell))
 
 
@@ -116,7 +116,7 @@ def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | No
 def _columns(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]) -> str:
     shown = []
     for line in lines:
-        cells = [broken(cell, width) for cell, width in zip(line, widths, strict=True)]
+        cells = [wrap_text(cell, width) for cell, width in zip(line, widths, strict=True)]
         for n in range(max(map(len, cells))):
             parts = [cell[n] if n < len(cell) else "" for cell in cells]
             aligned = [
@@ -128,10 +128,10 @@ def _columns(lines: Sequence[Sequence[str]], widths: Sequence[int], right: Seque
 
 
 def _pair(name: str, value: str, width: int | None) -> str:
-    return "\n".join(broken(f"{name}: {value}" if name else value, width, "  "))
+    return "\n".join(wrap_text(f"{name}: {value}" if name else value, width, "  "))
 
 
-def broken(text: str, width: int | None, indent: str = "") -> list[str]:
+def wrap_text(text: str, width: int | None, indent: str = "") -> list[str]:
     """A text as lines of at most so many columns, unless a word has more; all but the first are indented."""
     if width is None or len(text) <= width:
         return [text]

@@ -31,9 +31,9 @@ def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> 
     """
     if config.is_listed and config.memory_mb >= surely_enough_mb(config):
         return
-    from pttt_ooc.pipeline.stages.planning import check_budget, planned
+    from pttt_ooc.pipeline.stages.planning import check_budget, plan_run
 
-    check_budget(planned(config, 1), stages)
+    check_budget(plan_run(config, 1), stages)
 
 
 def surely_enough_mb(config: Config) -> float:

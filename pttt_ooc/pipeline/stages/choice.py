@@ -17,7 +17,7 @@ from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.memory import MemoryNeeds
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.equilibria.choice import chosen
+from pttt_ooc.exact.equilibria.choice import choose_strategy
 from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Floats, Strategy
@@ -57,7 +57,9 @@ class Choice:
         return self.against != "none" and not self.obstacle
 
 
-def asked(against: str, index: Index | None, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float) -> Choice:
+def requested_choice(
+    against: str, index: Index | None, wanted: MemoryNeeds[tuple[Floats, ...]], memory_mb: float
+) -> Choice:
     """The choice that the configuration asks for, if there are an index and enough memory for it.
 
     Parameters
@@ -74,7 +76,7 @@ def asked(against: str, index: Index | None, wanted: MemoryNeeds[tuple[Floats, .
     return Choice(against)
 
 
-def made(
+def choose_strategies(
     choice: Choice,
     oracle: DoubleOracle,
     average: Strategies,
@@ -114,7 +116,7 @@ def made(
     with open_engine(directory, index.game.name, index.symmetry, np.float64, threads) as engine:
         face, payoffs, loss = OptimalFace(oracle, engine), [], 0.0
         for player in (0, 1):
-            found = chosen(face, player, _opponent(choice.against, 1 - player, engine.index, directory, read))
+            found = choose_strategy(face, player, _opponent(choice.against, 1 - player, engine.index, directory, read))
             arrays[player][:] = found.strategy.probabilities
             payoffs.append(found.value)
             loss += max(found.loss, 0.0)

@@ -30,7 +30,7 @@ from pttt_ooc.pipeline.stages.staleness import StageRequest, reasons, sentence
 Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
-async def _unchecked(job: Any) -> None:
+async def _skip_check(job: Any) -> None:
     """Check nothing: in place of the check by which Snakemake refuses even to plan a job with read-only products."""
 
 
@@ -51,7 +51,7 @@ class Decisions:
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
         if workflow.output_settings.dryrun:
-            job.check_protected_output = _unchecked
+            job.check_protected_output = _skip_check
 
     def add(self, directory: str, requests: Lazy, prefix: str = "") -> None:
         """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""

@@ -12,7 +12,7 @@ from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.counts import check_counts, counts_of
 from pttt_ooc.games.structure.views import find_pairs, most_pairs
 from pttt_ooc.pipeline.files.structure_store import write_pairs
-from pttt_ooc.pipeline.stages.stage_context import allocated, stage
+from pttt_ooc.pipeline.stages.stage_context import allocate, stage
 
 BYTES_PER_PAIR = 70  # of the search's arrays, for each pair of the bound; measured
 
@@ -32,7 +32,7 @@ def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:
     """
     with stage("enumerate", directory, ["views.zarr"]) as facts:
         rules = named_game(game)
-        allocated(needs(rules), memory_mb, directory, facts)
+        allocate(needs(rules), memory_mb, directory, facts)
         pairs = find_pairs(rules)
         facts.update(game=game, counts=counts_of(rules, pairs))
         check_counts(game, facts["counts"])

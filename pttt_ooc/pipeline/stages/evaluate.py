@@ -18,7 +18,7 @@ from pttt_ooc.cfr.solving.evaluation import (
     EvaluationArrays,
     ProfileEvaluator,
     evaluation_arrays,
-    intersected,
+    intersect,
 )
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
@@ -33,8 +33,8 @@ from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import finish
 from pttt_ooc.pipeline.stages.engines import open_engine
-from pttt_ooc.pipeline.stages.stage_context import allocated, digests, inputs, stage, workspace_of
-from pttt_ooc.pipeline.stages.strategy_store import finished, store_of
+from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Interval, Symmetry
 
 
@@ -80,10 +80,10 @@ def run(
     """
     with stage("evaluate", directory, []) as facts:
         facts.update(game=game, symmetry=symmetry, listed=listed)
-        before = inputs(directory, *(("enumerate", "index", "solve") if listed else ()), *finished(directory))
+        before = inputs(directory, *(("enumerate", "index", "solve") if listed else ()), *finish_if_run(directory))
         facts["made_from"], store = digests(before), store_of(directory, before)
         if not listed:
-            allocated(finish.needs(None), memory_mb, directory, facts)
+            allocate(finish.needs(None), memory_mb, directory, facts)
             facts["solution"] = asdict(_of_plans(named_game(game), store))
             return
         dtype = solution_dtype(solution_attrs(store))
@@ -105,7 +105,7 @@ def run(
 def _value(game: Game, found: Evaluation) -> Interval:
     """The interval that holds the value of the game, as far as these best responses and the reference tell."""
     proved = (-found.best_response_1, max(found.best_response_0, -found.best_response_1))  # equal at an equilibrium
-    return intersected(proved, reference_value(game))
+    return intersect(proved, reference_value(game))
 
 
 def _of_plans(game: Game, store: Path) -> Evaluation:

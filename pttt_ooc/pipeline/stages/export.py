@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from pttt_ooc.cfr.sweep.parallel import in_order
 from pttt_ooc.config import ExportConfig
-from pttt_ooc.disk.files import explained, remove
+from pttt_ooc.disk.files import explain_errors, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.games.structure.strategy import Floats, Strategy, strategy_arrays
@@ -26,8 +26,8 @@ from pttt_ooc.pipeline.files.solution import Strategies, read_solution
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.normal_form import check_row_orders, normal_export, row_orders
 from pttt_ooc.pipeline.stages.product_check import timeless
-from pttt_ooc.pipeline.stages.stage_context import Facts, allocated, contents, digests, inputs, stage, workspace_of
-from pttt_ooc.pipeline.stages.strategy_store import finished, store_of
+from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, contents, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Symmetry
 
 
@@ -67,21 +67,21 @@ def run(
     course, bundle = settings.files(game)
     check_row_orders(directory, settings)
     with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
-        before = inputs(directory, "enumerate", "index", "solve", *finished(directory), "evaluate")
+        before = inputs(directory, "enumerate", "index", "solve", *finish_if_run(directory), "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
         for file in FILES * (not course) + [BUNDLE]:
-            with explained(f"delete {directory / file}"):
+            with explain_errors(f"delete {directory / file}"):
                 remove(directory / file)
         if not course and not bundle:
-            allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             return
         folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
         store = store_of(directory, before)
         wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
         workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
-        strategies = _unfolded(read_solution(store, folded, solution), whole, unfolded, threads)
+        strategies = _unfold_both(read_solution(store, folded, solution), whole, unfolded, threads)
         del solution  # freed, unless `strategies` share its arrays
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
         bundle_facts = _bundle_facts(before) if bundle else None
@@ -98,7 +98,9 @@ def run(
         )
 
 
-def _unfolded(solution: Strategies, whole: Index, into: tuple[Floats, Floats] | tuple[()], threads: int) -> Strategies:
+def _unfold_both(
+    solution: Strategies, whole: Index, into: tuple[Floats, Floats] | tuple[()], threads: int
+) -> Strategies:
     if not into:
         return Strategy(whole, 0, solution[0].probabilities), Strategy(whole, 1, solution[1].probabilities)
     first, second = in_order(lambda p: unfold(solution[p], whole, into[p]), (0, 1), threads)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pttt_ooc.config import FinishConfig
-from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
@@ -32,7 +32,7 @@ from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.product_check import timeless
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS, forget_states, has_ended, play_rounds, state_directory
-from pttt_ooc.pipeline.stages.stage_context import Facts, allocated, digests, inputs, stage, tell, workspace_of
+from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, digests, inputs, stage, tell, workspace_of
 from pttt_ooc.types import Symmetry
 
 _PREFIX = "finish-"  # of saved rounds
@@ -94,10 +94,10 @@ def run(
         wanted, rows = needs(index), list[Facts]()
         reason, why = _obstacle(settings, wanted, memory_mb if listed else math.inf)
         if reason:
-            allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
         else:
             check_extra("exact", "An exact equilibrium (finish: exact)")
-            asked = choice.asked(settings.against, index, needs(index, choosing=True), memory_mb)
+            asked = choice.requested_choice(settings.against, index, needs(index, choosing=True), memory_mb)
             wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
             own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
@@ -117,7 +117,9 @@ def run(
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
             chosen = None
             if average:
-                average, chosen = choice.made(asked, oracle, average, directory, reader, threads, EXACT, log)
+                average, chosen = choice.choose_strategies(
+                    asked, oracle, average, directory, reader, threads, EXACT, log
+                )
                 facts["result"]["choice"] = chosen
             with fresh_store(directory / EQUILIBRIUM) as store:
                 told = {"algorithm": "double-oracle", **timeless(facts["result"])}
@@ -129,7 +131,7 @@ def run(
             if reason == "equilibrium":
                 forget_states(work, _PREFIX)
         else:
-            with explained(f"delete {directory / EQUILIBRIUM}"):
+            with explain_errors(f"delete {directory / EQUILIBRIUM}"):
                 remove(directory / EQUILIBRIUM)
             facts["result"] = {"method": "none", "stopped_by": reason}
             if reason == "memory_mb":

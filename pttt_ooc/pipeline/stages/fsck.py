@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk import commits
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.store import read_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages import product_check
 from pttt_ooc.pipeline.stages.directories import RUNS, SHARED, SOLUTION, home_of, manifest_of, runs_of, structure_of
-from pttt_ooc.pipeline.stages.stage_context import check_product, made_from_others, undisturbed
+from pttt_ooc.pipeline.stages.stage_context import block_stages, check_product, made_from_others
 from pttt_ooc.pipeline.stages.stage_sets import UNLISTED, WORKFLOW, StageSet
 
 OWN_SETS = (WORKFLOW, UNLISTED)
@@ -98,8 +98,8 @@ class _Checkup:
             self._check_state(directory)
             return True
         try:
-            with undisturbed(directory):
-                with explained(f"read {directory}"), os.scandir(directory) as entries:
+            with block_stages(directory):
+                with explain_errors(f"read {directory}"), os.scandir(directory) as entries:
                     folders = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
                 kind = self._kind_of(directory, folders)
                 wanted = kind.products if kind else self.stages

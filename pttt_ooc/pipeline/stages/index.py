@@ -14,7 +14,7 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import Index, build_index
 from pttt_ooc.pipeline.files.structure_store import read_index, read_pairs, write_index, write_timing
 from pttt_ooc.pipeline.show.progress import Shares
-from pttt_ooc.pipeline.stages.stage_context import allocated, digests, inputs, stage
+from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage
 from pttt_ooc.types import Symmetry
 
 BYTES_PER_PAIR = {"none": 450, "full": 200}  # while the tables are built, measured
@@ -41,7 +41,7 @@ def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.
     """
     before = inputs(directory, "enumerate")["enumerate"]
     with stage("index", directory, ["index.zarr"]) as facts:
-        allocated(needs(symmetry, before["counts"]["pairs"]), memory_mb, directory, facts)
+        allocate(needs(symmetry, before["counts"]["pairs"]), memory_mb, directory, facts)
         pairs = read_pairs(directory / "views.zarr", game)
         index = build_index(named_game(game), symmetry, pairs)
         for player in (0, 1):

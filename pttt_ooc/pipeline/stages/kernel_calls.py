@@ -96,7 +96,7 @@ def call_double_oracle(directory: Path) -> None:
     oracle = DoubleOracle(GAME)
     while not oracle.round().settled:
         pass
-    with jit.interpreted():
+    with jit.interpret_kernels():
         index = _structure("full")[0]
     plan, nodes = oracle.plans[0], index.players[0].nodes
     choices, chances = np.zeros(nodes, np.uint8), np.zeros(index.players[0].sequences)
@@ -110,7 +110,7 @@ def call_double_oracle(directory: Path) -> None:
 
 def call_solver(directory: Path) -> None:
     """Do an iteration in single precision, as a solve does it."""
-    with jit.interpreted():
+    with jit.interpret_kernels():
         index, timings = _structure("full")
 
     from pttt_ooc.cfr.solving.arrays import solver_arrays, state_arrays
@@ -128,7 +128,7 @@ def call_solver(directory: Path) -> None:
 
 def call_evaluation(directory: Path) -> None:
     """Evaluate strategies, in double precision, and find the best plans as a choice of an equilibrium does."""
-    with jit.interpreted():
+    with jit.interpret_kernels():
         index, timings = _structure("none")
 
     from pttt_ooc.cfr.solving.assessment import assess

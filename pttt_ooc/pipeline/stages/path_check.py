@@ -29,12 +29,13 @@ def check_place(*paths: Path) -> None:
         for character in str(path):
             if not (unicodedata.category(character)[0] in "LMN" or character in _SAFE):
                 raise ConfigError(
-                    f"The workflow cannot run in {str(path)!r}: Snakemake does not cope with {_named(character)} in a "
-                    "path; move or rename the directory, so that it has letters, digits, - and _ only."
+                    f"The workflow cannot run in {str(path)!r}: Snakemake does not cope with "
+                    f"{_describe_character(character)} in a path; move or rename the directory, so that it has "
+                    "letters, digits, - and _ only."
                 )
 
 
-def _named(character: str) -> str:
+def _describe_character(character: str) -> str:
     return {" ": "a space", "\n": "a line break", "\t": "a tab"}.get(character, f"the character {character!r}")
 
 

@@ -140,10 +140,10 @@ class Plan:
         return html_table(title, self.rows(), HEADINGS)
 
 
-def planned(config: Config, threads: int) -> Plan:
+def plan_run(config: Config, threads: int) -> Plan:
     """Plan a run on at most `threads` threads; for errors see :func:`pttt_ooc.games.rules.catalogue.named_game`."""
     if not config.is_listed:
-        return _unlisted(config, threads)
+        return _plan_unlisted(config, threads)
     game, symmetry = named_game(config.game), config.symmetry
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
@@ -187,7 +187,7 @@ def _chooses(config: Config, layout: Layout) -> bool:
     return wanted and finish.needs(layout, choosing=True).smallest_mb <= config.memory_mb
 
 
-def _unlisted(config: Config, threads: int) -> Plan:
+def _plan_unlisted(config: Config, threads: int) -> Plan:
     """The plan of a game whose infosets are not listed."""
     needs = {"finish": finish.needs(None), "evaluate": finish.needs(None), "report": _PROCESS_ONLY}
     disk = {"finish": (_PLANS, 0.0), "evaluate": (2_000, 0.0), "report": (_REPORT, 0.0)}

@@ -18,7 +18,7 @@ from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages
 from pttt_ooc.types import Symmetry
 
 
-def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.inf) -> Path:
+def prepare_index(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.inf) -> Path:
     """The directory with the products of the stages "enumerate" and "index", which run if they are stale.
 
     Parameters
@@ -63,5 +63,5 @@ def _check_directory(directory: Path) -> None:
 
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
-    """The index of a game, from the products in `data`; for errors see :func:`prepared`."""
-    return index_of(prepared(data, game, symmetry), game, symmetry)
+    """The index of a game, from the products in `data`; for errors see :func:`prepare_index`."""
+    return index_of(prepare_index(data, game, symmetry), game, symmetry)

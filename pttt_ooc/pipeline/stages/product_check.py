@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.contents import UndecodableError, content_digest, is_packed
-from pttt_ooc.disk.files import atomic_write_text, digest, explained, make_directory
+from pttt_ooc.disk.files import atomic_write_text, digest, explain_errors, make_directory
 from pttt_ooc.errors import StoreError
 
 DIRECTORY = ".verified"
@@ -24,7 +24,7 @@ DIRECTORY = ".verified"
 Facts = dict[str, Any]
 
 
-def described(path: Path, known: Mapping[str, str] | None = None) -> Facts:
+def describe_product(path: Path, known: Mapping[str, str] | None = None) -> Facts:
     """A manifest's description of a product: ``digest``, of its contents.
 
     Compressed files also have ``bytes``, a digest of their bytes: where it is the same, nothing need be inflated.  Rows
@@ -62,7 +62,7 @@ def is_as_described(path: Path, product: Facts) -> bool:
 
 
 def _digest_without_times(path: Path) -> str:
-    with explained(f"read {path}"):
+    with explain_errors(f"read {path}"):
         rows = [timeless(json.loads(row)) for row in path.read_text(encoding="utf-8").splitlines()]
     return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
 
@@ -92,7 +92,7 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
     home
         The directory of the stage's manifest and products.
     products
-        The manifest's descriptions, made by :func:`described`.
+        The manifest's descriptions, made by :func:`describe_product`.
     remember
         Whether to record the verified products.
     """
@@ -131,6 +131,6 @@ def _read(home: Path, stage: str) -> Facts:
 
 
 def _write(home: Path, stage: str, seen: Facts) -> None:
-    with explained(f"write to {home / DIRECTORY}"):
+    with explain_errors(f"write to {home / DIRECTORY}"):
         make_directory(home / DIRECTORY)
         atomic_write_text(home / DIRECTORY / f"{stage}.json", json.dumps(seen, sort_keys=True) + "\n")

@@ -43,8 +43,8 @@ from pttt_ooc.pipeline.show.report import (
 from pttt_ooc.pipeline.stages.comparison import read_comparison
 from pttt_ooc.pipeline.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
-from pttt_ooc.pipeline.stages.stage_context import Facts, allocated, contents, digests, inputs, stage
-from pttt_ooc.pipeline.stages.strategy_store import finished, store_of
+from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, contents, digests, inputs, stage
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 
 _NEEDED = {"pictures": 80 * MB}
 
@@ -63,7 +63,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         If `memory_mb` is too small, an input is missing or damaged, or the disk cannot be written to.
     """
     with stage("report", directory, [PAGE, MEASUREMENTS, *FIGURES]) as facts:
-        listed, finish = config.is_listed, finished(directory)
+        listed, finish = config.is_listed, finish_if_run(directory)
         read = inputs(directory, *(("index", "solve") if listed else ()), *finish)
         # Only the manifests of the other stages are read, so their files need no check.
         names = ("enumerate", "index", "solve", *finish, "evaluate", "export") if listed else (*finish, "evaluate")
@@ -75,10 +75,10 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         store = store_of(directory, before)
         if listed:
             index = read_index(structure_of(directory) / INDEX, config.game, config.symmetry)
-            arrays = allocated(needs(index, solution_dtype(solution_attrs(store))), memory_mb, directory, facts)
+            arrays = allocate(needs(index, solution_dtype(solution_attrs(store))), memory_mb, directory, facts)
             strategies: Pictured = _Listed(directory, read_solution(store, index, arrays))
         else:
-            allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             strategies = _Planned(named_game(config.game), store)
         data = replace(_data(config, directory, before, strategies), runs=runs)
         write_report(data, directory)
@@ -100,7 +100,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], strategi
         finish=before["finish"]["result"] if "finish" in before else {},
         openings=(openings[0].probabilities, openings[1].probabilities),
         infosets=[picture for picture in both if picture],
-        stages=[_spent(name, facts) for name, facts in before.items()],
+        stages=[_stage_facts(name, facts) for name, facts in before.items()],
         counts=_counts(before) if "index" in before else {},
         parameters=before["solve"]["parameters"] if "solve" in before else {},
         digests=contents(before),
@@ -167,7 +167,7 @@ class _Planned:
         return InfosetPicture(player, text, [float(p) for p in found])
 
 
-def _spent(name: str, facts: Facts) -> StageFacts:
+def _stage_facts(name: str, facts: Facts) -> StageFacts:
     usage = facts["usage"]
     projected = facts["memory"]["projected_mb"]
     return StageFacts(name, usage["seconds"], usage["peak_anonymous_mb"], projected, usage["threads"])

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.locks import hold, only_here
 from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages.directories import SHARED, manifest_of, structure_of
@@ -52,14 +52,14 @@ def begin(files: Collection[Path], homes: Iterable[Path], elsewhere: bool = Fals
     made = {structures[home] for home in wanted if any(manifest_of(home, stage) in files for stage in SHARED)}
     with ExitStack() as stack:
         for home in sorted(wanted):
-            with explained(f"lock the directory {home}"):
+            with explain_errors(f"lock the directory {home}"):
                 home.mkdir(parents=True, exist_ok=True)
                 _check_reach(home, elsewhere)
                 stack.enter_context(hold(home / RUN_LOCK, partial(busy, home)))
                 _check_free(home / LOCK, home)
         for structure in sorted(set(structures.values())):  # once each: runs of one game share it
             shared = structure not in made
-            with explained(f"lock the directory {structure}"):
+            with explain_errors(f"lock the directory {structure}"):
                 stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, partial(busy, structure), shared=shared))
                 _check_free(structure / STRUCTURE_LOCK, structure, shared)
         for directory in {*structures, *structures.values()}:

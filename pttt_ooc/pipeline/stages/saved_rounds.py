@@ -14,7 +14,7 @@ import os
 import time
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained, remove
+from pttt_ooc.disk.files import explain_errors, remove
 from pttt_ooc.errors import StoreError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle, Round
 from pttt_ooc.exact.double_oracle.saved_state import SavedState, version
@@ -50,7 +50,7 @@ def state_directory(work: Path, prefix: str, start: str, what: str, log: Path | 
 
 def forget_states(work: Path, prefix: str, kept: Path | None = None) -> None:
     """Delete saved rounds, but not those of one state."""
-    with explained(f"delete saved rounds in {work}"):
+    with explain_errors(f"delete saved rounds in {work}"):
         for each in work.glob(f"{prefix}*"):
             if each != kept:
                 remove(each)
@@ -77,7 +77,7 @@ def play_rounds(
     StoreError
         If the state is damaged or cannot be written.
     """
-    with SavedState(state, oracle) as saved, explained(f"write to {state}"):
+    with SavedState(state, oracle) as saved, explain_errors(f"write to {state}"):
         rows += _earlier(state / ROUNDS, oracle)
         before, begun = (rows[-1]["seconds"] if rows else 0.0), time.monotonic()
         spoken = begun

@@ -23,7 +23,7 @@ from typing import Any
 
 from pttt_ooc.cfr.solving.schedule import schedule
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.manifests import read_json
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import DiskBudgetError
@@ -52,7 +52,7 @@ def due(settings: SolveConfig) -> Iterator[int]:
             yield iteration
 
 
-def thinned(sizes: Mapping[int, int], budget: int) -> list[int]:
+def thin_out(sizes: Mapping[int, int], budget: int) -> list[int]:
     """The snapshots to keep: all, or every second, or every fourth, ..., until they fit.
 
     Parameters
@@ -134,8 +134,8 @@ class Snapshots:
         there = self._there()
         if sum(there.values()) <= self._budget:
             return
-        iterations = self._selected(self._sizes(), iteration)
-        with explained(f"delete snapshots in {self.directory}"):
+        iterations = self._iterations_to_keep(self._sizes(), iteration)
+        with explain_errors(f"delete snapshots in {self.directory}"):
             for t in there:
                 if t not in iterations:
                     remove(self._path(t))
@@ -146,7 +146,7 @@ class Snapshots:
         wanted = self._due(iteration)
         if not all(t in sizes for t in wanted):
             return False
-        return all(self._path(t).exists() for t in self._selected(sizes, iteration))
+        return all(self._path(t).exists() for t in self._iterations_to_keep(sizes, iteration))
 
     def publish(self, directory: Path, iteration: int) -> None:
         """Make the product: a directory with the snapshots up to an iteration whose state is saved.
@@ -159,9 +159,9 @@ class Snapshots:
             If it cannot be written.
         """
         self.make_room(iteration)
-        with fresh_store(directory / SNAPSHOTS) as root, explained(f"write {directory / SNAPSHOTS}"):
-            for t in self._selected(self._sizes(), iteration):
-                shutil.copytree(self._path(t), root / self._path(t).name, copy_function=_shared)
+        with fresh_store(directory / SNAPSHOTS) as root, explain_errors(f"write {directory / SNAPSHOTS}"):
+            for t in self._iterations_to_keep(self._sizes(), iteration):
+                shutil.copytree(self._path(t), root / self._path(t).name, copy_function=_link_or_copy)
 
     def _due(self, iteration: int) -> list[int]:
         return list(takewhile(lambda t: t <= iteration, due(self._settings)))
@@ -169,8 +169,8 @@ class Snapshots:
     def _path(self, iteration: int) -> Path:
         return self.directory / f"{iteration}.zarr"
 
-    def _selected(self, sizes: Mapping[int, int], iteration: int) -> list[int]:
-        return thinned({t: sizes[t] for t in self._due(iteration)}, self._budget)
+    def _iterations_to_keep(self, sizes: Mapping[int, int], iteration: int) -> list[int]:
+        return thin_out({t: sizes[t] for t in self._due(iteration)}, self._budget)
 
     def _sizes(self) -> dict[int, int]:
         file = self.directory / _SIZES
@@ -181,7 +181,7 @@ class Snapshots:
 
     def _there(self) -> dict[int, int]:
         """Sizes of the snapshots on disk."""
-        with explained(f"read {self.directory}"):
+        with explain_errors(f"read {self.directory}"):
             return {int(path.stem): _size(path) for path in self.directory.glob("*.zarr")}
 
 
@@ -189,7 +189,7 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
-def _shared(source: str, target: str) -> None:
+def _link_or_copy(source: str, target: str) -> None:
     """Make a hard link; a copy if the file system has no hard links."""
     try:
         os.link(source, target)

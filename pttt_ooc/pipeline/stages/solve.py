@@ -18,7 +18,7 @@ from pttt_ooc.cfr.solving.solver import solve
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state
-from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.disk.numbers import size
 from pttt_ooc.games.structure.index import Index, Layout
@@ -98,7 +98,7 @@ def run(
         if snapshots:
             snapshots.publish(directory, result.iteration)
         else:
-            with explained(f"delete {directory / SNAPSHOTS}"):
+            with explain_errors(f"delete {directory / SNAPSHOTS}"):
                 remove(directory / SNAPSHOTS)  # from an earlier configuration: no manifest names them
 
 

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pttt_ooc.disk.files import atomic_write_text, explained
+from pttt_ooc.disk.files import atomic_write_text, explain_errors
 from pttt_ooc.disk.locks import free_here, hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
-from pttt_ooc.disk.resources import MB, measured, small_threads
+from pttt_ooc.disk.resources import MB, measure_usage, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import BudgetError, StoreError, exit_on_error, keep_interrupts
 from pttt_ooc.pipeline.stages.directories import SHARED, home_of, manifest_of, structure_of
-from pttt_ooc.pipeline.stages.product_check import described, is_as_described, remember, stamp
+from pttt_ooc.pipeline.stages.product_check import describe_product, is_as_described, remember, stamp
 from pttt_ooc.pipeline.stages.provenance import source_digest, versions
 
 if TYPE_CHECKING:  # the Snakefile imports this module; numpy and Zarr would slow it down
@@ -69,14 +69,14 @@ def stage(
     StoreError
         If another stage is at work in the directory, or it cannot be written to.
     """
-    with _locked(directory, name):
+    with _lock_directory(directory, name):
         # Without a manifest, the leftovers of an interruption do not count as products.
         manifest = manifest_of(directory, name)
         before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
-        with explained(f"delete {manifest}"):
+        with explain_errors(f"delete {manifest}"):
             manifest.unlink(missing_ok=True)
         facts: Facts = {}
-        with measured() as usage:
+        with measure_usage() as usage:
             try:
                 with keep_interrupts():
                     yield facts
@@ -88,17 +88,17 @@ def stage(
                 if not continues:
                     interrupt.args = (_BEGINS_ANEW.format(name),)
                 raise
-            with explained(f"read the products in {directory}"):
+            with explain_errors(f"read the products in {directory}"):
                 stamps = {product: stamp(directory / product) for product in products}
             arrays = facts.pop("array_digests", {})
-            made_now = {product: described(directory / product, arrays.get(product)) for product in products}
+            made_now = {product: describe_product(directory / product, arrays.get(product)) for product in products}
             remember(directory, name, made_now, stamps)
         spent = {**asdict(usage), "threads": facts.pop("threads", 1)}
         made = {"products": made_now, "usage": spent, "versions": versions(), "sources": sources(name)}
         write_manifest(manifest, name, **made, **facts)
 
 
-def allocated(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
+def allocate(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
     """The arrays of a stage on one thread; see :func:`workspace_of`."""
     return workspace_of("", needs, memory_mb, directory, facts).allocate()
 
@@ -201,7 +201,7 @@ def forget_future(directory: Path) -> None:
     and would run everything that depends on such a file again and again.
     """
     now = time.time_ns()
-    with explained(f"correct the times of files in {directory}"):
+    with explain_errors(f"correct the times of files in {directory}"):
         changed = {f: f.stat().st_mtime_ns for f in directory.glob("*") if f.is_file()}
         future = sorted({at for at in changed.values() if at > now}, reverse=True)
         for file, at in changed.items():
@@ -211,10 +211,10 @@ def forget_future(directory: Path) -> None:
 
 
 @contextmanager
-def _locked(directory: Path, name: str) -> Iterator[None]:
+def _lock_directory(directory: Path, name: str) -> Iterator[None]:
     structure, shared = structure_of(directory), name not in SHARED
     with ExitStack() as stack:
-        with explained(f"lock the directory {directory}"):
+        with explain_errors(f"lock the directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True)
             stack.enter_context(hold(structure / STRUCTURE_LOCK, partial(busy, structure), shared=shared))
             if shared:
@@ -223,7 +223,7 @@ def _locked(directory: Path, name: str) -> Iterator[None]:
 
 
 @contextmanager
-def undisturbed(directory: Path) -> Iterator[None]:
+def block_stages(directory: Path) -> Iterator[None]:
     """Prevent stages from starting in the directory while the block reads it; nothing is written.
 
     Raises
@@ -234,7 +234,7 @@ def undisturbed(directory: Path) -> Iterator[None]:
     with ExitStack() as stack:
         for file in (directory / LOCK, directory / STRUCTURE_LOCK):
             if file.exists():
-                with explained(f"lock the directory {directory}"):
+                with explain_errors(f"lock the directory {directory}"):
                     stack.enter_context(hold(file, partial(busy, directory), shared=True, touch=False))
         yield
 
@@ -265,7 +265,7 @@ def errors_to(log: Path) -> Iterator[None]:
     small_threads()
 
     with interruptible(), exit_on_error(partial(tell, log=log)):
-        with explained(f"write the log {log}"):
+        with explain_errors(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")
         _check_run_lock(log.parent.parent)
@@ -274,7 +274,7 @@ def errors_to(log: Path) -> Iterator[None]:
 
 def _check_run_lock(home: Path) -> None:
     """Raise a StoreError if this machine does not see the lock of the run, which another machine holds."""
-    with explained(f"look at the locks in {home}"):
+    with explain_errors(f"look at the locks in {home}"):
         machine = free_here(home / RUN_LOCK)
     if machine:
         raise StoreError(

@@ -12,7 +12,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of
 
 
-def finished(results: Path) -> tuple[str, ...]:
+def finish_if_run(results: Path) -> tuple[str, ...]:
     """The stage "finish", if it has run; a run without it has the solver's strategies."""
     return ("finish",) if manifest_of(results, "finish").exists() else ()
 

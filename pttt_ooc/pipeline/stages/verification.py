@@ -13,8 +13,8 @@ from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES
 from pttt_ooc.pipeline.stages.directories import manifest_of
 from pttt_ooc.pipeline.stages.product_check import timeless
-from pttt_ooc.pipeline.stages.stage_context import Facts, contents, inputs, undisturbed
-from pttt_ooc.pipeline.stages.strategy_store import finished
+from pttt_ooc.pipeline.stages.stage_context import Facts, block_stages, contents, inputs
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run
 
 MEASURED = ("usage", "memory", "versions")
 """Keys of manifests that describe the run, not its results."""
@@ -41,8 +41,10 @@ def run_digest(directory: Path) -> str:
     StoreError
         If a manifest or product is missing or damaged, or a stage is running there.
     """
-    with undisturbed(directory):
+    with block_stages(directory):
         listed = read_manifest(manifest_of(directory, "report"), "report").get("listed", True)
-        stages = [name for name in STAGES if name != "finish" or finished(directory)] if listed else UNLISTED_STAGES
+        stages = (
+            [name for name in STAGES if name != "finish" or finish_if_run(directory)] if listed else UNLISTED_STAGES
+        )
         found = {name: content_of(manifest) for name, manifest in inputs(directory, *stages).items()}
     return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -14,7 +14,7 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.pipeline.show.comparison import RunFacts, common_gap, comparison_rows
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import comparison_figure, inline_svg
 from pttt_ooc.pipeline.show.tables import csv_text
 from pttt_ooc.pipeline.stages.comparison import CONVERGENCE, run_facts
@@ -110,7 +110,7 @@ def page_text(runs: Sequence[SweepRun]) -> str:
     sections = [_section(game, cells) for game, cells in games.items()]
     names = list(dict.fromkeys(run.facts.name for run in runs))
     settings = runs[0].solved["settings"]
-    return rendered(_TEMPLATE, "pipeline.sweeps", sections=sections, names=names, settings=settings)
+    return render_page(_TEMPLATE, "pipeline.sweeps", sections=sections, names=names, settings=settings)
 
 
 def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:

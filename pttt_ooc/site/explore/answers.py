@@ -163,7 +163,7 @@ class StrategyAnswers(PairAnswers):
         if self._support is None:
             return None
         attempts = tuple(attempts_of(infoset))[len(self.game.setup[player]) :]
-        squares = self._support.played(player, attempts)
+        squares = self._support.played_squares(player, attempts)
         return {"met": squares is not None, "squares": squares or []}
 
     def _mistakes(self, question: Message) -> Message:

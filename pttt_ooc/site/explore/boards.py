@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.disk.numbers import decimals, listed, probability
+from pttt_ooc.disk.numbers import decimals, join_words, probability
 from pttt_ooc.games.rules.game import Game, Squares
 from pttt_ooc.games.rules.infoset_text import attempts_of, infoset_text
 from pttt_ooc.pipeline.show.pictures import MARKS
@@ -186,7 +186,7 @@ def strategy_board(
         same = alike.get(square, (square,))
         layers = tuple(_layer(answer, same, square, layer) for answer in answers)
         told = [_spoken(answer, same, square, layer) for answer in answers]
-        name = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
+        name = f"square {square}" if len(same) == 1 else f"squares {join_words(same)} together"
         mirrors = f"square {square}: mirrors square {same[0]}"
         spoken = f"{name}: {'; beside it '.join(told)}" if square == same[0] else mirrors
         cells.append(BoardSquare(square, *_corner(game, square), layers=layers, spoken=spoken))
@@ -230,7 +230,7 @@ def _spoken(answer: Mapping[str, Any], same: Sequence[int], square: int, layer: 
         told.append(f"regret {_small(facts['regrets'][same[0]])}")
     played = (answer["equilibria"] or {}).get("squares", ())
     of = ["this strategy"] * (p > 0) + ["some equilibrium"] * (square in played)
-    return ", ".join([*told, f"in the support of {listed(of)}"] if of else told)
+    return ", ".join([*told, f"in the support of {join_words(of)}"] if of else told)
 
 
 def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
-from pttt_ooc.disk.numbers import listed
+from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.errors import ImpossibleInfosetError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import first_infoset
-from pttt_ooc.games.structure.infoset_parser import checked
+from pttt_ooc.games.structure.infoset_parser import check_infoset
 from pttt_ooc.site.explore.address import APART, AVERAGE, BEST, LAYERS, MERGED, Address
 from pttt_ooc.site.explore.sources import Source, Sources, first_of
 from pttt_ooc.site.service.wire import Client, Message, RefusedError
@@ -226,7 +226,7 @@ def _other(explorer: Explorer, requested: Address) -> str:
     if not requested.other:
         return ""
     try:
-        return checked(explorer.game, requested.opponent, requested.other)
+        return check_infoset(explorer.game, requested.opponent, requested.other)
     except ImpossibleInfosetError as error:
         raise HTTPException(404, str(error)) from None
 
@@ -238,7 +238,7 @@ def _iteration(pair: tuple[Source, Source], iteration: int | None) -> int | None
         return None
     if iteration not in iterations:
         raise HTTPException(
-            404, f"No strategies were kept after iteration {iteration}; there are {listed(iterations)}."
+            404, f"No strategies were kept after iteration {iteration}; there are {join_words(iterations)}."
         )
     return iteration
 

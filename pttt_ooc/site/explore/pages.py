@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.disk.numbers import probability, share, value_for
-from pttt_ooc.games.rules.catalogue import described
+from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.games.rules.play import first_infoset
@@ -67,7 +67,7 @@ def _games(request: Request) -> list[tuple[str, str, str]]:
     """Name, name for people and page of each game, if there are several."""
     explorers = request.app.state.explore.all
     games = [one.game for one in explorers]
-    return [(game.name, described(game), f"{PATH}?game={game.name}") for game in games] if len(games) > 1 else []
+    return [(game.name, describe_game(game), f"{PATH}?game={game.name}") for game in games] if len(games) > 1 else []
 
 
 def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:

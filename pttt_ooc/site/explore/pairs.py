@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pttt_ooc.games.rules.play import first_infoset
-from pttt_ooc.games.structure.infoset_parser import checked
+from pttt_ooc.games.structure.infoset_parser import check_infoset
 from pttt_ooc.library.questions import beliefs as held
 from pttt_ooc.library.questions.answers import Beliefs, Numbers, Outcome, SquareArray
 from pttt_ooc.library.questions.continuations import following
@@ -151,5 +151,5 @@ def _number(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-known = lru_cache(maxsize=4096)(checked)
+known = lru_cache(maxsize=4096)(check_infoset)
 """As checked; on a walk the same infosets are asked about again and again."""

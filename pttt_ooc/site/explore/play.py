@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.games.rules.catalogue import described
+from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.pipeline.show.pictures import MARKS
 from pttt_ooc.site.explore import play_api
@@ -77,9 +77,9 @@ def _lobby(request: Request, playing: Playing, account: Account | None, typed: d
 def _facts(request: Request, games: Games) -> dict[str, Any]:
     """What all pages of a game show; `games` are name, name for people and page of each game if there are several."""
     known = [one.games.game for one in request.app.state.play.all]
-    pages = [(game.name, described(game), f"/play?game={game.name}") for game in known]
+    pages = [(game.name, describe_game(game), f"/play?game={game.name}") for game in known]
     page = "/play" if games.game.name == known[0].name else f"/play?game={games.game.name}"
-    rules = {"game": games.game, "RULES": described(games.game)}
+    rules = {"game": games.game, "RULES": describe_game(games.game)}
     return {**rules, "lobby": page, "games": pages if len(pages) > 1 else []}
 
 

@@ -33,7 +33,7 @@ from pttt_ooc.library.questions.losses import loss_arrays
 from pttt_ooc.library.questions.mistakes import find_differences, find_mistakes
 from pttt_ooc.library.questions.profile import PreparedProfile, best_response_of, size_on_disk
 from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.site.explore.profiles import is_whole, make_room, mark_whole
 from pttt_ooc.site.service.logs import lines_logged, start_logging
 
@@ -136,7 +136,7 @@ def _engine(game: str, indices: Path, named: list[NamedStrategy]) -> Iterator[tu
     """An engine for strategies, and the directory of its index, which is built if it is missing."""
     tell("the index of the game", 0.02)
     symmetry = common_symmetry(named)
-    directory = prepared(indices, game, symmetry)
+    directory = prepare_index(indices, game, symmetry)
     with open_engine(directory, game, symmetry, np.float64, cores()) as engine:
         yield engine, directory
 

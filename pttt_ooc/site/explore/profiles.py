@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
+from pttt_ooc.disk.files import atomic_write_text, explain_errors, make_directory
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
 from pttt_ooc.games.structure.index import Index
@@ -52,7 +52,7 @@ class Profiles:
 
     def __init__(self, directory: Path, game: str, indices: Path, budget: int) -> None:
         self.directory, self.game, self.indices, self.budget = directory, game, indices, budget
-        with explained(f"make the directory {directory}"):
+        with explain_errors(f"make the directory {directory}"):
             make_directory(directory)
         self._open: OrderedDict[str, PreparedProfile] = OrderedDict()
         self._noted: dict[str, float] = {}

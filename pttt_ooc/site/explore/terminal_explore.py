@@ -9,7 +9,7 @@ from pttt_ooc.disk.numbers import decimals, gap, probability
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError, StrategyFileError
 from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.games.rules.play import first_infoset
-from pttt_ooc.games.structure.infoset_parser import checked
+from pttt_ooc.games.structure.infoset_parser import check_infoset
 from pttt_ooc.library.api.structures import configure
 from pttt_ooc.library.questions.answers import Numbers, SquareArray
 from pttt_ooc.pipeline.show.boards import attempts_sentence, support_sentences
@@ -164,7 +164,7 @@ class Walk:
 
     def _go_to(self, text: str) -> None:
         try:
-            infoset = checked(self.pair.game, self.player, text)
+            infoset = check_infoset(self.pair.game, self.player, text)
         except ImpossibleInfosetError as error:
             nearest = "" if error.nearest in (None, self.infoset) else f" The nearest infoset is {error.nearest}"
             self.dialogue.say(f"{error}{nearest}")
@@ -183,7 +183,7 @@ class Walk:
         say(f"Player {self.player} ({MARKS[self.player]}): {sentence}.")
         support, own = self.pair.support, [s for s in facts.legal if facts.probabilities[s] > 0]
         attempts = tuple(attempts_of(self.infoset))[len(game.setup[self.player]) :]
-        played = support.played(self.player, attempts) if support else None
+        played = support.played_squares(self.player, attempts) if support else None
         say(self.dialogue.board(game, self._squares(facts.probabilities, classes, played or ())))
         for line in support_sentences(game, own, support is not None, played):
             say(line)

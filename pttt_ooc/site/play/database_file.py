@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained, make_directory
+from pttt_ooc.disk.files import explain_errors, make_directory
 from pttt_ooc.errors import StoreError
 
 _LOCK_SECONDS = 30.0  # seconds that a writer waits for another one
@@ -26,7 +26,7 @@ def kept_file(file: Path, what: str) -> Path:
     StoreError
         If it cannot be created, or is not a writable database.
     """
-    with explained(f"make the directory {file.parent}"):
+    with explain_errors(f"make the directory {file.parent}"):
         make_directory(file.parent)
     try:
         # SQLite creates its other files with the same rights.

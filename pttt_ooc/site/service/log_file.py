@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explain_errors
 
 MOST_BYTES = 10_000_000
 """Bytes after which the file is renamed."""
@@ -64,7 +64,7 @@ class _RotatingFile:
 
     def __init__(self, file: Path, most_bytes: int, older: int) -> None:
         self._file, self._most_bytes, self._older = file, most_bytes, older
-        with explained(f"write the log {file}"):
+        with explain_errors(f"write the log {file}"):
             file.parent.mkdir(parents=True, exist_ok=True)
             self._opened = self._open()
 

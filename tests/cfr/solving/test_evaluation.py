@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.cfr.solving.assessment import assess
-from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluate, intersected
+from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluate, intersect
 from pttt_ooc.cfr.sweep.engine import Engine, engine_needs
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.catalogue import named_game
@@ -23,9 +23,9 @@ def uniform(index):
 
 
 def test_intervals_are_intersected():
-    assert intersected((0.1, 0.5), None) == (0.1, 0.5)
-    assert intersected((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
-    assert intersected((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
+    assert intersect((0.1, 0.5), None) == (0.1, 0.5)
+    assert intersect((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
+    assert intersect((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
 
 
 def test_evaluation_is_exact_for_any_precision_of_the_engine():

@@ -322,7 +322,7 @@ def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
 
 def passes_in_chunks_of(orders):
     """The module of the passes as plain Python, where short chunks need no compilation."""
-    with jit.interpreted():
+    with jit.interpret_kernels():
         spec = importlib.util.spec_from_file_location("plain_tree", tree.__file__)
         plain = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(plain)
@@ -481,9 +481,9 @@ def test_last_scheduled():
 
 def test_scheduled_rules_change_their_parameters():
     rule = RULES["hs-dcfr"]
-    found = [astuple(rule.scheduled(t, rule.defaults, horizon=10)) for t in (1, 6, 11, 100)]
+    found = [astuple(rule.parameters_at(t, rule.defaults, horizon=10)) for t in (1, 6, 11, 100)]
     assert found == [(1, -1, 30, 0), (2.5, -2, 27.5, 0), (4, -3, 25, 0), (4, -3, 25, 0)]
-    assert RULES["dcfr"].scheduled(7, Parameters(1.5, 0, 2, 4), horizon=10) == Parameters(1.5, 0, 2, 4)
+    assert RULES["dcfr"].parameters_at(7, Parameters(1.5, 0, 2, 4), horizon=10) == Parameters(1.5, 0, 2, 4)
 
 
 def test_rules_match_their_papers():

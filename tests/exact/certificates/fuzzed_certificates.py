@@ -6,7 +6,7 @@ import re
 from pttt_ooc.errors import CertificateError
 from pttt_ooc.exact.certificates.certificate import Certificate
 from pttt_ooc.exact.certificates.integer_plan import integer_plan
-from pttt_ooc.exact.certificates.verification import guarantees, verified
+from pttt_ooc.exact.certificates.verification import guarantees, verify_certificate
 from pttt_ooc.games.rules.game import Game
 from tests.kits.verify_program import proven_words, verify, zipped
 
@@ -38,7 +38,7 @@ def by_the_program(path):
 def by_the_package(path):
     """What `pttt verify` proves; None if it refuses."""
     try:
-        _, found = verified(path)
+        _, found = verify_certificate(path)
     except CertificateError:
         return None
     return proven_words(found.lower, found.upper)

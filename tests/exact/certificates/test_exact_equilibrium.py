@@ -32,7 +32,7 @@ def program_of(name):
     oracle = DoubleOracle(named_game(name))
     while not oracle.round().settled and oracle.last.nashconv > 1e-13:
         pass
-    plans, won = Histories(oracle.rules).won(oracle.plans)
+    plans, won = Histories(oracle.rules).find_won(oracle.plans)
     return integer_program(plans, won, len(oracle.game.symmetries))
 
 
@@ -186,7 +186,7 @@ def test_each_condition_of_an_optimum_is_checked():
     program = IntegerProgram(matrix, 2, 5, 2, (np.zeros(1, np.int64), np.zeros(1, np.int64)))
     plan = [fmpq(1), fmpq(1, 4), fmpq(1, 4), fmpq(1, 2), fmpq(0)]
     best = [*plan, fmpq(1, 2), fmpq(1, 2)], [fmpq(1, 2), fmpq(1, 2), *plan]
-    assert broken(program, *best) == [] and rational_optimum_module._checked(program, *best) == Fraction(1, 4)
+    assert broken(program, *best) == [] and rational_optimum_module._check_optimum(program, *best) == Fraction(1, 4)
     draw, alone = random.Random(2), Counter()
     for _ in range(1000):
         pair = [list(part) for part in best]
@@ -199,9 +199,9 @@ def test_each_condition_of_an_optimum_is_checked():
         alone[fail[0] if len(fail) == 1 else len(fail)] += 1
         if fail:
             with pytest.raises(NotOptimalError, match="not optimal in fractions"):
-                rational_optimum_module._checked(program, *pair)
+                rational_optimum_module._check_optimum(program, *pair)
         else:
-            assert rational_optimum_module._checked(program, *pair) == Fraction(1, 4)
+            assert rational_optimum_module._check_optimum(program, *pair) == Fraction(1, 4)
     assert min(alone[0], *(alone[name] for name in CONDITIONS)) > 1, alone
 
 

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from pttt_ooc.errors import CertificateError
-from pttt_ooc.exact.certificates.verification import verified
+from pttt_ooc.exact.certificates.verification import verify_certificate
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
 from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, at_the_limits, zips
@@ -61,7 +61,7 @@ def test_without_bounds_the_program_proves_the_same(name):
 def test_a_board_of_one_square(tmp_path):
     path = zipped(SMALLEST, tmp_path / "smallest.txt.gz")
     assert verify(path)[-1] == verify(path, "--every-attempt")[-1] == "proven: value = 1"
-    assert verified(path)[0].exact
+    assert verify_certificate(path)[0].exact
 
 
 def test_certificates_at_the_limits_are_proven(tmp_path):
@@ -70,7 +70,7 @@ def test_certificates_at_the_limits_are_proven(tmp_path):
     for content in at_the_limits():
         path.write_bytes(content)
         assert verify(path)[-1] == "proven: value = 1"
-        assert verified(path)[0].exact
+        assert verify_certificate(path)[0].exact
 
 
 # ---------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def refusals(path):
     """What the program and the package say."""
     [said] = verify(path)
     with pytest.raises(CertificateError) as refused:
-        verified(path)
+        verify_certificate(path)
     return said, str(refused.value)
 
 
@@ -119,7 +119,7 @@ def test_damage_at_any_place_is_refused(tmp_path):
         else:
             assert re.match(r"refused: line \d+: .*\S", said[0]), (damaged, said)
             with pytest.raises(CertificateError, match=r"line \d+: .*\S"):
-                verified(path)
+                verify_certificate(path)
 
 
 def test_the_program_and_the_package_accept_the_same_files(tmp_path):

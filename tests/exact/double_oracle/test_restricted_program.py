@@ -23,7 +23,7 @@ def restricted():
     """The last restricted game of a double oracle."""
     oracle = DoubleOracle(named_game("mini-2x3k3-abrupt"))
     assert list(oracle.rounds())[-1].exact
-    return Histories(oracle.rules).won(oracle.plans)
+    return Histories(oracle.rules).find_won(oracle.plans)
 
 
 @pytest.fixture

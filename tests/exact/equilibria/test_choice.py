@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from pttt_ooc.exact.equilibria.choice import ERRS, chosen
+from pttt_ooc.exact.equilibria.choice import ERRS, choose_strategy
 from pttt_ooc.exact.equilibria.openings import opening_ranges
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
@@ -28,7 +28,7 @@ def test_no_equilibrium_strategy_wins_more_against_the_opponent(name):
         told = random_table(game, 1 - player, rng, 0.6, symmetric=True)
         for opponent in (None, told):
             given = None if opponent is None else as_strategy(face.responses.index, 1 - player, told)
-            found = chosen(face, player, given)
+            found = choose_strategy(face, player, given)
             parts = [(1.0, errs)] if opponent is None else [(1 - ERRS, told), (ERRS, errs)]
             payoffs, beside, value = {}, 0.0, 0.0
             rows = symmetric_table(found.strategy)

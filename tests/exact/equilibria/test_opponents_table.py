@@ -5,7 +5,7 @@ import pytest
 from benchmarks import opponents
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.pipeline.stages import solve
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 
 pytest.importorskip("scipy")
 
@@ -14,7 +14,7 @@ GAME = "dark-hex-2x2-abrupt"
 
 @pytest.mark.slow
 def test_columns_are_between_the_worst_and_the_best(tmp_path, capsys):
-    directory = prepared(tmp_path, GAME, "full")
+    directory = prepare_index(tmp_path, GAME, "full")
     solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=20), directory)
     arguments = ["--game", GAME, "--seeds", "2", "--data", str(tmp_path)]
     assert opponents.main(arguments) == 0

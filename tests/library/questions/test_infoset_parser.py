@@ -7,7 +7,7 @@ import pytest
 from pttt_ooc.errors import ImpossibleInfosetError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
-from pttt_ooc.games.structure.infoset_parser import checked
+from pttt_ooc.games.structure.infoset_parser import check_infoset
 from tests.kits import naive
 from tests.kits.helpers import SMALL, TINY
 
@@ -52,13 +52,13 @@ def test_exactly_the_infosets_are_possible(name, player):
     texts = rng.sample(known, min(len(known), 300))
     known, refused = set(known), 0
     for text in texts:
-        assert checked(game, player, text) == text
+        assert check_infoset(game, player, text) == text
         for other in (mutated(game, text, rng), mutated(game, mutated(game, text, rng), rng)):
             if other in known:
-                assert checked(game, player, other) == other
+                assert check_infoset(game, player, other) == other
                 continue
             with pytest.raises(ImpossibleInfosetError) as error:
-                checked(game, player, other)
+                check_infoset(game, player, other)
             assert error.value.nearest == nearest(known, other), other
             refused += 1
     assert refused > min(len(texts), 10)
@@ -97,48 +97,48 @@ def test_exactly_the_infosets_are_possible(name, player):
 )
 def test_a_sentence_says_why(player, typed, reason, possible):
     with pytest.raises(ImpossibleInfosetError) as error:
-        checked(FULL, player, typed)
+        check_infoset(FULL, player, typed)
     told = str(error.value)
     assert told.startswith(f"{typed!r} is no infoset of player {player}: ") and told.endswith(".")
     assert reason in told
     assert error.value.nearest == possible
-    assert checked(FULL, player, error.value.nearest) == error.value.nearest
+    assert check_infoset(FULL, player, error.value.nearest) == error.value.nearest
 
 
 @pytest.mark.parametrize("typed", ["|0*4.", "0*4.", " | 0* 4. ", "0*, 4.", "| 0 * 4 .\n", "0*;4."])
 def test_forms_that_people_write(typed):
-    assert checked(FULL, 0, typed) == "|0*4."
+    assert check_infoset(FULL, 0, typed) == "|0*4."
 
 
 def test_nothing_at_all_is_the_first_infoset():
-    assert checked(FULL, 0, "") == checked(FULL, 1, " ") == "|"
+    assert check_infoset(FULL, 0, "") == check_infoset(FULL, 1, " ") == "|"
 
 
 def test_the_setup_is_part_of_the_text():
     game = named_game("mini-2x3k3-abrupt-after-1-4")
-    assert checked(game, 1, "4* 0*") == "|4*0*"
+    assert check_infoset(game, 1, "4* 0*") == "|4*0*"
     for typed in ("|", "|0*", "|4."):
         with pytest.raises(ImpossibleInfosetError, match=r"all of them begin with \|4\*, the player's setup") as error:
-            checked(game, 1, typed)
+            check_infoset(game, 1, typed)
         assert error.value.nearest == "|4*"
     with pytest.raises(ImpossibleInfosetError, match="square 1 is in the setup of player 0"):
-        checked(game, 1, "|4*1*")
-    assert checked(game, 1, "|4*1.") == "|4*1."
+        check_infoset(game, 1, "|4*1*")
+    assert check_infoset(game, 1, "|4*1.") == "|4*1."
     with pytest.raises(ImpossibleInfosetError, match="'y' stands where"):
-        checked(game, 1, "y")
+        check_infoset(game, 1, "y")
     with pytest.raises(ImpossibleInfosetError, match="attempted twice"):
-        checked(game, 1, "|4*4*")
+        check_infoset(game, 1, "|4*4*")
 
 
 def test_a_long_text_is_refused_at_once():
     with pytest.raises(ImpossibleInfosetError, match="attempted twice") as error:
-        checked(FULL, 0, "|" + "0*" * 1_000_000)
+        check_infoset(FULL, 0, "|" + "0*" * 1_000_000)
     assert len(str(error.value)) < 120 and error.value.nearest == "|0*"
 
 
 def test_a_player_who_never_moves_has_no_infoset():
     game = Game("one-square", 1, 1, ((), ()))
-    assert checked(game, 0, "|") == "|"
+    assert check_infoset(game, 0, "|") == "|"
     with pytest.raises(ImpossibleInfosetError, match="Player 1 never moves in one-square") as error:
-        checked(game, 1, "|")
+        check_infoset(game, 1, "|")
     assert error.value.nearest is None

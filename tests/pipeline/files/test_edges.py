@@ -56,7 +56,7 @@ def test_a_block_that_is_larger_than_a_chunk_is_refused(tmp_path, monkeypatch, p
     with bundle.open_bundle(tmp_path / "b.h5", index, (5, 5), {}) as parts:
         texts = infosets.infoset_texts(index, 0, infosets.default_rows(index, 0)[:6])
         with pytest.raises(ValueError, match="a block of 6 rows does not fit a chunk of 5"):
-            parts[0].packed(texts, np.zeros((6, index.game.squares)))
+            parts[0].pack(texts, np.zeros((6, index.game.squares)))
 
 
 # ---------------------------------------------------------------------------------------------

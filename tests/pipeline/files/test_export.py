@@ -14,7 +14,7 @@ from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.pipeline.files import bundle, export, infosets
 from pttt_ooc.pipeline.files import tensors as formats
 from pttt_ooc.pipeline.files.export import write_export
-from pttt_ooc.pipeline.stages.product_check import described
+from pttt_ooc.pipeline.stages.product_check import describe_product
 from tests.kits.helpers import write_bundle
 
 GAME = "mini-2x3k3-abrupt"
@@ -46,7 +46,7 @@ def test_one_pass_on_any_number_of_threads_writes_the_files_of_each_writer(
         place.mkdir()
         told = write_export(place, index, plans, rows, np.float32, 1, {"value": 0.5}, threads)
         # The digests that are made while the files are written are those of what is there.
-        assert {name: described(place / name, told.get(name))["digest"] for name in FILES} == contents(place)
+        assert {name: describe_product(place / name, told.get(name))["digest"] for name in FILES} == contents(place)
     alone = tmp_path / "alone"
     alone.mkdir()
     for p in (0, 1):

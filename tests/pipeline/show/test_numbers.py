@@ -9,7 +9,7 @@ from pttt_ooc.disk.numbers import (
     exploitability,
     gap,
     interval,
-    listed,
+    join_words,
     probability,
     scientific,
     share,
@@ -101,8 +101,8 @@ def test_probabilities_never_look_certain():
 
 
 def test_items_in_a_sentence():
-    assert [listed(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
-    assert listed(["a", "b", "c"], "or") == "a, b or c"
+    assert [join_words(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
+    assert join_words(["a", "b", "c"], "or") == "a, b or c"
 
 
 def test_a_column_of_many_magnitudes_has_one_form():

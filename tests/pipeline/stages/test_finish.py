@@ -23,7 +23,7 @@ from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import evaluate, export, finish, report, solve
 from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of
 from pttt_ooc.pipeline.stages.engines import index_of
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages, stages_of
 from pttt_ooc.pipeline.stages.strategy_store import strategies_of
@@ -40,7 +40,7 @@ SETTINGS, EXACT = SolveConfig(target_nashconv=0, max_iterations=20), FinishConfi
 
 def made(place, name=GAME, symmetry="full", settings=EXACT, **options):
     """A solved and finished game."""
-    directory = prepared(place, name, symmetry)
+    directory = prepare_index(place, name, symmetry)
     if not manifest_of(directory, "solve").exists():
         solve.run(name, symmetry, SETTINGS, directory)
     finish.run(name, symmetry, settings, directory, **options)

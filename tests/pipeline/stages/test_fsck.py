@@ -13,7 +13,7 @@ from pttt_ooc.learners.runs import STAGES as LEARNER
 from pttt_ooc.other_games.smbc.pipeline import STAGES as SMBC
 from pttt_ooc.pipeline.frontier.pipeline import STAGES as FRONTIER
 from pttt_ooc.pipeline.stages.directories import home_of, manifest_of
-from pttt_ooc.pipeline.stages.product_check import described
+from pttt_ooc.pipeline.stages.product_check import describe_product
 from pttt_ooc.pipeline.stages.stage_sets import UNLISTED, WORKFLOW
 
 PACKED = (".zip", ".h5")  # formats of their own, which the tests of contents know
@@ -48,7 +48,7 @@ def make_stage(results, kind, stage, **facts):
         if (file := manifest_of(results, earlier)).exists():
             made = read_manifest(file, earlier)["products"]
             read |= {name: facts["digest"] for name, facts in made.items()}
-    told = {name: described(home / name) for name in products}
+    told = {name: describe_product(home / name) for name in products}
     write_manifest(manifest_of(results, stage), stage, products=told, made_from=read, **facts)
 
 
@@ -270,7 +270,7 @@ def test_a_stale_stage_is_told(make_all, tmp_path, capsys):
     place = make_all(tmp_path / "g/full", "workflow", "export", "report")
     (place / "convergence.jsonl").write_text('{"row": 2}\n')
     manifest = read_manifest(place / "solve.json", "solve")
-    manifest["products"]["convergence.jsonl"] = described(place / "convergence.jsonl")
+    manifest["products"]["convergence.jsonl"] = describe_product(place / "convergence.jsonl")
     del manifest["stage"], manifest["format_version"]
     write_manifest(place / "solve.json", "solve", **manifest)
     code, problems, out = fsck(capsys, place)

@@ -504,7 +504,7 @@ def test_kernels_of_modules_that_are_to_be_interpreted_are_plain_functions(monke
     def function():
         return 1
 
-    with jit.interpreted():
+    with jit.interpret_kernels():
         assert jit.kernel(function) is jit.bare_kernel(function) is function
     if getattr(gradient.receive, "stats", None):  # else numba is told to compile nothing
         assert function not in (jit.kernel(function), jit.bare_kernel(function))

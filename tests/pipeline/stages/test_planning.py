@@ -23,7 +23,7 @@ from pttt_ooc.games.structure.cells import Cells, CutOrders
 from pttt_ooc.games.structure.index import build_index, layout_of
 from pttt_ooc.games.structure.views import find_pairs
 from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, budgets, planning
-from pttt_ooc.pipeline.stages.planning import check_budget, planned
+from pttt_ooc.pipeline.stages.planning import check_budget, plan_run
 from tests.kits.patience import PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -37,7 +37,7 @@ from pttt_ooc.config import check_config
 config, place, stage = check_config({"game": sys.argv[1], "memory_mb": 512}), Path(sys.argv[2]), sys.argv[3]
 solve = config.solve.model_copy(update={"max_iterations": 3, "target_nashconv": 0.0})
 game, rest = (config.game, config.symmetry), {"memory_mb": 512}
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 if stage == "enumerate":
     from pttt_ooc.pipeline.stages import enumerate
     enumerate.run(config.game, place, **rest)
@@ -63,7 +63,7 @@ else:
 
 
 def plan_of(name, **more):
-    return planned(check_config({"game": name, **more}), 2)
+    return plan_run(check_config({"game": name, **more}), 2)
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
@@ -125,9 +125,9 @@ def test_a_large_budget_is_accepted_without_planning(monkeypatch):
         for symmetry in ("full", "none"):
             config = check_config({"game": name, "symmetry": symmetry})
             enough = budgets.surely_enough_mb(config)
-            assert all(each.smallest_mb <= enough for each in planned(config, 2).stages.values()), name
+            assert all(each.smallest_mb <= enough for each in plan_run(config, 2).stages.values()), name
     assert budgets.surely_enough_mb(check_config({})) <= 512, "the default takes no time"
-    monkeypatch.setattr(planning, "planned", None)
+    monkeypatch.setattr(planning, "plan_run", None)
     budgets.refuse_small_budget(check_config({}))
 
 
@@ -151,7 +151,7 @@ def shipped():
     from pttt_ooc.cli.sections import load_file
 
     config = load_file(ROOT / "config.yaml")[0]
-    return config, partial(planned, config)
+    return config, partial(plan_run, config)
 
 
 def used(place, name, stage):
@@ -259,7 +259,7 @@ def test_the_command(tmp_path):
 
 
 def test_a_plan_prints_itself_in_a_notebook():
-    plan = planned(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
+    plan = plan_run(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
     rows = [[cell.text for cell in row] for row in ElementTree.fromstring(plan._repr_html_()).iter("tr")]
     assert rows[0] == list(planning.HEADINGS) and [row[0] for row in rows[1:]] == list(STAGES)
     assert rows[3][1:4] == ["1", f"{plan.stages['solve'].smallest_mb} MB", f"{plan.stages['solve'].memory_mb} MB"]

@@ -18,7 +18,7 @@ def zipped(path, numbers, level):
 def test_a_product_is_what_its_contents_are(tmp_path):
     path, numbers = tmp_path / "a.zip", np.arange(1000.0)
     zipped(path, numbers, 1)
-    product, before = product_check.described(path), path.read_bytes()
+    product, before = product_check.describe_product(path), path.read_bytes()
     assert product_check.is_as_described(path, product)
     zipped(path, numbers, 9)
     assert path.read_bytes() != before and product_check.is_as_described(path, product)
@@ -36,6 +36,6 @@ def test_a_product_is_what_its_contents_are(tmp_path):
 
 def test_equal_bytes_are_not_inflated(tmp_path, monkeypatch):
     zipped(tmp_path / "a.zip", np.arange(1000.0), 1)
-    product = product_check.described(tmp_path / "a.zip")
+    product = product_check.describe_product(tmp_path / "a.zip")
     monkeypatch.setattr(product_check, "content_digest", lambda path: pytest.fail(f"{path} was inflated"))
     assert product_check.is_as_described(tmp_path / "a.zip", product)

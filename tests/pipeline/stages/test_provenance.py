@@ -95,9 +95,9 @@ def test_every_form_of_an_import_counts(copied_package, line):
 @pytest.mark.slow
 def test_a_quick_look_at_imports_finds_what_the_whole_text_has(monkeypatch):
     texts = [file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")]
-    quick = [imports._named(text) for text in texts]
+    quick = [imports._names_in(text) for text in texts]
     monkeypatch.setattr(imports, "_IMPORT", SimpleNamespace(findall=lambda text: ["no Python"]))
-    assert quick == [imports._named.__wrapped__(text) for text in texts] and len(set(quick)) > 100
+    assert quick == [imports._names_in.__wrapped__(text) for text in texts] and len(set(quick)) > 100
 
 
 def test_an_import_that_cannot_be_followed_is_no_silence(copied_package):

@@ -22,7 +22,7 @@ from pttt_ooc.disk.store import array_names, read_array
 from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages import STAGES, evaluate, export, finish, fsck, report, solve
 from pttt_ooc.pipeline.stages.directories import manifest_of
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.stage_context import inputs
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages
 from pttt_ooc.pipeline.stages.verification import content_of, run_digest
@@ -34,7 +34,7 @@ SETTINGS = SolveConfig(target_nashconv=0, max_iterations=6, snapshot_every=2)
 
 
 def made(place, threads, memory_mb):
-    directory = prepared(place, GAME, "full")
+    directory = prepare_index(place, GAME, "full")
     solve.run(GAME, "full", SETTINGS, directory, threads)
     finish.run(GAME, "full", FinishConfig(), directory, threads=threads)
     evaluate.run(GAME, "full", directory, threads)

@@ -21,8 +21,8 @@ from pttt_ooc.library.api.solver_session import iterate
 from pttt_ooc.pipeline.files.file_headers import solution_attrs
 from pttt_ooc.pipeline.stages import fsck, product_check, snapshots, solve
 from pttt_ooc.pipeline.stages.directories import SNAPSHOTS
-from pttt_ooc.pipeline.stages.preparation import prepared
-from pttt_ooc.pipeline.stages.snapshots import due, most_bytes, thinned
+from pttt_ooc.pipeline.stages.preparation import prepare_index
+from pttt_ooc.pipeline.stages.snapshots import due, most_bytes, thin_out
 
 GAME = "mini-2x3k2-abrupt"
 EXIT_FINISHED = 7
@@ -37,7 +37,7 @@ def settings(**changes):
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
     """Makes directories of the game's results, with its index: copies of one."""
-    index = prepared(tmp_path_factory.mktemp("index"), GAME, "full")
+    index = prepare_index(tmp_path_factory.mktemp("index"), GAME, "full")
     return lambda directory: shutil.copytree(index, directory / GAME / "full")
 
 
@@ -73,15 +73,15 @@ def test_snapshots_are_made_at_evaluations():
 
 def test_thinning_deletes_every_second_one():
     sizes = {1: 10, 2: 20, 4: 30, 8: 40, 16: 50}
-    assert thinned(sizes, 150) == [1, 2, 4, 8, 16]
-    assert thinned(sizes, 149) == thinned(sizes, 90) == [1, 4, 16]
-    assert thinned(sizes, 89) == [1, 16]
-    assert thinned(sizes, 59) == [1] and thinned(sizes, 9) == []
+    assert thin_out(sizes, 150) == [1, 2, 4, 8, 16]
+    assert thin_out(sizes, 149) == thin_out(sizes, 90) == [1, 4, 16]
+    assert thin_out(sizes, 89) == [1, 16]
+    assert thin_out(sizes, 59) == [1] and thin_out(sizes, 9) == []
 
 
 def test_thinning_never_needs_a_deleted_snapshot():
     sizes = {t: 7 + t % 5 for t in range(1, 60)}
-    kept = [set(thinned({t: s for t, s in sizes.items() if t <= last}, 100)) for last in range(1, 60)]
+    kept = [set(thin_out({t: s for t, s in sizes.items() if t <= last}, 100)) for last in range(1, 60)]
     for last, (before, after) in enumerate(zip(kept, kept[1:], strict=False), 1):
         assert after <= before | {last + 1}
 
@@ -192,7 +192,7 @@ def test_a_budget_thins_the_schedule(place, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     for budget in (sum(sizes.values()), sum(sizes.values()) - 1, 2 * SIZE):
         found = run(place, snapshots_mb=budget / MB)
-        assert found == thinned(sizes, budget) and sum(sizes[t] for t in found) <= budget
+        assert found == thin_out(sizes, budget) and sum(sizes[t] for t in found) <= budget
     [work] = (place / "work").iterdir()
     assert sorted(int(p.stem) for p in (work / SNAPSHOTS).glob("*.zarr")) == found, "on disk there are no others"
 

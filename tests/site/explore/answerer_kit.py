@@ -10,7 +10,7 @@ from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.pipeline.stages import solve
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.site.explore import jobs
 from pttt_ooc.site.explore.answers import StrategyAnswers
 from pttt_ooc.site.service.answerer import answer_all
@@ -25,7 +25,7 @@ SOLVED = {"algorithm": "pdcfr+", "target_nashconv": 1e-4, "max_iterations": 2000
 
 def solve_game(data, game=GAME, **changes):
     """Solve a small game as the workflow does; returns the directory of the solution."""
-    directory = prepared(data, game, "full")
+    directory = prepare_index(data, game, "full")
     solve.run(game, "full", check_section(SolveConfig, {**SOLVED, **changes}), directory, 2)
     return directory
 

@@ -22,7 +22,7 @@ from pttt_ooc.pipeline.files.equilibrium import Support, write_supports
 from pttt_ooc.pipeline.show.dialogue import Dialogue
 from pttt_ooc.pipeline.stages import solve
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
-from pttt_ooc.pipeline.stages.preparation import prepared
+from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.site.explore.local_opponents import LocalOpponents, Pair
 from pttt_ooc.site.explore.sources import Source, with_run
 from pttt_ooc.site.explore.terminal_explore import explore
@@ -176,7 +176,7 @@ def squares_of(squares):
 
 @pytest.mark.slow
 def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
-    solved = prepared(tmp_path, GAME, "full")
+    solved = prepare_index(tmp_path, GAME, "full")
     solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=9, snapshot_every=2), solved, 2)
     name = str(solved)
     run = with_run(Source("", name, name, ""))

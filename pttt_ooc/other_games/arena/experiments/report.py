@@ -13,7 +13,7 @@ from pttt_ooc.other_games.arena.experiments.claims_table import columns, single
 from pttt_ooc.other_games.arena.experiments.significance import Mean, Units
 from pttt_ooc.other_games.arena.experiments.trainings import share, stretches
 from pttt_ooc.other_games.arena.experiments.verdicts import judge
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import PALETTE, inline_svg, new_figure, style
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def write(results: Sequence[Path], page: Path) -> None:
         "robins": [(one, inline_svg(ratings_figure(one), one["name"], "Ratings")) for one in robins],
         "times": inline_svg(times_figure(timed), "times", "Time of a move by its number") if timed else None,
     }
-    atomic_write_text(page, rendered(TEMPLATE, "other_games.arena", **context))
+    atomic_write_text(page, render_page(TEMPLATE, "other_games.arena", **context))
 
 
 def series_figure(one: Mapping[str, Any]) -> Figure:

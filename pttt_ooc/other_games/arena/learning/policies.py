@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.disk.files import explained, replacing
+from pttt_ooc.disk.files import explain_errors, replacing
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game
 
 FORMAT = b"pttt arena policy 1\n"
@@ -60,7 +60,7 @@ def save(path: Path, game: Game, player: int, policy: Policy) -> None:
         "entries": len(policy.keys),
         "numbers": numbers_digest(game),
     }
-    with explained(f"write {path}"), replacing(path) as aside, open(aside, "wb") as file:
+    with explain_errors(f"write {path}"), replacing(path) as aside, open(aside, "wb") as file:
         file.write(FORMAT + json.dumps(facts).encode() + b"\n")
         file.write(policy.keys[order].astype("<i8").tobytes())
         file.write(policy.values[order].astype("<f4").tobytes())
@@ -74,7 +74,7 @@ def load(path: Path, game: Game, player: int) -> Policy:
     ArenaError
         The file is damaged, of another format, or of another game or player.
     """
-    with explained(f"read {path}"):
+    with explain_errors(f"read {path}"):
         size = path.stat().st_size
         with open(path, "rb") as file:
             if file.read(len(FORMAT)) != FORMAT:

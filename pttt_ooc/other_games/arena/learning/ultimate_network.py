@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pttt_ooc.disk.files import atomic_write_bytes, explained
+from pttt_ooc.disk.files import atomic_write_bytes, explain_errors
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game
 from pttt_ooc.other_games.arena.learning.ultimate import SHIPPED, check
 
@@ -32,7 +32,7 @@ def is_network(path: Path) -> bool:
     """Whether a path names a network and not a file of weights without one."""
     if str(path) in (NETWORK, SHIPPED):
         return str(path) == NETWORK
-    with explained(f"read {path}"), open(path, "rb") as file:
+    with explain_errors(f"read {path}"), open(path, "rb") as file:
         return file.read(len(HEAD)) == HEAD
 
 
@@ -76,7 +76,7 @@ def load(path: Path, game: Game) -> tuple[Network, float]:
     check(game)
     if str(path) == NETWORK:
         path = network_file(game)
-    with explained(f"read {path}"), open(path, "rb") as file:
+    with explain_errors(f"read {path}"), open(path, "rb") as file:
         data = file.read(MOST_BYTES)
     first, _, rest = data[len(HEAD) :].partition(b"\n")
     sizes = [int(np.prod(shape)) for shape in SHAPES]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.disk.files import atomic_write_bytes, explained
+from pttt_ooc.disk.files import atomic_write_bytes, explain_errors
 from pttt_ooc.other_games.arena.games.base import ArenaError
 
 
@@ -29,7 +29,7 @@ def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[s
     """
     stored = np.dtype(kind).newbyteorder("<")
     size = count * stored.itemsize
-    with explained(f"read {path}"), open(path, "rb") as file:
+    with explain_errors(f"read {path}"), open(path, "rb") as file:
         data = file.read(len(head) + 200 + size)
     second, _, rest = data[len(head) :].partition(b"\n")
     if not data.startswith(head) or len(rest) != size:

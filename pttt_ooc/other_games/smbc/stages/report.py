@@ -10,7 +10,7 @@ from pttt_ooc.other_games.smbc.pipeline import sources
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.stages.pictures import opening_figure, values_figure
 from pttt_ooc.other_games.smbc.vocabulary import numbers_of
-from pttt_ooc.pipeline.show.pages import rendered
+from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import comparison_figure, figure_bytes, inline_svg
 from pttt_ooc.pipeline.stages.stage_context import Facts, digests, inputs, stage
 
@@ -51,7 +51,7 @@ def run(directory: Path, all_equilibria: bool = False) -> None:
             "convergence": "Exploitability of the last round over iterations",
         }
         svgs = {name: inline_svg(figure, name, labels[name]) for name, figure in figures.items()}
-        atomic_write_text(directory / PAGE, rendered(TEMPLATE, "other_games.smbc", **_context(before), svgs=svgs))
+        atomic_write_text(directory / PAGE, render_page(TEMPLATE, "other_games.smbc", **_context(before), svgs=svgs))
 
 
 def _context(before: dict[str, Facts]) -> dict[str, Any]:
