@@ -184,7 +184,7 @@ class Worker:
                 for team in record.teams.values()
             ]
         names = names_of(self._database)
-        found = self.bots.entered_by_all(content=True)
+        found = self.bots.playing_bots(content=True)
         return [
             Entry(key_of(bot.team_id), names[bot.team_id], bot.file, bot.content, version_of(bot.python))
             for bot in found

@@ -73,7 +73,7 @@ def check_format(form: Any, source: str) -> None:
         raise GraderError(f"{source} has format {form}, but this version reads {known}.")
 
 
-def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
+def upgrade_rows(rows: list[TableRow], form: int) -> list[TableRow]:
     """Rows of format `form` as rows of :data:`FORMAT`."""
     if form == FORMAT:
         return rows

@@ -27,7 +27,7 @@ SETTINGS = "settings.yaml"
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
 
 
-def _ordered(value: object) -> object:
+def _check_interval(value: object) -> object:
     if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
         low, high = (float(x) for x in value)
         if -1 <= low <= high <= 1:
@@ -100,7 +100,7 @@ class CourseSettings(BaseModel):
 
     game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
     title: str = Field(default="Phantom Tic-Tac-Toe Challenge", min_length=1, description="Heading of all pages.")
-    game_value: Annotated[Interval | None, BeforeValidator(_ordered)] = Field(
+    game_value: Annotated[Interval | None, BeforeValidator(_check_interval)] = Field(
         default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
     )
     submissions_per_hour: Whole = Field(default=20, ge=1, description="Submissions allowed per team and hour.")

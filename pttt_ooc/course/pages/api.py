@@ -83,8 +83,8 @@ def history(
             player=s.player,
             submission=s.id,
             finished_at=moment(s.finished_at),
-            exploitability=standings.shown(s.exploitability) or 0.0,
-            before=standings.shown(s.before),
+            exploitability=standings.clip_exploitability(s.exploitability) or 0.0,
+            before=standings.clip_exploitability(s.before),
         )
         for s in steps
     ]
@@ -111,7 +111,7 @@ def list_submissions(
     account = known_bearer(request, shell)
     with grader.database.reading() as session:
         shown_if = shown_to(session, account)
-        listed = submissions.listed(session, page, size, _team(session, team), status, shown_if)
+        listed = submissions.list_page(session, page, size, _team(session, team), status, shown_if)
         places = queue.positions(session)
     rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
     return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)

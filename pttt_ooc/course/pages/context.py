@@ -19,7 +19,7 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.game_directory import directory_of, make_game
 from pttt_ooc.course.data.handout import Handout, find_handout
 from pttt_ooc.course.data.limits import Limits, Quota, check_limits, quota
-from pttt_ooc.course.data.memberships import brought
+from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
@@ -112,7 +112,7 @@ class Grader:
         counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
         s = self.settings
         hourly, daily = s.submissions_per_hour, s.submissions_per_day
-        return Limits("submissions", hourly, s.waiting_per_team, counted, daily, partial(brought, Submission))
+        return Limits("submissions", hourly, s.waiting_per_team, counted, daily, partial(was_brought_in, Submission))
 
     def check_limits(self, team: Team, in_flight: int, at: float) -> None:
         """See ``check_limits``; for strategies, which an assignment must take at `at`."""

@@ -113,7 +113,7 @@ async def mistakes(
         return page
     if "preparing" in answer:
         return _render(request, account, waiting=answer["preparing"], **context)
-    return await run_in_threadpool(_answered, request, account, explorer, answer, f"s{submission.id}", context)
+    return await run_in_threadpool(_render_answer, request, account, explorer, answer, f"s{submission.id}", context)
 
 
 @programs.get(
@@ -163,7 +163,7 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
     return render(request, f"explore/{template}", account, **{**nothing, **context})
 
 
-def _answered(
+def _render_answer(
     request: Request, account: Account | None, explorer: Explorer, answer: Message, key: str, context: dict[str, Any]
 ) -> HTMLResponse:
     names = ("own_mistakes", "openings")
@@ -175,7 +175,7 @@ def _answered(
         told=answer,
         bar=_bar(answer),
         rows=[_row(explorer.game, answer, one, key, context["me"], context["of"]) for one in _worst(answer)],
-        opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
+        opened={name: _opening_board(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
         },
@@ -214,7 +214,7 @@ def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: 
     }
 
 
-def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:
+def _opening_board(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:
     """The board with the loss after each first attempt."""
     first = first_infoset(explorer.game, player)
     lost: list[float | None] = [None] * explorer.game.squares

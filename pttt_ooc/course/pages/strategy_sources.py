@@ -40,7 +40,7 @@ class SubmittedSources:
     def open_to_play(self) -> Sequence[Source]:
         """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
         with self._grader.database.reading() as session:
-            found = submissions.opened(session)
+            found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
         return [*self.offered(None), *opened]
 

@@ -125,14 +125,15 @@ def remove_team(
 def list_teams(data: DataOption = GRADER) -> None:
     """List the teams with the numbers of their submissions."""
     with _database(data) as database:
-        from pttt_ooc.course.data.names import shown
+        from pttt_ooc.course.data.names import readable_name
         from pttt_ooc.course.people import teams
         from pttt_ooc.pipeline.show.tables import print_table, whole
 
         rows = teams.list_teams(database)
     since = (time.strftime("%Y-%m-%d", time.gmtime(team.created_at)) for team in rows)
     cells = [
-        (whole(shown(team.name)), team.submissions, team.accepted, day) for team, day in zip(rows, since, strict=True)
+        (whole(readable_name(team.name)), team.submissions, team.accepted, day)
+        for team, day in zip(rows, since, strict=True)
     ]
     print_table(("team", "submissions", "accepted", "since"), cells)
 
