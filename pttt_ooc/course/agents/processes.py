@@ -1,4 +1,4 @@
-"""The worker of agents, beside a grader's own processes."""
+"""The worker of agents, beside a course's own processes."""
 
 from __future__ import annotations
 

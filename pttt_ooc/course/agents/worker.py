@@ -1,6 +1,6 @@
 """The worker of agents: judges those without a verdict, one after the other; then it plays the head-to-head.
 
-It is the only process of a grader that runs agents, and it runs them behind walls.
+It is the only process of a course that runs agents, and it runs them behind walls.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
     Raises
     ------
     PtttError
-        If another worker is at work, or the grader cannot be opened, or an extra is missing.
+        If another worker is at work, or the course cannot be opened, or an extra is missing.
     """
     check_extra("extreme", "The kind agents")
     check_extra("arena", "The kind agents")

@@ -57,7 +57,7 @@ def _team(owner: str) -> int:
 
 @contextmanager
 def answerer(data: str) -> Iterator[AnswersByKind]:
-    """The answers about games in the league in a grader's directory."""
+    """The answers about games in the league in a course's directory."""
     league = League(Path(data))
     with (
         closing(Bots(league)) as bots,

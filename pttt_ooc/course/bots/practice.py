@@ -40,7 +40,7 @@ class PracticeWork:
     Parameters
     ----------
     database
-        The grader's, for the names of teams.
+        The course's, for the names of teams.
     seats
         Where practice matches wait for checks.
     """

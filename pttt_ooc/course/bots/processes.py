@@ -1,4 +1,4 @@
-"""The processes of a league, beside a grader's own."""
+"""The processes of a league, beside a course's own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def open_leagues(data: Path, database: Database) -> tuple[bool, list[str]]:
 
 
 def pages(data: Path) -> list[Pages]:
-    """The pages of the league in a grader's directory, with its worker and the analyst; none where there is no league.
+    """The pages of the league in a course's directory, with its worker and the analyst; none where there is no league.
 
     Raises
     ------

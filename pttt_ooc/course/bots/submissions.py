@@ -44,7 +44,7 @@ class Bot(Judged, LeagueTables):
     Attributes
     ----------
     team_id
-        Number of the team in the grader.
+        Number of the team in the course.
     file, content
         The file's name and content, as handed in.
     digest

@@ -23,7 +23,7 @@ from pttt_ooc.errors import GraderError
 from pttt_ooc.site.service.sqlite import sqlite_engine
 
 DEFAULT = "grader.sqlite"
-"""Name of the database in the grader's directory, unless the settings name another one."""
+"""Name of the database in the course's directory, unless the settings name another one."""
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
@@ -32,7 +32,7 @@ _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
 class Database:
-    """The grader's tables.
+    """The course's tables.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""All rows of a grader's database as JSON values: for copies, and for upgrades of an older format.
+"""All rows of a course's database as JSON values: for copies, and for upgrades of an older format.
 
 A row is a pair of its table's name and its columns.  Sessions are left out.  The row ``numbers`` has the highest
 numbers ever used; their rows may have been deleted.

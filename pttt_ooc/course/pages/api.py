@@ -40,14 +40,14 @@ _REFUSALS: dict[int | str, dict[str, object]] = {
     413: {"model": ErrorOut, "description": "The file is too large."},
     415: {"model": ErrorOut, "description": "The body is no multipart form."},
     429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
-    507: {"model": ErrorOut, "description": "The grader's disk is full."},
+    507: {"model": ErrorOut, "description": "The course's disk is full."},
 }
 _FORM = form_schema(
     "A zip with one .npy.", player={"type": "integer", "enum": [0, 1], "description": "Comes before the file."}
 )
 
 
-@router.get("", summary="The grader")
+@router.get("", summary="The course")
 def grader_facts(grader: UsedGrader) -> GraderOut:
     """Game, shapes of the tensors, limits."""
     value, settings = grader.game_value(), grader.settings

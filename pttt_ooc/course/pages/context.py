@@ -40,7 +40,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Grader:
-    """The web server's side of a grader.
+    """The web server's side of a course.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Grader:
 
     @classmethod
     def open(cls, data: Path) -> Grader:
-        """The grader in `data`.
+        """The course in `data`.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Grader:
         return cls(settings, storage, database, storage.secret())
 
     def of_game(self, game: str) -> Grader:
-        """The grader of a further game, with its own directory; raises what :meth:`open` raises."""
+        """The side of a further game, with its own directory; raises what :meth:`open` raises."""
         with self._opening:
             if game not in self._further:
                 with private():

@@ -1,4 +1,4 @@
-"""The pages of the grader, and their parts that are renewed while they are open."""
+"""The pages of the course, and their parts that are renewed while they are open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
 
 
 def render(request: Request, template: str, team: Team | None, **context: Any) -> HTMLResponse:
-    """A page of the grader, or a piece of one, for a reader who is signed in as `team`."""
+    """A page of the course, or a piece of one, for a reader who is signed in as `team`."""
     return render_page(request, f"grader/{template}", reader(request, team), team=team, **context)
 
 

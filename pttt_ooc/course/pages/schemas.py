@@ -14,7 +14,7 @@ from pttt_ooc.site.shell.schemas import moment
 
 
 class GraderOut(BaseModel):
-    """The grader."""
+    """The course."""
 
     game: str
     shapes: tuple[tuple[int, int], tuple[int, int]] = Field(description="Shapes of player 0's and player 1's tensor.")

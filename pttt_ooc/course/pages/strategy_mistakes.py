@@ -37,10 +37,10 @@ _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainde
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
 _KINDS = {"own mistake": "own", "opening": "openings"}
 _NO_SOLUTION = (
-    "This grader has no solution of the game to measure mistakes against; ask those who run it to name one in its "
+    "This course has no solution of the game to measure mistakes against; ask those who run it to name one in its "
     "settings (solution)."
 )
-_NO_VALUE = "The grader is getting ready; come back in a minute."
+_NO_VALUE = "The course is getting ready; come back in a minute."
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _own(grader: Grader, account: Account | None, number: int) -> Submission:
 
 
 def _grader_of(explorer: UsedExplorer) -> Grader:
-    """The grader of the game that is meant."""
+    """The `Grader` of the game that is meant."""
     assert isinstance(explorer.sources, SubmittedSources)
     return explorer.sources.grader
 
@@ -123,7 +123,7 @@ async def mistakes(
     responses={
         202: {"model": WaitOut, "description": "It is being computed; ask again."},
         404: {"model": ErrorOut, "description": "There is no accepted submission of yours with this number."},
-        503: {"model": ErrorOut, "description": "The grader has nothing to measure mistakes against."},
+        503: {"model": ErrorOut, "description": "The course has nothing to measure mistakes against."},
     },
 )
 async def mistakes_facts(
@@ -141,7 +141,7 @@ async def mistakes_facts(
 
 
 class _MissingError(Exception):
-    """The grader has no solution."""
+    """The course has no solution."""
 
 
 async def _ask(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:

@@ -60,7 +60,7 @@ class _Server:
         try:
             return response.status, json.loads(data)
         except ValueError:
-            raise GraderError(f"{self.url} answers, but is no grader (status {response.status}).") from None
+            raise GraderError(f"{self.url} answers, but is no course (status {response.status}).") from None
 
 
 def _server(url: str, token: str | None) -> _Server:
@@ -87,7 +87,7 @@ def pick(assignment: str, number: str, url: str, token: str | None, as_json: boo
     with _catch_unreachable(server):
         status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)
     if status != 200:
-        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+        raise GraderError(str(answer.get("error", f"The course refuses it (status {status}).")))
     found = next(one for one in answer["assignments"] if one["name"] == assignment)
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -113,7 +113,7 @@ def submit(
     GraderError
         If there is no token or file, or the server refuses it or cannot be reached.
     StrategyFileError, StrategyError
-        If a file is no strategy of the player in the grader's game, by its header; nothing is sent then.
+        If a file is no strategy of the player in the course's game, by its header; nothing is sent then.
     """
     server = _server(url, token)
     if len(files) > 2 or (len(files) == 2) == (player is not None):
@@ -150,7 +150,7 @@ def _silent(text: str) -> None:
 
 
 def _pair(server: _Server, found: list[dict[str, Any]], tell: Callable[[str], None], url: str) -> dict[str, Any] | None:
-    """Both submissions together; None if the grader is of an older version."""
+    """Both submissions together; None if the course is of an older version."""
     body = json.dumps({"first": found[0]["id"], "second": found[1]["id"]}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
     with _catch_unreachable(server):
@@ -177,14 +177,14 @@ def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], N
 
 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
-    """Refuse a file that is no zipped tensor of the player in the grader's game, which would count as an attempt."""
+    """Refuse a file that is no zipped tensor of the player in the course's game, which would count as an attempt."""
     from pttt_ooc.pipeline.files.tensor_reader import tensor_header
     from pttt_ooc.pipeline.files.zipped_array import other_player
 
     with _catch_unreachable(server):
         status, facts = server.ask("GET", "/api")
     if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
-        raise GraderError(f"{server.url} answers, but is no grader (status {status}).")
+        raise GraderError(f"{server.url} answers, but is no course (status {status}).")
     if file.suffix.lower() != ".zip":
         raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
     if file.stat().st_size > facts["max_upload_bytes"]:
@@ -224,7 +224,7 @@ def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
     with _catch_unreachable(server):
         status, answer = server.ask("POST", "/api/submissions", _pieces(file, size, head, tail), headers)
     if status not in (200, 201):
-        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+        raise GraderError(str(answer.get("error", f"The course refuses it (status {status}).")))
     return dict(answer)
 
 
@@ -280,7 +280,7 @@ def _state(submission: dict[str, Any]) -> str:
 
 
 def _rank_text(submission: dict[str, Any]) -> str:
-    """The rank, and the change since the team's best before; empty if it is not the best, or of an older grader."""
+    """The rank, and the change since the team's best before; empty if it is not the best, or the course is older."""
     rank, before, former = (submission.get(name) for name in ("rank", "before", "rank_before"))
     if rank is None:
         return ""

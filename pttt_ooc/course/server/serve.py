@@ -1,4 +1,4 @@
-"""One command for all processes of a grader."""
+"""One command for all processes of a course."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def serve(
     Parameters
     ----------
     data
-        The grader's directory; made if it is missing.
+        The course's directory; made if it is missing.
     game
         Its game; None: the game that it has, or else the course's.
     pages
-        Gives the pages of wings beside the grader's own; they keep games of people in its directory.
+        Gives the pages of wings beside the course's own; they keep games of people in its directory.
     as_json
         Whether the address is printed as a line of JSON.
 
@@ -75,7 +75,7 @@ def serve(
             with listen(host, port) as listening, ExitStack() as stack:
                 others, other_parts = stack.enter_context(processes_behind(pages(data)))
                 processes = _Processes(data, settings, database, listening.fileno(), stack, others, other_parts)
-                what = f"The grader for {settings.game}"
+                what = f"The course for {settings.game}"
                 children = processes.make_children()
                 renewed = processes.renew_children
                 serve_until_stopped("serve", what, listening, host, children, as_json=as_json, renewed=renewed)

@@ -1,4 +1,4 @@
-"""The value of the grader's game, against which exploitability is measured.
+"""The value of the course's game, against which exploitability is measured.
 
 It comes from the settings, or from the package, or, for a small game, from solving it: the best responses to the
 solution prove an interval.  The worker computes and stores it.
