@@ -43,14 +43,14 @@ def open_league(
     """
     with extra("grader", "`pttt extreme open`"):
         from pttt_ooc.course.bots.league import LeagueSettings, further_directory
-        from pttt_ooc.course.bots.league import open_league as opened
+        from pttt_ooc.course.bots.league import open_league as make_league
         from pttt_ooc.course.data.settings import make_settings
         from pttt_ooc.disk.rights import private
     terms = {"python": checked_version(python), "libraries": checked_libraries(library)}
     with private():
         make_settings(data, game)
         print(
-            opened(
+            make_league(
                 further_directory(data, league),
                 LeagueSettings.model_validate({"seed": seed, "time_limit": time_limit, **terms}),
             )

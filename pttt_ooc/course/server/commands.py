@@ -54,9 +54,9 @@ def submit(
 
     The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
     """
-    from pttt_ooc.course.server.client import submit as submitted
+    from pttt_ooc.course.server.client import submit as send_files
 
-    if not submitted(files, player, server, token, wait, as_json):
+    if not send_files(files, player, server, token, wait, as_json):
         raise typer.Exit(1)
 
 
@@ -71,9 +71,9 @@ def pick(
     as_json: JsonOption = False,
 ) -> None:
     """Pick which of your submissions counts, where teams choose; until the assignment closes."""
-    from pttt_ooc.course.server.client import pick as picked
+    from pttt_ooc.course.server.client import pick as send_pick
 
-    picked(assignment, number, server, token, as_json)
+    send_pick(assignment, number, server, token, as_json)
 
 
 # ---------------------------------------------------------------------------------------------

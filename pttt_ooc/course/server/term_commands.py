@@ -185,14 +185,14 @@ def apply(
 ) -> None:
     """Make the course as its file says, and show what changes, grades included."""
     with open_course(here) as database:
-        from pttt_ooc.course.grades.course_file import apply as applied
+        from pttt_ooc.course.grades.course_file import apply as apply_file
         from pttt_ooc.course.grades.course_file import read_course_file
         from pttt_ooc.course.grades.rejudging import changed_points, points_now
 
         wanted = read_course_file(file)
         with trying(database, dry_run) as session:
             before = points_now(session)
-            changes = [str(change) for change in applied(session, wanted, here.data, here.by)]
+            changes = [str(change) for change in apply_file(session, wanted, here.data, here.by)]
             grades = changed_points(before, points_now(session))
     tell(
         {"changes": changes, "grades": grades, "dry_run": dry_run},
@@ -210,11 +210,11 @@ def publish(
     with open_course(here) as database:
         from pttt_ooc.course.data.game_directory import make_games
         from pttt_ooc.course.data.settings import read_settings
-        from pttt_ooc.course.pages.publication import publish as published
+        from pttt_ooc.course.pages.publication import publish as write_pages
 
         make_games(database, here.data)  # they know then who is disqualified
         with database.reading() as session:
-            files = published(session, read_settings(here.data), here.data, directory)
+            files = write_pages(session, read_settings(here.data), here.data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}
     tell(told, here, [f"{directory}: {len(files)} files; open index.html."])
 
