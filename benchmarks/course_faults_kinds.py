@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 import yaml
 from sqlalchemy import select
 
-from pttt_ooc.course.agents.standings import entered
+from pttt_ooc.course.agents.standings import playing_agents
 from pttt_ooc.course.bots.league import League, LeagueSettings, league_directory, open_league
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.models import ACCEPTED, REJECTED, UNFINISHED, Team
@@ -147,7 +147,7 @@ def waiting(database, data):
 def _missing(session, data):
     """Pairs of the agents that play now which have not met."""
     assignment = session.scalar(select(Assignment).where(Assignment.name == AGENTS))
-    playing = sorted(entered(session, data, assignment).values())
+    playing = sorted(playing_agents(session, data, assignment).values())
     met = {(one.first_id, one.second_id) for one in session.scalars(select(AgentMatch))}
     return {(a, b) for a in playing for b in playing if a < b} - met
 

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from pttt_ooc.course.agents.standings import entered
+from pttt_ooc.course.agents.standings import playing_agents
 from pttt_ooc.course.bots.practice import names_of
 from pttt_ooc.course.data import queue, standings
 from pttt_ooc.course.data.agents_tables import Agent
@@ -526,7 +526,11 @@ def test_a_team_that_everybody_has_left_is_in_no_other_standings(course, tmp_pat
         with course.database.reading() as session, own.reading() as further:
             bests = set(standings.public_bests(further)[0])
             named = session.query(Assignment).filter_by(name="agents").one()
-            return bests, set(entered(session, course.data, named)), set(names_of(course.database)) & set(here.values())
+            return (
+                bests,
+                set(playing_agents(session, course.data, named)),
+                set(names_of(course.database)) & set(here.values()),
+            )
 
     assert shown() == (set(here.values()),) * 3
     eve.leave()

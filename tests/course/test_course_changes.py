@@ -36,14 +36,14 @@ def test_the_processes_follow_the_assignments(lab, tmp_path, caplog):
     (tmp_path / "course.yaml").write_text(COURSE)
     with ExitStack() as stack:
         processes = _Processes(lab.data, lab.settings, lab.database, 3, stack, [], "[]")
-        first = processes.wanted()
+        first = processes.make_children()
         assert names(first) == ["web", "worker", "explore answerer"]
-        assert processes.renewed() is first
+        assert processes.renew_children() is first
         for league in (None, "evening"):
             open_league(further_directory(lab.data, league), BOTS)
         with lab.database.writing() as session:
             apply(session, read_course_file(tmp_path / "course.yaml"), lab.data, "Ada")
-        second = processes.renewed()
+        second = processes.renew_children()
         added = {"agents", f"worker of {OTHER}", "league evening", "analyst evening", "league", "analyst"}
         assert added <= set(names(second)) - set(names(first))
         kept = [child for child in second if child in first]
@@ -52,14 +52,14 @@ def test_the_processes_follow_the_assignments(lab, tmp_path, caplog):
 
         # Settings that are refused are told once; what is served stays.
         (lab.data / "leagues" / "evening" / "extreme.yaml").write_text("pools: none")
-        assert processes.renewed() is second is processes.renewed()
+        assert processes.renew_children() is second is processes.renew_children()
         told = [record.why for record in caplog.records if record.levelname == "ERROR"]
         assert len(told) == 1 and "pools is 'none'" in told[0]
         (lab.data / "leagues" / "evening" / "extreme.yaml").unlink()
         (tmp_path / "course.yaml").write_text("assignments: [{name: strategies, kind: strategies}]")
         with lab.database.writing() as session:
             apply(session, read_course_file(tmp_path / "course.yaml"), lab.data, "Ada")
-        third = processes.renewed()
+        third = processes.renew_children()
         assert not {"agents", f"worker of {OTHER}", "league evening"} & set(names(third))
 
 

@@ -79,7 +79,7 @@ def test_a_grader_of_a536964_is_taken_over_whole(old, way, capfd):
         assert games.execute("SELECT owner, attempts, result FROM games").fetchall() == [("team 2", "01", 1)]
     if way == "directory":  # copies of that version have no league's settings
         bots = Bots(League(data))
-        assert [(bot.id, bot.team_id) for bot in bots.accepted()] == [(1, 2)] and bots.are_waiting()
+        assert [(bot.id, bot.team_id) for bot in bots.list_accepted()] == [(1, 2)] and bots.are_waiting()
         bots.close()
         assert (data / "grader.sqlite.format-3").stat().st_mode & 0o077 == 0
         with closing(sqlite3.connect(data / "grader.sqlite.format-3")) as kept:  # to go back

@@ -19,7 +19,7 @@ def filled(lab):
 
 def opened(lab):
     with lab.database.reading() as session:
-        return [s.id for s in submissions.opened(session)]
+        return [s.id for s in submissions.list_open(session)]
 
 
 def switch(lab, number, value="yes", **fields):

@@ -225,9 +225,10 @@ def test_who_pays_for_late_days():
     assert free.payers(5, option((25, 2), (15, 1))) == {1, 2, 3}
     assert free.payers(6) == {-6} and LateDays(3, {5: [Stay(2, False, 1, 2)]}).payers(5, option((5, 1))) == {-5}
     free.pay([(frozenset({1, 2}), 2), (frozenset({1}), 1), (frozenset({3}), 0)])  # of one assignment: the most
-    assert [free.left(frozenset({n})) for n in (1, 2, 3)] == [1, 1, 3]
+    assert [free.days_left(frozenset({n})) for n in (1, 2, 3)] == [1, 1, 3]
     free.pay([(frozenset({1, 3}), 1)])
-    assert [free.left(frozenset({n})) for n in (1, 2, 3)] == [0, 1, 2] and free.left(frozenset({1, 2, 3})) == 0
+    assert [free.days_left(frozenset({n})) for n in (1, 2, 3)] == [0, 1, 2]
+    assert free.days_left(frozenset({1, 2, 3})) == 0
 
 
 # ---------------------------------------------------------------------------------------------
@@ -417,5 +418,5 @@ def test_the_share_of_code_is_of_the_smaller_file():
     def code(*own):
         return Code(frozenset(own), 0.0, "")
 
-    assert code(1, 2, 3, 4).shared(code(3, 4)) == code(3, 4).shared(code(1, 2, 3, 4)) == 1.0
-    assert code(1, 2, 3, 4).shared(code(4, 5)) == 0.5 and code(1).shared(code()) == 0.0
+    assert code(1, 2, 3, 4).overlap(code(3, 4)) == code(3, 4).overlap(code(1, 2, 3, 4)) == 1.0
+    assert code(1, 2, 3, 4).overlap(code(4, 5)) == 0.5 and code(1).overlap(code()) == 0.0

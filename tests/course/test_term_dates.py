@@ -15,9 +15,9 @@ from pttt_ooc.course.data.dates import (
     day_end,
     days_late,
     instant,
+    instant_text,
     late_cost,
-    shown,
-    written,
+    readable_instant,
     zone_of,
 )
 from pttt_ooc.errors import GraderError
@@ -90,9 +90,9 @@ def test_times_that_are_none_are_refused(text, words):
 def test_times_are_read_as_they_are_written():
     for text in ("2027-02-25 23:55", "2027-10-31 02:30+01:00", "2027-10-31 02:30+02:00", "2027-07-01 09:00:30"):
         at = instant(text, ROME)
-        assert written(at, ROME).replace("+0", "+0") == text and instant(written(at, ROME), ROME) == at
+        assert instant_text(at, ROME).replace("+0", "+0") == text and instant(instant_text(at, ROME), ROME) == at
     assert instant("2027-10-31 02:30+01:00", ROME) - instant("2027-10-31 02:30+02:00", ROME) == 3600
-    assert shown(instant("2027-02-25 23:55", ROME), ROME) == "Thu 25 Feb 2027 23:55 CET"
+    assert readable_instant(instant("2027-02-25 23:55", ROME), ROME) == "Thu 25 Feb 2027 23:55 CET"
     with pytest.raises(GraderError, match="no time zone 'Rome'"):
         zone_of("Rome")
 
@@ -108,10 +108,12 @@ def test_what_holds_at_the_dates_and_just_beside_them():
 
 def test_an_extension_moves_the_end_by_clock_hours():
     due, closes = instant("2027-03-26 23:55", ROME), instant("2027-03-27 23:55", ROME)
-    moved = Dates(due=due, closes=closes).extended(instant("2027-03-28 23:55", ROME), ROME)
-    assert written(moved.due, ROME) == "2027-03-28 23:55" and written(moved.closes, ROME) == "2027-03-29 23:55"
+    moved = Dates(due=due, closes=closes).with_extension(instant("2027-03-28 23:55", ROME), ROME)
+    assert (
+        instant_text(moved.due, ROME) == "2027-03-28 23:55" and instant_text(moved.closes, ROME) == "2027-03-29 23:55"
+    )
     same = Dates(due=due, closes=closes)
-    assert same.extended(None, ROME) is same and same.extended(due - 1, ROME) is same
+    assert same.with_extension(None, ROME) is same and same.with_extension(due - 1, ROME) is same
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class Played:
             answer = self.course.browser().post("/api/extreme/bots", headers=headers, files=files)
             assert answer.status_code == 201, answer.text
             self.times.measured("check of a bot", self.course.worker.check_next)
-        assert len(self.course.bots.accepted()) == self.bots
+        assert len(self.course.bots.list_accepted()) == self.bots
         self.clock.put((BOTS_DUE + timedelta(minutes=1)).timestamp())
         self.times.measured("tournament", self.course.worker.play)
         record = Record(self.course.league.tournament)

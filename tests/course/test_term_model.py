@@ -62,7 +62,7 @@ def test_a_directory_of_an_older_version_is_taken_over_whole(tmp_path, capfd):
     assert number == 9  # numbers go on
     bots = Bots(League(data))
     assert [(bot.id, bot.status, bot.begun_at) for bot in bots.of_team(2)] == [(1, "Accepted", None)]
-    assert [bot.id for bot in bots.accepted()] == [1]
+    assert [bot.id for bot in bots.list_accepted()] == [1]
     bots.close()
     lab.close()
     assert pttt("grader", "list-teams", "--data", data).stdout.count("Team") == 2

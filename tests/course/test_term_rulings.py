@@ -146,11 +146,11 @@ def test_a_withdrawn_bot_does_not_play(tmp_path):
     course = Course(tmp_path / "grader")
     first, last = (course.hand_in("Team A", GOOD + extra)["number"] for extra in (b"", b"# better"))
     team = team_number(course.lab, "Team A")
-    assert course.bots.entered(team).id == last
+    assert course.bots.playing_bot(team).id == last
     decide(course.lab, "withdrawn", last, "bots")
-    assert course.bots.entered(team).id == first and [bot.id for bot in course.bots.accepted()] == [first]
+    assert course.bots.playing_bot(team).id == first and [bot.id for bot in course.bots.list_accepted()] == [first]
     page = course.browser("Team A").get(f"/extreme/bots/{last}").text
     assert "The file of others" in page and "It plays." not in page
     decide(course.lab, "none", last, "bots")
-    assert course.bots.entered(team).id == last
+    assert course.bots.playing_bot(team).id == last
     course.close()

@@ -136,10 +136,10 @@ def test_names_texts_and_comments_make_no_difference():
     assert tokens('"""a\nb""" + 0x1F') == ["t", "+", "0"]
     renamed = LONG.replace("a", "alpha").replace("    ", "\t").replace("return", "return  ")
     renamed = "# mine\n" + renamed.replace("alphalpha", "alpha")
-    assert code(LONG).shared(code(renamed)) == 1.0
-    assert code(LONG).shared(code(OTHER)) == 0.0
-    assert code(OTHER + LONG).shared(code(LONG)) > 0.8  # within something longer
-    assert code("").shared(code("")) == 0.0 and Code.of(b"\xff\x00", shipped_bots()).handed_out == 0.0
+    assert code(LONG).overlap(code(renamed)) == 1.0
+    assert code(LONG).overlap(code(OTHER)) == 0.0
+    assert code(OTHER + LONG).overlap(code(LONG)) > 0.8  # within something longer
+    assert code("").overlap(code("")) == 0.0 and Code.of(b"\xff\x00", shipped_bots()).handed_out == 0.0
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_every_long_run_that_two_files_share_is_found():
 def test_the_code_that_is_handed_out_is_told_apart():
     strong = next(OWN.glob("strong*.py")).read_text()
     one, two = (code(strong + own) for own in (LONG, OTHER))
-    assert one.handed_out > 0.5 and one.nearest == "strong_bot.py" and one.shared(two) < 0.2
+    assert one.handed_out > 0.5 and one.nearest == "strong_bot.py" and one.overlap(two) < 0.2
     assert code(LONG).handed_out == 0.0 and code(LONG).nearest == ""
 
 

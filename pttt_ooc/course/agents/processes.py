@@ -1,4 +1,4 @@
-"""The worker of agents, beside a grader's own processes."""
+"""The worker of agents, beside a course's own processes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MODULE = "pttt_ooc.course.server.agent_worker"
 
 def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
     """Name, module and arguments of the worker, if there is an assignment of agents."""
-    return [("agents", MODULE, str(data))] if needed(database) else []
+    return [("agents", MODULE, str(data))] if has_agents(database) else []
 
 
-def needed(database: Database) -> bool:
+def has_agents(database: Database) -> bool:
     """Whether there is an assignment of agents."""
     with database.reading() as session:
         return bool(all_assignments(session, AGENTS))

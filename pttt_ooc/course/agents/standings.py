@@ -53,7 +53,7 @@ def agent_candidates(session: Session, assignment: Assignment) -> Candidates:
     return within_dates(session, assignment, ((row, 0, None if row.score is None else -row.score) for row in rows))
 
 
-def entered(
+def playing_agents(
     session: Session, data: Path, assignment: Assignment, until: float | None = None, public: bool = False
 ) -> dict[int, int]:
     """The number of each team's agent that plays: its best, its last or the picked one, as the assignment says.
@@ -99,10 +99,10 @@ def standings(
     at
         Of what had begun to be uploaded by then; None: now.
     """
-    until = min((time for time in (_frozen(assignment, everything), at) if time is not None), default=None)
-    playing = entered(session, data, assignment, until, public=not everything)
+    until = min((time for time in (_frozen_since(assignment, everything), at) if time is not None), default=None)
+    playing = playing_agents(session, data, assignment, until, public=not everything)
     if team is not None and not everything:
-        own = entered(session, data, assignment, at).get(team)
+        own = playing_agents(session, data, assignment, at).get(team)
         playing = playing if own is None else {**playing, team: own}
     met, shares = head_to_head(session, playing.values()), league_shares(session, playing)
     agents = {one.id: one for one in session.scalars(select(Agent).where(Agent.id.in_(playing.values())))}
@@ -117,7 +117,7 @@ def standings(
     return rows
 
 
-def _frozen(assignment: Assignment, everything: bool) -> float | None:
+def _frozen_since(assignment: Assignment, everything: bool) -> float | None:
     return assignment.frozen_at if assignment.dates.is_frozen(time.time()) and not everything else None
 
 
@@ -149,7 +149,7 @@ def revision(session: Session, assignment: Assignment) -> str:
 def curves(session: Session, assignment: Assignment, team: int | None, everything: bool) -> dict[int, Miniature]:
     """A curve of the scores of each team's agents, in the order in which they were handed in; see :func:`standings`."""
     scores: dict[int, list[float]] = {}
-    for agent in _shown(session, assignment, team, everything):
+    for agent in _visible_agents(session, assignment, team, everything):
         if agent.status == ACCEPTED and agent.score is not None and agent.ruling != WITHDRAWN:
             scores.setdefault(agent.team_id, []).append(agent.score)
     drawn = {}
@@ -162,13 +162,13 @@ def curves(session: Session, assignment: Assignment, team: int | None, everythin
 
 def in_judgement(session: Session, assignment: Assignment, team: int | None, everything: bool) -> dict[int, str]:
     """The status of the latest agent of each team that is waiting or being judged; see :func:`standings`."""
-    found = _shown(session, assignment, team, everything)
+    found = _visible_agents(session, assignment, team, everything)
     return {agent.team_id: agent.status for agent in found if agent.unfinished}
 
 
-def _shown(session: Session, assignment: Assignment, team: int | None, everything: bool) -> list[Agent]:
+def _visible_agents(session: Session, assignment: Assignment, team: int | None, everything: bool) -> list[Agent]:
     """The agents that somebody may see, in the order in which they were handed in."""
-    until = _frozen(assignment, everything)
+    until = _frozen_since(assignment, everything)
     out = out_of(session, assignment)
     found = session.scalars(select(Agent).where(Agent.assignment_id == assignment.id).order_by(Agent.id))
     return [

@@ -78,21 +78,21 @@ class WalledAgent:
         """
         assert self._process is not None
         if self.forfeit is not None:
-            raise self._lost()
+            raise self._forfeit_error()
         try:
             answer, spent = self._process.ask({"arguments": [self._game.legal(state), state.tolist()]})
         except ForfeitError as error:
             self.forfeit = error.message, error.detail
-            raise self._lost() from None
+            raise self._forfeit_error() from None
         self.slowest = max(self.slowest, spent.seconds)
         move = answer.get("move")
         if type(move) is not int or not 0 <= move < self._game.rules.MOVES:
             why = self._game.why_not(state, -1)
             self.forfeit = "INVALID MOVE", f"It answered {shown_move(answer)}, which is no move: {why}."
-            raise self._lost()
+            raise self._forfeit_error()
         return Answer(move, spent.seconds, spent.processor, 0, 0)
 
-    def _lost(self) -> agent_processes.ForfeitError:
+    def _forfeit_error(self) -> agent_processes.ForfeitError:
         assert self.forfeit is not None
         message, detail = self.forfeit
         return agent_processes.ForfeitError(f"{message}: {(detail.strip().splitlines() or [''])[-1]}")

@@ -1,6 +1,6 @@
 """The worker of agents: judges those without a verdict, one after the other; then it plays the head-to-head.
 
-It is the only process of a grader that runs agents, and it runs them behind walls.
+It is the only process of a course that runs agents, and it runs them behind walls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from pttt_ooc.course.agents.head_to_head import match_name, missing, tries_in
 from pttt_ooc.course.agents.queue import next_up
 from pttt_ooc.course.agents.settings import ALIVE, AgentSettings, settings_of
-from pttt_ooc.course.agents.standings import entered
+from pttt_ooc.course.agents.standings import playing_agents
 from pttt_ooc.course.agents.verdicts import check_walls_of, judge_of, program_of, verdict_on
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.assignments import all_assignments
@@ -56,7 +56,7 @@ class Worker:
 
     def __init__(self, database: Database, storage: Storage, stopping: threading.Event, grading: Grading) -> None:
         self._database, self._storage, self._stopping, self._grading = database, storage, stopping, grading
-        self._queue = Queue(database, Agent, _given_up)
+        self._queue = Queue(database, Agent, _give_up)
         self._rehearse = grading.rehearse(database, storage.data, AGENTS, self._again)
 
     def step(self) -> bool:
@@ -89,7 +89,7 @@ class Worker:
             raise
         except Exception:
             log.exception("judging failed", extra=facts)
-            outcome = _given_up(agent.id)
+            outcome = _give_up(agent.id)
         self._queue.update(agent.id, **outcome)
         self._settle(f"verdict on agent {agent.id}")
         log.info("judged", extra={**facts, "status": outcome["status"], "verdict": outcome.get("message", "")})
@@ -175,8 +175,8 @@ class Worker:
                 settings = settings_of(assignment.settings)
                 if not settings.league:
                     continue
-                counting = entered(session, self._storage.data, assignment)
-                public = entered(session, self._storage.data, assignment, public=True)
+                counting = playing_agents(session, self._storage.data, assignment)
+                public = playing_agents(session, self._storage.data, assignment, public=True)
                 pair = missing(session, counting.values())
                 is_last = pair is not None and missing(session, counting.values(), without=pair) is None
                 if pair is None and public != counting:
@@ -195,7 +195,7 @@ class Worker:
             log.exception("grades could not be settled")
 
 
-def _given_up(number: int) -> Verdict:
+def _give_up(number: int) -> Verdict:
     detail = f"It failed {ATTEMPTS} times, which is not your fault. Tell the instructors the number {number}."
     return {"status": REJECTED, "message": GAVE_UP, "detail": detail, "progress": 1.0}
 
@@ -206,7 +206,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
     Raises
     ------
     PtttError
-        If another worker is at work, or the grader cannot be opened, or an extra is missing.
+        If another worker is at work, or the course cannot be opened, or an extra is missing.
     """
     check_extra("extreme", "The kind agents")
     check_extra("arena", "The kind agents")

@@ -1,4 +1,4 @@
-"""The league of a course: its settings in ``extreme.yaml`` of the grader's directory, and where its files are."""
+"""The league of a course: its settings in ``extreme.yaml`` of the course's directory, and where its files are."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FOLDER = "leagues"
 """The directory in a course's directory that has those of its further leagues."""
 
 FILE = "extreme.yaml"
-"""The file in a grader's directory that gives it a league."""
+"""The file in a course's directory that gives it a league."""
 
 TOURNAMENT = "extreme"
-"""The directory of the tournament in a grader's directory, once it has begun."""
+"""The directory of the tournament in a course's directory, once it has begun."""
 
 
 Size = Annotated[int, Field(ge=1, le=1024), BeforeValidator(number)]
@@ -117,12 +117,12 @@ def course_of(directory: Path) -> Path:
 
 
 class League:
-    """The files of a league in a grader's directory, or of a further one, which has no games of people.
+    """The files of a league in a course's directory, or of a further one, which has no games of people.
 
     Parameters
     ----------
     data
-        The grader's directory.
+        The course's directory.
 
     Raises
     ------
@@ -172,12 +172,12 @@ class League:
 
 
 def is_there(data: Path) -> bool:
-    """Whether a grader holds a league that is open."""
+    """Whether a course holds a league that is open."""
     return (data / FILE).is_file() and read_settings(data).open
 
 
 def read_settings(data: Path) -> LeagueSettings:
-    """The settings of the league in a grader's directory; raises what :class:`League` raises."""
+    """The settings of the league in a course's directory; raises what :class:`League` raises."""
     path = data / FILE
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -187,7 +187,7 @@ def read_settings(data: Path) -> LeagueSettings:
 
 
 def open_league(data: Path, settings: LeagueSettings) -> Path:
-    """Write the settings of a new league into a grader's directory; returns the file.
+    """Write the settings of a new league into a course's directory; returns the file.
 
     Raises
     ------
@@ -196,6 +196,6 @@ def open_league(data: Path, settings: LeagueSettings) -> Path:
     """
     path = data / FILE
     if path.exists():
-        raise ExtremeError(f"{path} is there already; edit it, and start the grader again.")
+        raise ExtremeError(f"{path} is there already; edit it, and start the course again.")
     atomic_write_text(path, settings_text(settings))
     return path

@@ -32,7 +32,7 @@ class TeamOpponents:
 
     def choices(self, owner: str) -> Sequence[Choice]:
         """The team's bot, if one is accepted, and the package's own."""
-        bot = self._bots.entered(_team(owner))
+        bot = self._bots.playing_bot(_team(owner))
         own = [] if bot is None else [Choice(OWN, f"your team's bot {bot.id}, {bot.file}")]
         return [*own, *house_choices()]
 
@@ -43,7 +43,7 @@ class TeamOpponents:
         if key != OWN:
             return house_program(key, self.conditions)
         team = _team(owner)
-        entered = self._bots.entered(team)
+        entered = self._bots.playing_bot(team)
         bot = None if entered is None else self._bots.find(entered.id, team, content=True)
         if bot is None:
             raise ExtremeError("Your team has no accepted bot yet; hand one in.")
@@ -57,7 +57,7 @@ def _team(owner: str) -> int:
 
 @contextmanager
 def answerer(data: str) -> Iterator[AnswersByKind]:
-    """The answers about games in the league in a grader's directory."""
+    """The answers about games in the league in a course's directory."""
     league = League(Path(data))
     with (
         closing(Bots(league)) as bots,

@@ -40,7 +40,7 @@ class PracticeWork:
     Parameters
     ----------
     database
-        The grader's, for the names of teams.
+        The course's, for the names of teams.
     seats
         Where practice matches wait for checks.
     """
@@ -69,7 +69,7 @@ class PracticeWork:
                 return False
             self._keep_frozen()
             names = names_of(self._database)
-            entered = {key_of(bot.team_id): bot for bot in self._bots.entered_by_all() if bot.team_id in names}
+            entered = {key_of(bot.team_id): bot for bot in self._bots.playing_bots() if bot.team_id in names}
             teams = [
                 tournament_record.Team(key, names[bot.team_id], bot.file, bot.digest, version_of(bot.python))
                 for key, bot in entered.items()
@@ -80,7 +80,7 @@ class PracticeWork:
                 found = self._bots.find(bot.id, bot.team_id, content=True)
                 return found.content if found else None
 
-            return self._opened().play_next(teams, content, free_cores(), leave)
+            return self._open_practice().play_next(teams, content, free_cores(), leave)
 
     def _keep_frozen(self) -> None:
         """Before the first match after a freeze, keep what has been played; what is unveiled is deleted."""
@@ -94,7 +94,7 @@ class PracticeWork:
             if kept is not None and not kept.exists():
                 copy_practice(self._league.practice, kept)
 
-    def _opened(self) -> Practice:
+    def _open_practice(self) -> Practice:
         from pttt_ooc.other_games.extreme.practice import Practice, PracticeSettings
 
         with self._lock:

@@ -1,4 +1,4 @@
-"""The processes of a league, beside a grader's own."""
+"""The processes of a league, beside a course's own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def further_workers(data: Path, database: Database) -> list[tuple[str, ...]]:
         If its settings are refused, or its database cannot be used.
     """
     found: list[tuple[str, ...]] = []
-    for name in needed(data, database)[1]:
+    for name in open_leagues(data, database)[1]:
         found += _workers(League(league_directory(data, name)))
     return found
 
@@ -37,14 +37,14 @@ def _workers(league: League) -> list[tuple[str, ...]]:
     ]
 
 
-def needed(data: Path, database: Database) -> tuple[bool, list[str]]:
+def open_leagues(data: Path, database: Database) -> tuple[bool, list[str]]:
     """Whether the course has a league of its own, and the further ones that are open and that assignments name."""
     with database.reading() as session:
         return is_there(data), [name for name in further_leagues(session) if is_there(league_directory(data, name))]
 
 
 def pages(data: Path) -> list[Pages]:
-    """The pages of the league in a grader's directory, with its worker and the analyst; none where there is no league.
+    """The pages of the league in a course's directory, with its worker and the analyst; none where there is no league.
 
     Raises
     ------

@@ -44,7 +44,7 @@ class Bot(Judged, LeagueTables):
     Attributes
     ----------
     team_id
-        Number of the team in the grader.
+        Number of the team in the course.
     file, content
         The file's name and content, as handed in.
     digest
@@ -110,7 +110,7 @@ class Bots:
     def __init__(self, league: League) -> None:
         self._settings = league.settings
         self.database = PlayDatabase(kept_file(league.database, "Bots"), "bots", LeagueTables.metadata.sorted_tables)
-        self.queue = Queue(self.database, Bot, _unchecked)
+        self.queue = Queue(self.database, Bot, _give_up)
 
     def close(self) -> None:
         """Close the database."""
@@ -180,7 +180,7 @@ class Bots:
         accepted = select(Bot).where(Bot.team_id == team, *_PLAYS)
         return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
 
-    def entered(self, team: int) -> Bot | None:
+    def playing_bot(self, team: int) -> Bot | None:
         """A team's latest accepted bot, which plays for it."""
         with self.database.reading() as session:
             return self._latest(session, team)
@@ -274,7 +274,7 @@ class Bots:
         with self.database.reading() as session:
             return session.scalar(select(func.min(Bot.received_at)).where(Bot.status.in_(UNFINISHED)))
 
-    def accepted(self) -> list[Bot]:
+    def list_accepted(self) -> list[Bot]:
         """All accepted bots, without their files."""
         with self.database.reading() as session:
             return list(session.scalars(select(Bot).where(*_PLAYS).order_by(Bot.id)))
@@ -290,7 +290,7 @@ class Bots:
             found.ruling, found.changed_at = ruling, time.time()
             return found
 
-    def entered_by_all(self, content: bool = False) -> list[Bot]:
+    def playing_bots(self, content: bool = False) -> list[Bot]:
         """Each team's latest accepted bot, with its file if asked for."""
         latest = select(func.max(Bot.id)).where(*_PLAYS).group_by(Bot.team_id)
         query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
@@ -304,6 +304,6 @@ def _position(facts: dict[str, Any]) -> HardPosition:
     )
 
 
-def _unchecked(number: int) -> Verdict:
+def _give_up(number: int) -> Verdict:
     detail = f"It failed {ATTEMPTS} times; tell the instructors the number {number}."
     return {"status": REJECTED, "message": UNCHECKED, "detail": detail}

@@ -1,7 +1,7 @@
 """The league's worker: checks the bots that teams hand in, one of each team at a time, and plays the tournament,
 and practice matches before it.
 
-It is the only process of a grader that runs bots, and it runs them behind walls.
+It is the only process of a course that runs bots, and it runs them behind walls.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Worker:
     Parameters
     ----------
     database
-        The grader's, for the names of teams.
+        The course's, for the names of teams.
     stopping
         When it is set, the work under way is broken off.
     """
@@ -184,7 +184,7 @@ class Worker:
                 for team in record.teams.values()
             ]
         names = names_of(self._database)
-        found = self.bots.entered_by_all(content=True)
+        found = self.bots.playing_bots(content=True)
         return [
             Entry(key_of(bot.team_id), names[bot.team_id], bot.file, bot.content, version_of(bot.python))
             for bot in found
@@ -197,12 +197,12 @@ def _tell(pairing: Pairing, found: dict[str, Any]) -> None:
 
 
 def run(data: Path, stopping: threading.Event) -> None:
-    """Work for the league in a grader's directory until `stopping` is set.
+    """Work for the league in a course's directory until `stopping` is set.
 
     Raises
     ------
     PtttError
-        If another worker is at work, or the league or the grader cannot be opened.
+        If another worker is at work, or the league or the course cannot be opened.
     """
     handle_signals(stopping)
     league, course = League(data), course_of(data)

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.choice import BEST, LAST
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.dates import PLANNED, Dates, shown, zone_of
+from pttt_ooc.course.data.dates import PLANNED, Dates, readable_instant, zone_of
 from pttt_ooc.course.data.limits import SubmissionError
 from pttt_ooc.course.data.memberships import left_by_all
 from pttt_ooc.course.data.models import BASELINE, Fact, Team
-from pttt_ooc.course.data.names import shown as shown_name
+from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import BOTS, STRATEGIES
 from pttt_ooc.course.data.term_tables import Assignment, Extension
 from pttt_ooc.errors import GraderError
@@ -75,10 +75,10 @@ def settle_assignments(database: Database, data: Path) -> None:
     """
     wanted = [STRATEGIES, *([BOTS] if (data / LEAGUE).is_file() else [])]
     with database.reading() as session:
-        if set(wanted) <= _settled(session):
+        if set(wanted) <= _settled_kinds(session):
             return
     with database.writing() as session:
-        before = _settled(session)
+        before = _settled_kinds(session)
         for kind in wanted:
             there = session.scalar(select(Assignment).where(Assignment.kind == kind).limit(1))
             if kind not in before and there is None:
@@ -90,7 +90,7 @@ def settle_assignments(database: Database, data: Path) -> None:
         session.merge(Fact(name=_SETTLED, value=sorted({*before, *wanted})))
 
 
-def _settled(session: Session) -> set[str]:
+def _settled_kinds(session: Session) -> set[str]:
     fact = session.get(Fact, _SETTLED)
     return set() if fact is None else set(fact.value)
 
@@ -126,7 +126,7 @@ def dates_for(session: Session, assignment: Assignment, team: Team) -> Dates:
         .order_by(Extension.id.desc())
         .limit(1)
     )
-    return assignment.dates.extended(latest.until if latest else None, term_of(session).zone)
+    return assignment.dates.with_extension(latest.until if latest else None, term_of(session).zone)
 
 
 def further_of(assignment: Assignment) -> str | None:
@@ -167,7 +167,7 @@ def check_open(
     if team.name == BASELINE:
         return
     if team.id in left_by_all(session):
-        raise SubmissionError(f"Everybody has left the team {shown_name(team.name)}; it hands in nothing.", 409)
+        raise SubmissionError(f"Everybody has left the team {readable_name(team.name)}; it hands in nothing.", 409)
     there = [one for one in all_assignments(session, kind) if name in (None, one.name) and further_of(one) == further]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
@@ -177,9 +177,11 @@ def check_open(
         return
     coming = [one.opens for one in dates if one.state(at) == PLANNED and one.opens is not None]
     if coming:
-        raise SubmissionError(f"Uploads of {kind} begin at {shown(min(coming), zone)}.", 409)
+        raise SubmissionError(f"Uploads of {kind} begin at {readable_instant(min(coming), zone)}.", 409)
     ended = max(one.end for one in dates if one.end is not None)
-    raise SubmissionError(f"Uploads of {kind} had to begin until {shown(ended, zone)}; this one is too late.", 409)
+    raise SubmissionError(
+        f"Uploads of {kind} had to begin until {readable_instant(ended, zone)}; this one is too late.", 409
+    )
 
 
 def veil(session: Session, at: float | None = None, game: str | None = None) -> float | None:

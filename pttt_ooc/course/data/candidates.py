@@ -39,7 +39,7 @@ class TeamDates:
 
     def dates(self, team: int) -> Dates:
         """Those of a team."""
-        return self.assignment.dates.extended(self.until.get(team), zone_of(self.timezone))
+        return self.assignment.dates.with_extension(self.until.get(team), zone_of(self.timezone))
 
 
 def within_dates(

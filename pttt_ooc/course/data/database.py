@@ -15,7 +15,7 @@ from sqlalchemy import Engine, create_engine, func, inspect, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.data.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.data.database_rows import FORMAT, check_format, read_rows, upgrade_rows, write_rows
 from pttt_ooc.course.data.models import CourseTables, Fact
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.rights import private
@@ -23,7 +23,7 @@ from pttt_ooc.errors import GraderError
 from pttt_ooc.site.service.sqlite import sqlite_engine
 
 DEFAULT = "grader.sqlite"
-"""Name of the database in the grader's directory, unless the settings name another one."""
+"""Name of the database in the course's directory, unless the settings name another one."""
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
@@ -32,7 +32,7 @@ _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
 class Database:
-    """The grader's tables.
+    """The course's tables.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Database:
                     session.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
                 self._prepare(session, game)
         except SQLAlchemyError as error:
-            raise self._explained(error) from error
+            raise self._explain(error) from error
 
     def _prepare(self, session: Session, game: str) -> None:
         known: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class Database:
                 f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
                 "with the version that wrote it (`pttt grader backup`), and restore that into an empty database."
             )
-        rows, kept = upgraded(read_rows(session), form), self._keep(form)
+        rows, kept = upgrade_rows(read_rows(session), form), self._keep(form)
         session.expunge_all()
         connection = session.connection()
         CourseTables.metadata.drop_all(connection)
@@ -144,9 +144,9 @@ class Database:
         except _OURS:
             raise
         except DatabaseError as error:  # SQLite reports damage by this class, PostgreSQL by a subclass
-            raise self._explained(error) from error
+            raise self._explain(error) from error
 
-    def _explained(self, error: SQLAlchemyError) -> GraderError:
+    def _explain(self, error: SQLAlchemyError) -> GraderError:
         what = str(getattr(error, "orig", error)).strip().splitlines()[0]
         if any(words in what.lower() for words in _FULL) or self._has_no_room():
             return GraderError(f"The database {self._url} has no room to write: {what}; free some space on its disk.")

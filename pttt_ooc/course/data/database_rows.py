@@ -1,4 +1,4 @@
-"""All rows of a grader's database as JSON values: for copies, and for upgrades of an older format.
+"""All rows of a course's database as JSON values: for copies, and for upgrades of an older format.
 
 A row is a pair of its table's name and its columns.  Sessions are left out.  The row ``numbers`` has the highest
 numbers ever used; their rows may have been deleted.
@@ -73,7 +73,7 @@ def check_format(form: Any, source: str) -> None:
         raise GraderError(f"{source} has format {form}, but this version reads {known}.")
 
 
-def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
+def upgrade_rows(rows: list[TableRow], form: int) -> list[TableRow]:
     """Rows of format `form` as rows of :data:`FORMAT`."""
     if form == FORMAT:
         return rows

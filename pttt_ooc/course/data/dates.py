@@ -50,7 +50,7 @@ def instant(text: str, zone: ZoneInfo) -> float:
     return first.timestamp()
 
 
-def written(at: float, zone: ZoneInfo) -> str:
+def instant_text(at: float, zone: ZoneInfo) -> str:
     """An instant as a text that :func:`instant` reads: without an offset, unless the clock shows it twice."""
     time = datetime.fromtimestamp(at, zone)
     twice = time.replace(fold=0).utcoffset() != time.replace(fold=1).utcoffset()
@@ -58,7 +58,7 @@ def written(at: float, zone: ZoneInfo) -> str:
     return sure.isoformat(sep=" ", timespec="seconds" if time.second or time.microsecond else "minutes")
 
 
-def shown(at: float, zone: ZoneInfo) -> str:
+def readable_instant(at: float, zone: ZoneInfo) -> str:
     """An instant for people, with the time zone."""
     time = datetime.fromtimestamp(at, zone)
     return f"{time:%a %d %b %Y %H:%M} {time.tzname()}"
@@ -70,10 +70,10 @@ def day_end(due: float, days: int, zone: ZoneInfo) -> float:
     A time that the clock shows twice is the second one; for one that it never shows, the clock is read as if it had not
     been put forward.
     """
-    return moved(due, timedelta(days=days), zone) if days else due
+    return move_instant(due, timedelta(days=days), zone) if days else due
 
 
-def moved(at: float, by: timedelta, zone: ZoneInfo) -> float:
+def move_instant(at: float, by: timedelta, zone: ZoneInfo) -> float:
     """An instant moved by a difference of clock times; see :func:`day_end`."""
     wanted = datetime.fromtimestamp(at, zone).replace(tzinfo=None) + by
     first, second = (wanted.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1))
@@ -130,14 +130,14 @@ class Dates:
         """Whether public standings are frozen at an instant."""
         return self.frozen is not None and self.frozen <= at and (self.unveiled is None or at < self.unveiled)
 
-    def extended(self, until: float | None, zone: ZoneInfo) -> Dates:
+    def with_extension(self, until: float | None, zone: ZoneInfo) -> Dates:
         """The dates of a team with an extension: the deadline is `until`, and the end moves by as many clock hours."""
         if until is None or self.due is None or until <= self.due:
             return self
         by = datetime.fromtimestamp(until, zone).replace(tzinfo=None) - datetime.fromtimestamp(self.due, zone).replace(
             tzinfo=None
         )
-        closes = None if self.closes is None else moved(self.closes, by, zone)
+        closes = None if self.closes is None else move_instant(self.closes, by, zone)
         return replace(self, due=until, closes=closes)
 
     def problem(self) -> str | None:

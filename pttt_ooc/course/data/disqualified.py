@@ -15,7 +15,7 @@ MIRRORED = "disqualified"
 """The fact in a further game's database that names its teams without standing, which the course's database knows."""
 
 
-def disqualified(session: Session) -> dict[tuple[int, int], Disqualification]:
+def disqualifications(session: Session) -> dict[tuple[int, int], Disqualification]:
     """The disqualifications in force, by the numbers of team and assignment."""
     found: dict[tuple[int, int], Disqualification] = {}
     for one in session.scalars(select(Disqualification).order_by(Disqualification.id)):
@@ -25,12 +25,12 @@ def disqualified(session: Session) -> dict[tuple[int, int], Disqualification]:
 
 def out_of(session: Session, assignment: Assignment) -> set[int]:
     """Numbers of the teams that have no standing in an assignment: disqualified, or without members who rank."""
-    return {team for team, number in disqualified(session) if number == assignment.id} | without_rank(session)
+    return {team for team, number in disqualifications(session) if number == assignment.id} | without_rank(session)
 
 
 def out_of_game(session: Session, game: str | None = None) -> set[int]:
     """Numbers of the teams without standing in every assignment of a further game; None: of the course's own."""
-    found = disqualified(session)
+    found = disqualifications(session)
     assignments = [one.id for one in all_assignments(session, STRATEGIES) if further_of(one) == game] if found else []
     out = {team for team, _ in found if assignments and all((team, one) in found for one in assignments)}
     return out | without_rank(session)

@@ -46,7 +46,7 @@ class Handout:
             while data := source.read(_PIECE):
                 yield data
 
-    def gzipped(self, player: int) -> Iterator[bytes]:
+    def gzip_text(self, player: int) -> Iterator[bytes]:
         """A player's list as a gzip file, piece by piece; see :meth:`gzipped_size`."""
         entry = self.lists[player]
         with open(self.file, "rb") as source:
@@ -61,7 +61,7 @@ class Handout:
         yield struct.pack("<II", entry.CRC, entry.file_size & 0xFFFFFFFF)
 
     def gzipped_size(self, player: int) -> int:
-        """Bytes of :meth:`gzipped`."""
+        """Bytes of :meth:`gzip_text`."""
         return len(_GZIP) + self.lists[player].compress_size + 8
 
 

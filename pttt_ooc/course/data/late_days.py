@@ -49,7 +49,7 @@ class LateDays:
         there = {one.person for one in found if one.until is None or any(one.holds(at) for at in late)}
         return frozenset(there) or frozenset({-team})
 
-    def left(self, payers: Payers) -> int:
+    def days_left(self, payers: Payers) -> int:
         """How many late days all of them have left."""
         return min(self.each - self._spent.get(one, 0) for one in payers)
 

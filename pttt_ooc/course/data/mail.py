@@ -49,7 +49,7 @@ def message(sender: str, recipient: str, subject: str, text: str) -> EmailMessag
 
 
 @contextmanager
-def connected(url: str) -> Iterator[smtplib.SMTP]:
+def connect(url: str) -> Iterator[smtplib.SMTP]:
     """A connection to the server for the block, encrypted if there is a password.
 
     Raises

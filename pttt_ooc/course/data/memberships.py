@@ -74,7 +74,7 @@ def _was_handed_in(table: type[Judged], then: Any, now: Any) -> ColumnElement[bo
     return and_(then.team_id == table.team_id, there, now.person_id == then.person_id, now.left_at.is_(None))
 
 
-def brought(table: type[Judged], team: int) -> ColumnElement[bool]:
+def was_brought_in(table: type[Judged], team: int) -> ColumnElement[bool]:
     """The condition for a file to be handed in by another team while somebody was in it who is in this team now."""
     then, now = aliased(Membership), aliased(Membership)
     return exists().where(_was_handed_in(table, then, now), now.team_id == team)

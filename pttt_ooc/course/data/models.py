@@ -189,7 +189,7 @@ class Entry(CourseTables):
 
 
 class Fact(CourseTables):
-    """Facts of the whole grader: ``format``, ``game``, ``value``, ``revision``."""
+    """Facts of the whole course: ``format``, ``game``, ``value``, ``revision``."""
 
     __tablename__ = "facts"
     name: Mapped[str] = mapped_column(String(20), primary_key=True)

@@ -49,7 +49,7 @@ def check_name(name: str) -> str:
     elif reason is None:
         reason = _reason_of_whole(name)
     if reason is not None:
-        raise GraderError(f"'{shown(name)}' cannot be a team's name: {reason}.")
+        raise GraderError(f"'{readable_name(name)}' cannot be a team's name: {reason}.")
     return name
 
 
@@ -73,6 +73,6 @@ def _reason_of_whole(name: str) -> str | None:
     return None
 
 
-def shown(name: str) -> str:
+def readable_name(name: str) -> str:
     """The name for a terminal, with escapes for invisible characters."""
     return "".join(c.encode("unicode_escape").decode() if c not in _MARKUP and _reason(c) else c for c in name)

@@ -55,7 +55,7 @@ class Step(_Rule):
             raise ValueError("a step with either at_most or at_least, and with points")
         return self
 
-    def reached(self, figure: float) -> bool:
+    def is_reached_by(self, figure: float) -> bool:
         """Whether a figure is good enough."""
         return figure <= self.at_most if self.at_most is not None else figure >= (self.at_least or 0.0)
 
@@ -164,7 +164,7 @@ def points_of(
     if figure is None:
         return 0.0, f"no {rule.figure} yet"
     if isinstance(rule, Thresholds):
-        reached = [step for step in rule.steps if step.reached(figure)]
+        reached = [step for step in rule.steps if step.is_reached_by(figure)]
         return max((step.points for step in reached), default=0.0), f"{rule.figure} {figure:.6g}"
     least = baseline.get(rule.figure)
     if least is None:
@@ -196,6 +196,6 @@ def next_step(rule: Rule | None, figures: Figures) -> Step | None:
     if not isinstance(rule, Thresholds) or rule.figure not in figures:
         return None
     figure = figures[rule.figure]
-    now = max((step.points for step in rule.steps if step.reached(figure)), default=0.0)
-    above = [step for step in rule.steps if not step.reached(figure) and step.points > now]
+    now = max((step.points for step in rule.steps if step.is_reached_by(figure)), default=0.0)
+    above = [step for step in rule.steps if not step.is_reached_by(figure) and step.points > now]
     return min(above, key=lambda step: step.points, default=None)

@@ -1,4 +1,4 @@
-"""The settings of a grader, such as its game and limits, in ``settings.yaml`` of its data directory."""
+"""The settings of a course, such as its game and limits, in ``settings.yaml`` of its data directory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS = "settings.yaml"
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
 
 
-def _ordered(value: object) -> object:
+def _check_interval(value: object) -> object:
     if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
         low, high = (float(x) for x in value)
         if -1 <= low <= high <= 1:
@@ -100,7 +100,7 @@ class CourseSettings(BaseModel):
 
     game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
     title: str = Field(default="Phantom Tic-Tac-Toe Challenge", min_length=1, description="Heading of all pages.")
-    game_value: Annotated[Interval | None, BeforeValidator(_ordered)] = Field(
+    game_value: Annotated[Interval | None, BeforeValidator(_check_interval)] = Field(
         default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
     )
     submissions_per_hour: Whole = Field(default=20, ge=1, description="Submissions allowed per team and hour.")
@@ -132,7 +132,7 @@ class CourseSettings(BaseModel):
     solution: str | None = Field(
         default=None,
         description="Directory of a solution of the game, for the pages that look inside strategies; null: the "
-        "grader's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
+        "course's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
     )
     infosets_0: Annotated[str | None, BeforeValidator(_file)] = Field(
         default=None,
@@ -197,7 +197,7 @@ class CourseSettings(BaseModel):
         return counted[0], counted[1]
 
     def orders(self, data: Path) -> tuple[Path | None, Path | None]:
-        """For each player, the file with the course's own list of infosets, for a grader in `data`; None: default."""
+        """For each player, the file with the list of infosets of the course in `data`; None: default."""
         first, second = (None if name is None else data / name for name in (self.infosets_0, self.infosets_1))
         return first, second
 
@@ -214,12 +214,12 @@ class CourseSettings(BaseModel):
 
 
 def read_settings(data: Path) -> CourseSettings:
-    """The settings of the grader in `data`.
+    """The settings of the course in `data`.
 
     Raises
     ------
     GraderError
-        If there is no grader.
+        If there is no course.
     ConfigError
         If a key or value is refused.
     """
@@ -234,23 +234,23 @@ def read_settings(data: Path) -> CourseSettings:
 
 
 def make_settings(data: Path, game: str | None = None) -> CourseSettings:
-    """The settings of the grader in `data`, which is made if there is none.
+    """The settings of the course in `data`, which is made if there is none.
 
     Parameters
     ----------
     game
-        The grader's game; None: the one that it has, or else the course's.
+        The course's game; None: the one that it has, or else the default.
 
     Raises
     ------
     GraderError
-        If there already is a grader of another game.
+        If there already is a course of another game.
     """
     if (data / SETTINGS).exists():
         settings = read_settings(data)
         if game is not None and game != settings.game:
             raise GraderError(
-                f"The grader in {data} is for {settings.game}, not for {game}; give another --data for another game."
+                f"The course in {data} is for {settings.game}, not for {game}; give another --data for another game."
             )
         return settings
     settings = CourseSettings() if game is None else CourseSettings(game=named_game(game).name)
@@ -261,7 +261,7 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
 
 def settings_text(settings: BaseModel) -> str:
     """The settings as YAML, with a comment on each key."""
-    lines = ["# The grader's settings; a change takes effect when it starts again.", ""]
+    lines = ["# The course's settings; a change takes effect when it starts again.", ""]
     for name, field in type(settings).model_fields.items():
         value = settings.model_dump(mode="json")[name]
         lines += [f"# {field.description}", f"{name}: {json.dumps(value, ensure_ascii=False)}", ""]

@@ -219,11 +219,11 @@ def matrix(session: Session, until: float | None = None) -> Matrix:
     for house in session.scalars(select(Submission).join(Team).where(Submission.best, Team.house)):
         found[house.player][house.team_id] = house
 
-    def ordered(player: int) -> list[Submission]:
+    def sort_bests(player: int) -> list[Submission]:
         return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.house, s.team.key))
 
     values = {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
-    return Matrix(ordered(0), ordered(1), values)
+    return Matrix(sort_bests(0), sort_bests(1), values)
 
 
 def improvements(
@@ -280,6 +280,6 @@ def beats(exploitability: float | None, former: float | None) -> bool:
     return exploitability is not None and (former is None or exploitability < former - NOISE)
 
 
-def shown(exploitability: float | None) -> float | None:
+def clip_exploitability(exploitability: float | None) -> float | None:
     """A figure for programs: where the value of the game is not known exactly, a stored one may be negative."""
     return None if exploitability is None else max(exploitability, 0.0)

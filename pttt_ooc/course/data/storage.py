@@ -56,7 +56,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 
 class Storage:
-    """Files of one grader.
+    """Files of one course.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Storage:
         return self.data / "worker.alive"
 
     def private_paths(self) -> Iterator[Path]:
-        """The directory, and all of the grader's own files in it."""
+        """The directory, and all of the course's own files in it."""
         yield self.data.resolve()
         for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock", f"{KIT}*"):
             yield from self.data.glob(name)

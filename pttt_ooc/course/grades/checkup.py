@@ -50,7 +50,7 @@ _CLOCK = 60.0  # seconds by which a time may be in the future
 _LATEST = 20  # verdicts whose mean time foretells how long the queue takes
 
 
-def asked(what: str, check: Callable[[], list[str]]) -> list[str]:
+def run_check(what: str, check: Callable[[], list[str]]) -> list[str]:
     """The sentences of a check, or one sentence if it cannot be made: what it looks at is damaged, or not readable."""
     try:
         return check()
@@ -77,7 +77,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
             with database.reading() as session:
                 return check(session)
 
-        found.extend(asked(what, read))
+        found.extend(run_check(what, read))
 
     def name_further(session: Session) -> list[str]:
         games.extend(further_games(session))
@@ -85,14 +85,14 @@ def problems(database: Database, storage: Storage) -> list[str]:
         return []
 
     look("the list of assignments", name_further)
-    found += asked("the disk", lambda: _disk(storage))
-    found += asked("the memory", _memory)
-    found += asked("the worker", lambda: _worker(storage))
+    found += run_check("the disk", lambda: _disk(storage))
+    found += run_check("the memory", _memory)
+    found += run_check("the worker", lambda: _worker(storage))
     look("agents", lambda session: _agents(session, data))
     look("the clock", _clock)
     look("the queue", _queue)
     for place in leagues:
-        found += asked(f"the league in {place}", partial(_league, place, data))
+        found += run_check(f"the league in {place}", partial(_league, place, data))
     look("files", lambda session: _files(session, storage))
     look("verdicts", _judgements)
     look("messages", deliveries.problems)
@@ -100,7 +100,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
     look("marks", _marks)
     look("teams", _guests)
     for game in games:
-        found += asked(f"the game {game}", partial(_of_game, directory_of(data, game), game))
+        found += run_check(f"the game {game}", partial(_of_game, directory_of(data, game), game))
     return list(dict.fromkeys(found))
 
 
@@ -159,7 +159,7 @@ def damaged_files(database: Database, storage: Storage) -> list[str]:
         if _has_changed(storage, row)
     ]
     for game in games:
-        told += asked(f"files of {game}", partial(_damaged_files_of_game, directory_of(storage.data, game), game))
+        told += run_check(f"files of {game}", partial(_damaged_files_of_game, directory_of(storage.data, game), game))
     return told
 
 

@@ -114,7 +114,7 @@ class Code:
         nearest = max(shares, key=lambda name: shares[name]) if common else ""
         return cls(found - common, len(common) / len(found) if found else 0.0, nearest)
 
-    def shared(self, other: Code) -> float:
+    def overlap(self, other: Code) -> float:
         """The share of the smaller one's own code that is in the other one, too; 0 to 1."""
         least = min(len(self.own), len(other.own))
         return len(self.own & other.own) / least if least else 0.0

@@ -25,7 +25,7 @@ from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import LEAGUE, Term, all_assignments, set_term, term_of
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.choice import BEST, LAST
-from pttt_ooc.course.data.dates import Dates, instant, written, zone_of
+from pttt_ooc.course.data.dates import Dates, instant, instant_text, zone_of
 from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Submission, Team
 from pttt_ooc.course.data.pseudonyms import set_aliases
@@ -248,7 +248,11 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
             before = getattr(found, column)
             if before != value:
                 changes.append(
-                    Change(f"{section.name}.{column}", _shown(before, column, wanted), _shown(value, column, wanted))
+                    Change(
+                        f"{section.name}.{column}",
+                        _value_text(before, column, wanted),
+                        _value_text(value, column, wanted),
+                    )
                 )
                 setattr(found, column, value)
     for gone in there.values():
@@ -275,9 +279,9 @@ def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
 
-def _shown(value: Any, column: str, wanted: CourseFile) -> str:
+def _value_text(value: Any, column: str, wanted: CourseFile) -> str:
     if value is not None and column.endswith("_at"):
-        return written(value, zone_of(wanted.timezone))
+        return instant_text(value, zone_of(wanted.timezone))
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -323,7 +327,7 @@ def course_file(session: Session) -> CourseFile:
     for one in all_assignments(session):
         at = {name: getattr(one, f"{name}_at") for name in _DATES}
         content: dict[str, Any] = {"name": one.name, "title": one.title, "kind": one.kind, "choice": one.choice}
-        content |= {name: written(value, term.zone) for name, value in at.items() if value is not None}
+        content |= {name: instant_text(value, term.zone) for name, value in at.items() if value is not None}
         content |= {"late": {"percent": one.late_percent, "days": one.late_days}}
         content |= {"rule": one.rule, "rubric": one.rubric, "largest_mb": one.largest_mb}
         content |= {"settings": one.settings}

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data.assignments import dates_for, find_assignment, term_of
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.choice import PICK
-from pttt_ooc.course.data.dates import CLOSED, instant, written
+from pttt_ooc.course.data.dates import CLOSED, instant, instant_text
 from pttt_ooc.course.data.models import Team
-from pttt_ooc.course.data.names import NO_TEXT, shown
+from pttt_ooc.course.data.names import NO_TEXT, readable_name
 from pttt_ooc.course.data.term_tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.work import PARTS, candidates
@@ -45,7 +45,7 @@ class Desk:
     def _of(self, team: str, assignment: str) -> tuple[Team, Assignment]:
         found = find_team(self.session, team)
         if found is None or not found.of_students:
-            raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
+            raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
         return found, find_assignment(self.session, assignment)
 
     def mark(self, team: str, assignment: str, criterion: str, points: float, comment: str = "") -> list[GradeRow]:
@@ -66,17 +66,17 @@ class Desk:
         made = Mark(team_id=of.id, assignment_id=to.id, criterion=criterion, points=points, at=time.time(), by=self.by)
         made.comment = _text(comment, "A comment", _LONGEST_COMMENT)
         self.session.add(made)
-        return self._done("mark", of, to, criterion=criterion, points=points, comment=comment)
+        return self._note_and_settle("mark", of, to, criterion=criterion, points=points, comment=comment)
 
     def adjust(self, team: str, assignment: str, points: float, reason: str) -> list[GradeRow]:
         """Give points more or fewer, with a reason that the team sees; GraderError if something is missing."""
         of, to = self._of(team, assignment)
         if not -10_000 <= points <= 10_000:
             raise GraderError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
-        reason = needed(reason)
+        reason = check_reason(reason)
         made = Adjustment(team_id=of.id, assignment_id=to.id, points=points, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
-        return self._done("adjust", of, to, points=points, reason=reason)
+        return self._note_and_settle("adjust", of, to, points=points, reason=reason)
 
     def extend(self, team: str, assignment: str, until: str | None, reason: str) -> list[GradeRow]:
         """Move a team's deadline; None takes an extension back.  GraderError if it is no later deadline."""
@@ -85,12 +85,12 @@ class Desk:
         if at is not None and to.due_at is None:
             raise GraderError(f"{to.name} has no deadline that could be extended.")
         if at is not None and to.due_at is not None and at <= to.due_at:
-            due = written(to.due_at, term_of(self.session).zone)
+            due = instant_text(to.due_at, term_of(self.session).zone)
             raise GraderError(f"{until} is no extension: the deadline of {to.name} is {due}.")
-        reason = needed(reason)
+        reason = check_reason(reason)
         made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
-        return self._done("extend", of, to, until=until, reason=reason)
+        return self._note_and_settle("extend", of, to, until=until, reason=reason)
 
     def release(self, assignment: str, released: bool = True) -> None:
         """Show teams their points, or hide them again."""
@@ -130,7 +130,7 @@ class Desk:
         for slot, chosen in slots.items():
             made = Pick(team_id=of.id, assignment_id=to.id, slot=slot, submission=chosen, at=time.time(), by=self.by)
             self.session.add(made)
-        return self._done("pick", of, to, submission=number)
+        return self._note_and_settle("pick", of, to, submission=number)
 
     def pick_of_team(self, team: Team, assignment: str, number: int | None) -> list[GradeRow]:
         """A team's own :meth:`pick`, which it may change until the assignment closes; GraderError afterwards."""
@@ -140,7 +140,7 @@ class Desk:
             raise GraderError(f"{to.name} is closed, so that what counts stays; ask the instructors.")
         return self.pick(team.name, assignment, number)
 
-    def _done(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
+    def _note_and_settle(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
         note(self.session, self.by, what, team=team.own_name, assignment=assignment.name, **facts)
         self.session.flush()
         return settle(self.session, self.data, f"{what}, by {self.by}")
@@ -155,7 +155,7 @@ def _text(text: str, what: str, longest: int) -> str:
     return text
 
 
-def needed(reason: str) -> str:
+def check_reason(reason: str) -> str:
     """A reason, on lines without spaces around them; GraderError if there is none, or it is too long."""
     if not (reason := _text(reason, "A reason", _LONGEST_REASON)):
         raise GraderError("A reason is missing; the team sees it.")

@@ -15,7 +15,7 @@ from pttt_ooc.course.data.game_directory import FOLDER as GAMES
 from pttt_ooc.course.data.openid_settings import check_openid, secret_of
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings
 from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.course.grades.checkup import asked, damaged_files, problems, unsettled_grades
+from pttt_ooc.course.grades.checkup import damaged_files, problems, run_check, unsettled_grades
 from pttt_ooc.disk.files import explain_errors
 
 _LOCK_SECONDS = 30.0
@@ -38,23 +38,23 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
         there = any((data / name).exists() for name in (SETTINGS, DEFAULT))
     if not there:
         read_settings(data)  # says so
-    damage = asked("the databases", lambda: [told for file in _databases(data) for told in _damage_of(file)])
-    return list(dict.fromkeys([*damage, *asked("the course", partial(_of_course, data, digests))]))
+    damage = run_check("the databases", lambda: [told for file in _databases(data) for told in _damage_of(file)])
+    return list(dict.fromkeys([*damage, *run_check("the course", partial(_of_course, data, digests))]))
 
 
 def _of_course(data: Path, digests: bool) -> list[str]:
     settings, storage = read_settings(data), Storage(data)
     if settings.database_url is None and not (data / DEFAULT).is_file():
         return [f"The database {data / DEFAULT} is missing; restore a backup into a new directory."]
-    found = asked("the sign-in by OpenID Connect", partial(_openid, settings, data))
+    found = run_check("the sign-in by OpenID Connect", partial(_openid, settings, data))
     for place in (data, *sorted((data / GAMES).glob("*/"))):
-        found += asked("the key of forms", partial(_key, place))
+        found += run_check("the key of forms", partial(_key, place))
     with closing(Database.of(data, settings.database_url, settings.game)) as database:
         settle_assignments(database, data)
         found += problems(database, storage)
-        found += asked("grades", lambda: unsettled_grades(database, storage))
+        found += run_check("grades", lambda: unsettled_grades(database, storage))
         if digests:
-            found += asked("the digests of files", lambda: damaged_files(database, storage))
+            found += run_check("the digests of files", lambda: damaged_files(database, storage))
     return found
 
 

@@ -20,7 +20,7 @@ from pttt_ooc.course.bots.league import league_directory
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import find_assignment, further_of
 from pttt_ooc.course.data.candidates import TeamDates
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.game_directory import directory_of, strategies_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Judged, Submission, Team
 from pttt_ooc.course.data.rules import AGENTS, BOTS, STRATEGIES
@@ -140,7 +140,7 @@ def bot_file(data: Path, number: int) -> tuple[str, bytes] | None:
         bots.close()
 
 
-def zipped(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
+def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
     """The zip, a piece at a time; a file that is lost is only in the table, which says so."""
     pieces, lost = Pieces(), set[str]()
     with zipfile.ZipFile(cast(IO[bytes], pieces), "w", zipfile.ZIP_STORED) as archive:
@@ -162,7 +162,12 @@ def zipped(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
                     target.write(data)
                     yield pieces.taken()
         rows = [
-            [safe(one.team), str(one.row.id), "" if one.name in lost else one.name, shown(one.row.counts_from, zone)]
+            [
+                safe(one.team),
+                str(one.row.id),
+                "" if one.name in lost else one.name,
+                readable_instant(one.row.counts_from, zone),
+            ]
             + ["file lost" if one.name in lost else one.row.status, safe(one.note), one.row.ruling]
             + ["yes" if one.counts else "no", one.row.digest]
             for one in members

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data.assignments import all_assignments
 from pttt_ooc.course.data.choice import Option, options
 from pttt_ooc.course.data.dates import late_cost
-from pttt_ooc.course.data.disqualified import disqualified
+from pttt_ooc.course.data.disqualified import disqualifications
 from pttt_ooc.course.data.late_days import LateDays, Payers
 from pttt_ooc.course.data.memberships import without_rank
 from pttt_ooc.course.data.models import Team
@@ -168,7 +168,7 @@ class _Given:
         chosen: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for pick in session.scalars(select(Pick).order_by(Pick.id)):
             chosen[pick.team_id, pick.assignment_id][pick.slot] = pick.submission
-        return cls(marks, adjustments, chosen, disqualified(session), without_rank(session))
+        return cls(marks, adjustments, chosen, disqualifications(session), without_rank(session))
 
     def picks(self, team: int, assignment: Assignment) -> Mapping[int, int]:
         return self.chosen.get((team, assignment.id), {})
@@ -233,7 +233,7 @@ class _Grading:
             except GraderError as error:  # a formula without a value must not keep others from their grades
                 automatic, why = 0.0, str(error)
             payers = self.late_days.payers(team, option)
-            own = min(self.late_days.left(payers), self.assignment.late_days)
+            own = min(self.late_days.days_left(payers), self.assignment.late_days)
             cost = late_cost(option.days, self.assignment.late_percent, own)
             names = PARTS[self.assignment.kind]
             grade = Grade(

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import all_assignments, dates_for, term_of
 from pttt_ooc.course.data.choice import PICK, Candidate
-from pttt_ooc.course.data.dates import LATE, OPEN, PLANNED, Dates, days_late, shown
+from pttt_ooc.course.data.dates import LATE, OPEN, PLANNED, Dates, days_late, readable_instant
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.rules import FIGURE_NAMES, Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
 from pttt_ooc.course.data.term_tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
@@ -75,12 +75,13 @@ def overview(session: Session, data: Path, team: Team | None, decided: bool = Fa
     own = {one.id: grades.get((team.id, one.id)) for one in all_assignments(session)} if team else {}
     return {
         "assignments": [
-            _shown(session, data, one, team, own.get(one.id), now, decided) for one in all_assignments(session)
+            _show_assignment(session, data, one, team, own.get(one.id), now, decided)
+            for one in all_assignments(session)
         ],
         "timezone": term.timezone,
         "zone": term.zone,
         "late_days": term.late_days,
-        "late_days_left": free.left(free.payers(team.id)) if team and free else None,
+        "late_days_left": free.days_left(free.payers(team.id)) if team and free else None,
         "announcements": announcements(session),
         "now": now,
     }
@@ -92,7 +93,7 @@ def announcements(session: Session) -> list[Announcement]:
     return list(session.scalars(query))
 
 
-def _shown(
+def _show_assignment(
     session: Session, data: Path, one: Assignment, team: Team | None, grade: Grade | None, now: float, decided: bool
 ) -> Shown:
     dates = dates_for(session, one, team) if team else one.dates
@@ -103,13 +104,13 @@ def _shown(
         LATE: (dates.end, "closes"),
     }.get(state, (None, ""))
     step = step_above(one, grade) if grade else None
-    marks, adjustments = _decided(session, one, team) if team and (one.released or decided) else ({}, [])
+    marks, adjustments = _find_decisions(session, one, team) if team and (one.released or decided) else ({}, [])
     return Shown(
         assignment=one,
         dates=dates,
         state=state,
         extended=dates != one.dates,
-        rule=described(rule_of(one)),
+        rule=describe_rule(rule_of(one)),
         most=most_of(one),
         next_at=next_at,
         next_what=what,
@@ -133,7 +134,7 @@ def _choices(session: Session, data: Path, one: Assignment, team: Team) -> list[
     return [(name, found, picked.get(slot, 0)) for slot, (name, found) in enumerate(named) if found]
 
 
-def _decided(session: Session, one: Assignment, team: Team) -> tuple[dict[str, Mark], list[Adjustment]]:
+def _find_decisions(session: Session, one: Assignment, team: Team) -> tuple[dict[str, Mark], list[Adjustment]]:
     marks = select(Mark).where(Mark.team_id == team.id, Mark.assignment_id == one.id).order_by(Mark.id)
     adjusted = select(Adjustment).where(Adjustment.team_id == team.id, Adjustment.assignment_id == one.id)
     return {mark.criterion: mark for mark in session.scalars(marks)}, list(session.scalars(adjusted))
@@ -152,7 +153,7 @@ def _step(step: Any) -> str:
     return f"{step.points:g} points with {bound}"
 
 
-def described(rule: Rule | None) -> str:
+def describe_rule(rule: Rule | None) -> str:
     """A rule in words."""
     figure = "" if rule is None else FIGURE_NAMES.get(name := getattr(rule, "figure", ""), name)
     if isinstance(rule, Thresholds):
@@ -189,7 +190,7 @@ def as_json(told: dict[str, Any]) -> dict[str, Any]:
                 "title": one.assignment.title,
                 "kind": one.assignment.kind,
                 "state": one.state,
-                "due": None if one.dates.due is None else shown(one.dates.due, zone),
+                "due": None if one.dates.due is None else readable_instant(one.dates.due, zone),
                 "due_at": one.dates.due,
                 "closes_at": one.dates.end,
                 "points": one.most,

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Entry, Submission, Team
-from pttt_ooc.course.data.standings import shown
+from pttt_ooc.course.data.standings import clip_exploitability
 from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.errors import GraderError
 from pttt_ooc.types import Interval
@@ -43,7 +43,7 @@ def make_pair(session: Session, team: Team, first: int, second: int) -> Pair:
 def facts_of(session: Session, pair: Pair, game_value: Interval | None) -> dict[str, Any]:
     """A pair as JSON: both strategies, their own value, and NashConv, the sum of their exploitabilities."""
     both = [session.get(Submission, number) for number in (pair.first_id, pair.second_id)]
-    figures = [None if one is None else shown(one.exploitability) for one in both]
+    figures = [None if one is None else clip_exploitability(one.exploitability) for one in both]
     first, second = figures
     return {
         "id": pair.id,

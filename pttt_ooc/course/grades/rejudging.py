@@ -50,7 +50,7 @@ def row_of(session: Session, kind: str, number: int) -> Row | None:
     return found
 
 
-def judged(session: Session, numbers: Iterable[int], kind: str = STRATEGIES) -> list[Row]:
+def find_judged(session: Session, numbers: Iterable[int], kind: str = STRATEGIES) -> list[Row]:
     """The submissions with these numbers, each once; GraderError if one is missing or has no verdict yet."""
     found = []
     for number in dict.fromkeys(numbers):
@@ -89,7 +89,7 @@ def begin_again(session: Session, numbers: Sequence[int], by: str, kind: str = S
     GraderError
         If there is no such submission, or it has no verdict yet.
     """
-    rows = judged(session, numbers, kind)
+    rows = find_judged(session, numbers, kind)
     agents = [row for row in rows if isinstance(row, Agent)]
     found = _agents_again(session, agents) if kind == AGENTS else _strategies_again(session, rows)
     note(session, by, "rejudge", **{"submissions" if kind == STRATEGIES else kind: found})
@@ -141,7 +141,7 @@ def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str, kind: s
     GraderError
         If there is nothing to judge, or a submission is missing or has no verdict yet.
     """
-    found = [row.id for row in judged(session, numbers, kind)]
+    found = [row.id for row in find_judged(session, numbers, kind)]
     if not found:
         raise GraderError("No submission is chosen; choose at least one.")
     note(session, by, "rejudge, dry run", **{"submissions" if kind == STRATEGIES else kind: found})
@@ -191,7 +191,7 @@ def facts_of(session: Session, one: Rejudgement) -> dict[str, Any]:
 def changed_points(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> list[str]:
     """A line for each grade that differs; see :func:`points_now`."""
     names = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
-    return [f"~ {name}: {_shown(before.get(name))} → {_shown(after.get(name))} points" for name in names]
+    return [f"~ {name}: {_points_text(before.get(name))} → {_points_text(after.get(name))} points" for name in names]
 
 
 def points_now(session: Session) -> dict[str, float | None]:
@@ -199,5 +199,5 @@ def points_now(session: Session) -> dict[str, float | None]:
     return {f"{line.team.own_name}, {line.assignment.name}": line.points for line in lines(session)}
 
 
-def _shown(points: float | None) -> str:
+def _points_text(points: float | None) -> str:
     return "–" if points is None else f"{points:g}"

@@ -18,7 +18,7 @@ from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.rehearsals import JudgeRow
-from pttt_ooc.course.grades.rejudging import NOUNS, enter_verdict, judged, verdict_of
+from pttt_ooc.course.grades.rejudging import NOUNS, enter_verdict, find_judged, verdict_of
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError
 
@@ -90,7 +90,7 @@ def rehearse(
     GraderError
         If there is no such submission, or it has no verdict yet, or its file is lost.
     """
-    rows, told = judged(session, numbers, kind), []
+    rows, told = find_judged(session, numbers, kind), []
     with (opened or _OPENED[kind])(data, session) as judge:
         for count, row in enumerate(rows):
             on_progress(count, len(rows))

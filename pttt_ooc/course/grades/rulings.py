@@ -16,14 +16,14 @@ from pttt_ooc.course.bots.league import league_directory
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import find_assignment, further_games, further_leagues
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.disqualified import disqualified
+from pttt_ooc.course.data.disqualified import disqualifications
 from pttt_ooc.course.data.game_directory import writing_to_game
 from pttt_ooc.course.data.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
-from pttt_ooc.course.data.names import shown
+from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.data.standings import beats, touch
 from pttt_ooc.course.data.term_tables import Disqualification, GradeRow, Report, Ruling
-from pttt_ooc.course.grades.decisions import needed
+from pttt_ooc.course.grades.decisions import check_reason
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.people.teams import find_team
 from pttt_ooc.errors import GraderError
@@ -54,8 +54,8 @@ def rule(
     further = {STRATEGIES: further_games, BOTS: further_leagues}.get(kind)
     if of and (further is None or of not in further(session)):
         raise GraderError(f"No assignment of {kind} has a further game or league {of!r}.")
-    reason, wanted = needed(reason), "" if ruling == NONE else ruling
-    row = _ruled(session, data, kind, number, wanted, of)
+    reason, wanted = check_reason(reason), "" if ruling == NONE else ruling
+    row = _set_ruling(session, data, kind, number, wanted, of)
     made = Ruling(kind=kind, of=of, submission=number, ruling=wanted, reason=reason, at=time.time(), by=by)
     made.team_id = row.team_id
     session.add(made)
@@ -67,7 +67,7 @@ def rule(
     return settle(session, data, f"{ruling if wanted else 'restored'}: {what}, by {by}")
 
 
-def _ruled(session: Session, data: Path, kind: str, number: int, wanted: str, of: str) -> Judged:
+def _set_ruling(session: Session, data: Path, kind: str, number: int, wanted: str, of: str) -> Judged:
     """The submission, which has the ruling now."""
     if kind == STRATEGIES and of:
         with writing_to_game(data, of) as own:
@@ -156,10 +156,10 @@ def disqualify(
     """
     of, to = find_team(session, team), find_assignment(session, assignment)
     if of is None or not of.of_students:
-        raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
-    if ((of.id, to.id) in disqualified(session)) == holds:
+        raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+    if ((of.id, to.id) in disqualifications(session)) == holds:
         raise GraderError(f"{of.own_name} is {'already' if holds else 'not'} disqualified from {to.name}.")
-    made = Disqualification(team_id=of.id, assignment_id=to.id, holds=holds, reason=needed(reason), by=by)
+    made = Disqualification(team_id=of.id, assignment_id=to.id, holds=holds, reason=check_reason(reason), by=by)
     made.at = time.time()
     session.add(made)
     touch(session)
@@ -171,4 +171,4 @@ def disqualify(
 
 def disqualification_of(session: Session, team: Team) -> dict[int, Disqualification]:
     """A team's disqualifications in force, by the assignment's number."""
-    return {assignment: one for (number, assignment), one in disqualified(session).items() if number == team.id}
+    return {assignment: one for (number, assignment), one in disqualifications(session).items() if number == team.id}

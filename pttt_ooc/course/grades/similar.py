@@ -15,7 +15,7 @@ from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import all_assignments, further_leagues
 from pttt_ooc.course.data.game_directory import sessions_of_games
 from pttt_ooc.course.data.models import ACCEPTED, Submission, Team
-from pttt_ooc.course.data.names import shown
+from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import AGENTS, BOTS, STRATEGIES
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Likeness
@@ -98,7 +98,7 @@ def _bots(session: Session, data: Path) -> Iterator[Alike]:
             continue
         bots = Bots(League(directory))
         try:
-            entered = [_File(one.id, one.team_id, one.digest, one.content) for one in bots.entered_by_all(content=True)]
+            entered = [_File(one.id, one.team_id, one.digest, one.content) for one in bots.playing_bots(content=True)]
         finally:
             bots.close()
         yield from _files(session, BOTS, name or "", entered, library)
@@ -143,7 +143,7 @@ def _files(
             teams = names[one.team], f"code that is handed out ({code.nearest})"
             yield Alike(kind, of, code.handed_out, False, teams, (one.number, 0))
     for (one, first), (two, second) in combinations(known, 2):
-        share, same = first.shared(second), one.digest == two.digest
+        share, same = first.overlap(second), one.digest == two.digest
         if share >= NEAR or same:
             yield Alike(kind, of, share, same, (names[one.team], names[two.team]), (one.number, two.number))
 
@@ -152,7 +152,7 @@ def lines(found: Sequence[Alike]) -> list[str]:
     """A line for each."""
     told = []
     for one in found:
-        first, second = (f"{shown(t)} {n}" if n else t for t, n in zip(one.teams, one.numbers, strict=True))
+        first, second = (f"{readable_name(t)} {n}" if n else t for t, n in zip(one.teams, one.numbers, strict=True))
         what = "estimated total variation" if one.kind == STRATEGIES else "shared code"
         same, of = ", the same file" if one.same_file else "", f" of {one.of}" if one.of else ""
         told.append(f"{one.kind}{of}: {first} and {second}: {what} {one.figure:.3f}{same}")

@@ -41,11 +41,11 @@ def candidates(session: Session, assignment: Assignment, data: Path) -> Candidat
     if assignment.kind == AGENTS:
         return agent_candidates(session, assignment)
     with strategies_of(session, assignment, data) as source:
-        rows = [] if source is None else _accepted(source, assignment, data)
+        rows = [] if source is None else _find_accepted(source, assignment, data)
     return within_dates(session, assignment, rows)
 
 
-def _accepted(session: Session, assignment: Assignment, data: Path) -> list[tuple[Judged, int, float | None]]:
+def _find_accepted(session: Session, assignment: Assignment, data: Path) -> list[tuple[Judged, int, float | None]]:
     if assignment.kind == STRATEGIES:
         counted = select(Submission).where(Submission.status == ACCEPTED, Submission.ruling != WITHDRAWN)
         strategies = session.scalars(counted)
@@ -65,7 +65,7 @@ def _bots(data: Path) -> list[Judged]:
         return []
     bots = Bots(League(data))
     try:
-        return list(bots.accepted())
+        return list(bots.list_accepted())
     finally:
         bots.close()
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import term_of
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.memberships import times_left, without_rank
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.standings import revision
@@ -60,7 +60,7 @@ def _page(request: Request, grader: Grader, account: Account | None, code: int =
         "changes_left": max(0, left),
     }
     context |= {"token": "", "link": "", "problem": "", "done": "", "team": team, **more}
-    page = render(request, "grader/account.html", account, local=lambda at: shown(at, term.zone), **context)
+    page = render(request, "grader/account.html", account, local=lambda at: readable_instant(at, term.zone), **context)
     page.status_code = code
     page.headers["Cache-Control"] = "no-store"  # it may have a token
     return page
@@ -71,12 +71,12 @@ async def _act(
 ) -> tuple[T | None, Response | None]:
     """Do something in a transaction; what is refused is told on the page."""
 
-    def done() -> T:
+    def transact() -> T:
         with grader.database.writing() as session:
             return work(session)
 
     try:
-        return await to_thread.run_sync(done, limiter=_HASHING), None
+        return await to_thread.run_sync(transact, limiter=_HASHING), None
     except GraderError as error:
         return None, await run_in_threadpool(_page, request, grader, account, 400, problem=str(error))
 

@@ -14,7 +14,7 @@ from pttt_ooc.course.agents.settings import settings_of
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import check_open, find_assignment
 from pttt_ooc.course.data.limits import Limits, check_limits, hold
-from pttt_ooc.course.data.memberships import brought
+from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.queue import GAVE_UP
 from pttt_ooc.course.data.rules import AGENTS
@@ -44,7 +44,7 @@ def intake_of(grader: Grader, name: str) -> Intake[Agent]:
         assignment = assignment_of(session, name)
     of_it = Agent.assignment_id == assignment.id
     hourly, waiting = grader.settings.submissions_per_hour, grader.settings.waiting_per_team
-    limits = Limits("agents", hourly, waiting, of_it, brought=partial(brought, Agent))
+    limits = Limits("agents", hourly, waiting, of_it, brought=partial(was_brought_in, Agent))
 
     def check(team: Team, in_flight: int, at: float) -> None:
         with grader.database.reading() as session:

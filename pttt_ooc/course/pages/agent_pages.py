@@ -20,7 +20,7 @@ from pttt_ooc.course.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.agents.standings import Row, curves, in_judgement, revision, some_hidden, standings
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import dates_for, term_of
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.rules import AGENTS
 from pttt_ooc.course.data.term_tables import Assignment
@@ -84,7 +84,7 @@ def assignment_page(
         "own": own,
         "takes": dates.takes(time.time()),
         "sign": read_sign(grader.storage.data / ALIVE),
-        "local": lambda at: shown(at, zone),
+        "local": lambda at: readable_instant(at, zone),
     }
     return render_renewed(request, "agents/assignment.html", "agents/parts/standings.html", account, **context)
 
@@ -174,7 +174,7 @@ def _verdict(grader: Grader, account: Account | None, name: str, number: int) ->
         "agent": agent,
         "assignment": assignment,
         "ruling": ruling,
-        "local": lambda at: shown(at, zone),
+        "local": lambda at: readable_instant(at, zone),
     }
 
 

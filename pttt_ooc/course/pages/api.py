@@ -40,14 +40,14 @@ _REFUSALS: dict[int | str, dict[str, object]] = {
     413: {"model": ErrorOut, "description": "The file is too large."},
     415: {"model": ErrorOut, "description": "The body is no multipart form."},
     429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
-    507: {"model": ErrorOut, "description": "The grader's disk is full."},
+    507: {"model": ErrorOut, "description": "The course's disk is full."},
 }
 _FORM = form_schema(
     "A zip with one .npy.", player={"type": "integer", "enum": [0, 1], "description": "Comes before the file."}
 )
 
 
-@router.get("", summary="The grader")
+@router.get("", summary="The course")
 def grader_facts(grader: UsedGrader) -> GraderOut:
     """Game, shapes of the tensors, limits."""
     value, settings = grader.game_value(), grader.settings
@@ -83,8 +83,8 @@ def history(
             player=s.player,
             submission=s.id,
             finished_at=moment(s.finished_at),
-            exploitability=standings.shown(s.exploitability) or 0.0,
-            before=standings.shown(s.before),
+            exploitability=standings.clip_exploitability(s.exploitability) or 0.0,
+            before=standings.clip_exploitability(s.before),
         )
         for s in steps
     ]
@@ -111,7 +111,7 @@ def list_submissions(
     account = known_bearer(request, shell)
     with grader.database.reading() as session:
         shown_if = shown_to(session, account)
-        listed = submissions.listed(session, page, size, _team(session, team), status, shown_if)
+        listed = submissions.list_page(session, page, size, _team(session, team), status, shown_if)
         places = queue.positions(session)
     rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
     return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)

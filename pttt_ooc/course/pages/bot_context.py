@@ -30,7 +30,7 @@ class OpenLeague:
 
     @classmethod
     def of(cls, grader: Grader, name: str | None = None) -> OpenLeague:
-        """The league beside a grader, or a further one; it must be there."""
+        """The league beside a course, or a further one; it must be there."""
         files = League(league_directory(grader.storage.data, name))
         settle_assignments(grader.database, grader.storage.data)
         return cls(grader, files, Bots(files), name)

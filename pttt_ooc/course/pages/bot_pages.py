@@ -60,11 +60,11 @@ def part_of(league: OpenLeague) -> Part:
 @router.get("/parts/bots")
 def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
     """The form, and the team's bots."""
-    facts = {"team": account, **_listed(league, account)}
+    facts = {"team": account, **_bots_context(league, account)}
     return render_renewed(request, "leagues/hand_in.html", "leagues/parts/bots.html", reader(request, account), **facts)
 
 
-def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
+def _bots_context(league: OpenLeague, team: Team | None) -> dict[str, Any]:
     bots = league.bots.of_team(team.id) if team else []
     stamp = f"{len(bots)}-{sum(bot.changed_at for bot in bots):.3f}"
     settings = league.files.settings
@@ -73,7 +73,7 @@ def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
         "settings": settings,
         "bots": bots,
         "stamp": stamp,
-        "entered": league.bots.entered(team.id) if team else None,
+        "entered": league.bots.playing_bot(team.id) if team else None,
         "begins": settings.begins.timestamp() if settings.begins else None,
         "sign": read_sign(league.files.alive),
     }

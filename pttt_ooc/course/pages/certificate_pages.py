@@ -24,7 +24,7 @@ from pttt_ooc.site.shell.shell import UsedShell
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")
 _REFUSALS: dict[int | str, dict[str, object]] = {
-    404: {"model": ErrorOut, "description": "This grader makes no certificates, or this one is not made."},
+    404: {"model": ErrorOut, "description": "This course makes no certificates, or this one is not made."},
     409: {"model": ErrorOut, "description": "The team has no accepted strategy for one of the players."},
 }
 

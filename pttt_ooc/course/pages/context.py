@@ -19,7 +19,7 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.game_directory import directory_of, make_game
 from pttt_ooc.course.data.handout import Handout, find_handout
 from pttt_ooc.course.data.limits import Limits, Quota, check_limits, quota
-from pttt_ooc.course.data.memberships import brought
+from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
@@ -40,7 +40,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Grader:
-    """The web server's side of a grader.
+    """The web server's side of a course.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Grader:
 
     @classmethod
     def open(cls, data: Path) -> Grader:
-        """The grader in `data`.
+        """The course in `data`.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Grader:
         return cls(settings, storage, database, storage.secret())
 
     def of_game(self, game: str) -> Grader:
-        """The grader of a further game, with its own directory; raises what :meth:`open` raises."""
+        """The side of a further game, with its own directory; raises what :meth:`open` raises."""
         with self._opening:
             if game not in self._further:
                 with private():
@@ -112,7 +112,7 @@ class Grader:
         counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
         s = self.settings
         hourly, daily = s.submissions_per_hour, s.submissions_per_day
-        return Limits("submissions", hourly, s.waiting_per_team, counted, daily, partial(brought, Submission))
+        return Limits("submissions", hourly, s.waiting_per_team, counted, daily, partial(was_brought_in, Submission))
 
     def check_limits(self, team: Team, in_flight: int, at: float) -> None:
         """See ``check_limits``; for strategies, which an assignment must take at `at`."""

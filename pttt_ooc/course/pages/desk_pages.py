@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.bots.league import league_directory
 from pttt_ooc.course.data.assignments import further_games, further_leagues, term_of
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.limits import SubmissionError
 from pttt_ooc.course.data.models import ACCEPTED, REJECTED
 from pttt_ooc.course.data.term_tables import INSTRUCTOR, Rejudgement
@@ -68,7 +68,7 @@ def submissions_page(
         "latest": latest,
         "done": done,
     }
-    context |= {"instructor": _is_instructor(account), "local": lambda at: shown(at, zone)}
+    context |= {"instructor": _is_instructor(account), "local": lambda at: readable_instant(at, zone)}
     return render(request, "grader/desk_submissions.html", account, team=None, **context)
 
 
@@ -81,7 +81,7 @@ async def rejudge(request: Request, grader: UsedGrader, shell: UsedShell, accoun
 
     def work() -> list[int]:
         with grader.database.writing() as session:
-            chosen = _chosen(session, grader, fields)
+            chosen = _chosen_numbers(session, grader, fields)
             if not any(chosen.values()):
                 raise GraderError("No submission is chosen; choose at least one.")
             for kind, numbers in chosen.items():
@@ -91,12 +91,12 @@ async def rejudge(request: Request, grader: UsedGrader, shell: UsedShell, accoun
                     rejudging.begin_again(session, numbers, by, kind)
             return [one.id for one in rejudging.rejudgements(session, len(chosen))]
 
-    made = await _done(work)
+    made = await _run_work(work)
     one = f"/course/desk/rejudgements/{made[0]}"
     return RedirectResponse(one if len(made) == 1 else "/course/desk/submissions#latest", 303)
 
 
-def _chosen(session: Session, grader: Grader, fields: dict[str, str]) -> dict[str, list[int]]:
+def _chosen_numbers(session: Session, grader: Grader, fields: dict[str, str]) -> dict[str, list[int]]:
     """The numbers of what is to be judged again, by kind; only kinds of which something is chosen."""
     if fields.get("which") != "all":
         given = [name.partition("-") for name in fields if _CHOSEN.fullmatch(name)]
@@ -140,7 +140,7 @@ def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:
         "pages": pages,
         "left": left,
         "until": until,
-        "local": lambda at: shown(at, zone),
+        "local": lambda at: readable_instant(at, zone),
     }
     return {**told, "stamp": f"{done}-{over}", "ACCEPTED": ACCEPTED, "REJECTED": REJECTED}
 
@@ -160,7 +160,7 @@ async def rule(request: Request, grader: UsedGrader, shell: UsedShell, account: 
             values = fields.get("kind", ""), int(number), fields.get("ruling", ""), fields.get("reason", "")
             rulings.rule(session, grader.storage.data, by, *values, of=fields.get("of", ""))
 
-    await _done(work)
+    await _run_work(work)
     return RedirectResponse("/course/desk/submissions?state=ruled", 303)
 
 
@@ -176,12 +176,12 @@ async def disqualify(request: Request, grader: UsedGrader, shell: UsedShell, acc
             values = fields.get("team", ""), fields.get("assignment", ""), fields.get("reason", "")
             rulings.disqualify(session, grader.storage.data, by, *values, holds=fields.get("undo") != "yes")
 
-    await _done(work)
+    await _run_work(work)
     number = fields.get("number", "")
     return RedirectResponse(f"/course/desk/teams/{number}" if number.isdecimal() else "/course/desk", 303)
 
 
-async def _done(work: Any) -> Any:
+async def _run_work(work: Any) -> Any:
     try:
         return await run_in_threadpool(work)
     except SubmissionError:
@@ -222,4 +222,4 @@ def submissions_zip(grader: UsedGrader, account: Allowed, name: Name) -> Streami
     except GraderError as error:
         raise HTTPException(404, str(error)) from None
     headers = {"Content-Disposition": f'attachment; filename="{name}-submissions.zip"'}
-    return StreamingResponse(downloads.zipped(members, zone), media_type="application/zip", headers=headers)
+    return StreamingResponse(downloads.zip_members(members, zone), media_type="application/zip", headers=headers)

@@ -81,7 +81,7 @@ def before_tournament(league: League, database: Database) -> BeforeTournament:
     settings = league.settings
     readers: dict[float, PracticeReader] = {}
 
-    def frozen(account: Account | None) -> PracticeReader | None:
+    def frozen_practice(account: Account | None) -> PracticeReader | None:
         if isinstance(account, Staff):
             return None
         with database.reading() as session:
@@ -97,5 +97,5 @@ def before_tournament(league: League, database: Database) -> BeforeTournament:
         practice_limit=settings.practice_limit,
         kept=settings.practice_matches,
         sign=league.practising,
-        frozen=frozen,
+        frozen=frozen_practice,
     )

@@ -42,7 +42,7 @@ class OfFurtherGames(Sequence[State], Generic[State]):
     Parameters
     ----------
     make
-        Makes the state of a game, of its grader and a client of its answerer.
+        Makes the state of a game, of its `Grader` and a client of its answerer.
     """
 
     grader: Grader

@@ -14,7 +14,7 @@ from pttt_ooc.course.pages.uploads import Fields, Intake, strategies
 
 
 def game_grader(grader: Grader, game: str) -> Grader:
-    """The grader of a further game, with the course's teams; 404 if no assignment names the game."""
+    """The `Grader` of a further game, with the course's teams; 404 if no assignment names the game."""
     with grader.database.reading() as session:
         known = further_games(session)
     if game not in known:

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.assignments import all_assignments, dates_for, further_of, term_of, veil
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.queue import waiting
 from pttt_ooc.course.data.rules import STRATEGIES
@@ -110,7 +110,12 @@ def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
     if team is not None:
         context |= shown_certificate(own, team, further=True)
     context |= {"game": game, "shown": team, "explored": is_explored(grader.storage.data, game)}
-    context |= {"assignments": there, "takes": takes, "value": own.game_value(), "local": lambda at: shown(at, zone)}
+    context |= {
+        "assignments": there,
+        "takes": takes,
+        "value": own.game_value(),
+        "local": lambda at: readable_instant(at, zone),
+    }
     return context | {
         "limit": own.settings.max_upload_bytes,
         "handout": own.handout,
@@ -172,7 +177,7 @@ def _verdict(grader: Grader, account: Account | None, game: str, number: int) ->
         "submission": found,
         "game": game,
         "value": own.game_value(),
-        "local": lambda at: shown(at, zone),
+        "local": lambda at: readable_instant(at, zone),
     }
 
 
@@ -223,10 +228,10 @@ async def submit_by_program(
     assert isinstance(account, Team)
     own = await run_in_threadpool(game_grader, grader, game)
     row, _ = await from_program(request, response, own, intake_of(grader, own), account)
-    return await run_in_threadpool(lambda: _told(own, _own(own, account, row.id)))
+    return await run_in_threadpool(lambda: _describe_submission(own, _own(own, account, row.id)))
 
 
-def _told(own: Grader, row: Submission) -> SubmissionOut:
+def _describe_submission(own: Grader, row: Submission) -> SubmissionOut:
     found = SubmissionOut.of(row, _place(own, row.id))
     return found.model_copy(update={"url": f"/games/{own.settings.game}/submissions/{row.id}"})
 
@@ -235,7 +240,7 @@ def _told(own: Grader, row: Submission) -> SubmissionOut:
 def one_by_program(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> SubmissionOut:
     """A submission, and its verdict."""
     own = game_grader(grader, game)
-    return _told(own, _own(own, account, number))
+    return _describe_submission(own, _own(own, account, number))
 
 
 @programs.get("/{game}/leaderboard", summary="Further game: leaderboard")

@@ -36,7 +36,7 @@ def infosets(request: Request, grader: UsedGrader, player: Annotated[int, Path(g
     size = kit.gzipped_size(player) if gzipped else kit.lists[player].file_size
     headers |= {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="{LISTS[player]}"'}
     headers |= {"Content-Encoding": "gzip"} if gzipped else {}
-    content = kit.gzipped(player) if gzipped else kit.text(player)
+    content = kit.gzip_text(player) if gzipped else kit.text(player)
     return StreamingResponse(content, media_type="text/plain; charset=us-ascii", headers=headers)
 
 

@@ -16,7 +16,7 @@ from pttt_ooc.disk.resources import available_bytes
 
 
 class FromDatabase(Collector):
-    """Figures of one grader."""
+    """Figures of one course."""
 
     def __init__(self, grader: Grader) -> None:
         self._grader = grader

@@ -32,7 +32,7 @@ def leave(request: Request, grader: UsedGrader, account: Allowed) -> Response:
     """Send the browser to the university."""
     from pttt_ooc.course.people.openid import SECONDS, Flow
 
-    provider, flow = _provider(request, grader), Flow.begun()
+    provider, flow = _provider(request, grader), Flow.begin()
     try:
         address = provider.address(flow, _back(request))
     except GraderError as error:
@@ -41,7 +41,7 @@ def leave(request: Request, grader: UsedGrader, account: Allowed) -> Response:
     secure = request.url.scheme == "https"
     # Lax: the browser comes back from another site, when it sends no cookie that is stricter.
     response.set_cookie(
-        COOKIE, _sealed(grader, flow), max_age=int(SECONDS), path=_PATH, httponly=True, samesite="lax", secure=secure
+        COOKIE, _seal_flow(grader, flow), max_age=int(SECONDS), path=_PATH, httponly=True, samesite="lax", secure=secure
     )
     return response
 
@@ -56,7 +56,7 @@ def come_back(
     """
     from pttt_ooc.course.people.openid import person_of
 
-    flow = _opened(grader, request.cookies.get(COOKIE, ""))
+    flow = _unseal_flow(grader, request.cookies.get(COOKIE, ""))
     if flow is None or not hmac.compare_digest(flow.state.encode(), state.encode()):
         raise HTTPException(400, "This sign-in was not begun in this browser, or took too long; begin again.")
     if error or not code:
@@ -98,14 +98,14 @@ def _provider(request: Request, grader: Grader) -> Provider:
 # What the browser keeps meanwhile: sealed, so that nobody else can make it, and for a while
 
 
-def _sealed(grader: Grader, flow: Flow) -> str:
+def _seal_flow(grader: Grader, flow: Flow) -> str:
     from pttt_ooc.course.people.openid import SECONDS
 
     content = quote(json.dumps([flow.state, flow.nonce, flow.verifier, time.time() + SECONDS]), safe="")
     return f"{content}.{_seal(grader, content)}"
 
 
-def _opened(grader: Grader, value: str) -> Flow | None:
+def _unseal_flow(grader: Grader, value: str) -> Flow | None:
     from pttt_ooc.course.people.openid import Flow
 
     content, _, seal = value.rpartition(".")

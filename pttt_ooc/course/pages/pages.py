@@ -1,4 +1,4 @@
-"""The pages of the grader, and their parts that are renewed while they are open."""
+"""The pages of the course, and their parts that are renewed while they are open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
 
 
 def render(request: Request, template: str, team: Team | None, **context: Any) -> HTMLResponse:
-    """A page of the grader, or a piece of one, for a reader who is signed in as `team`."""
+    """A page of the course, or a piece of one, for a reader who is signed in as `team`."""
     return render_page(request, f"grader/{template}", reader(request, team), team=team, **context)
 
 
@@ -88,7 +88,7 @@ def list_submissions(
         with grader.database.reading() as session:
             if is_seen(request, _stamp(session, grader, team)):
                 return Response(status_code=204)
-    shown = _listed(grader, reader(request, team), page, of, status)
+    shown = _list_context(grader, reader(request, team), page, of, status)
     part = _submissions_part(request, team, shown)
     return HTMLResponse(part) if is_piece(request) else render(request, "submissions.html", team, **shown, part=part)
 
@@ -109,7 +109,7 @@ def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
     )
 
 
-def _listed(grader: Grader, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
+def _list_context(grader: Grader, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
     team = account if isinstance(account, Team) else None
     if status is not None and status not in STATUSES:
         raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
@@ -118,7 +118,7 @@ def _listed(grader: Grader, account: Account | None, page: int, of: int | None, 
         only = session.get(Team, of) if of else None
         if of and only is None:
             raise HTTPException(404, f"There is no team {of}.")
-        rows = submissions.listed(session, page, team=of, status=status, shown_if=shown_to(session, account))
+        rows = submissions.list_page(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = queue.positions(session)
         context: Shown = {"page": rows, "places": places, "of": of, "only": only, "status": status}
         return {**context, "value": grader.game_value(), "made": {}}
@@ -214,8 +214,8 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
         standing = next(r for r in grader.leaderboard(session) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
         history = standings.improvements(session, found.id, shown_if=shown_if)
-        played = submissions.opened(session, found.id)
-        accepted = submissions.accepted(session, found.id) if own else []
+        played = submissions.list_open(session, found.id)
+        accepted = submissions.list_accepted(session, found.id) if own else []
         if own:
             best = [session.get(Submission, s.id) for s in standing.best if s]
             played = list({s.id: s for s in (*best, *played) if s}.values())

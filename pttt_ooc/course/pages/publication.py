@@ -17,13 +17,13 @@ from pttt_ooc.course.agents.standings import Row
 from pttt_ooc.course.agents.standings import standings as agent_standings
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.assignments import all_assignments, further_games, further_of, term_of, veil
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.game_directory import strategies_of
 from pttt_ooc.course.data.models import BASELINE
 from pttt_ooc.course.data.rules import AGENTS, STRATEGIES
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.course.grades.gradebook import most_of, rule_of
-from pttt_ooc.course.grades.overview import announcements, described
+from pttt_ooc.course.grades.overview import announcements, describe_rule
 from pttt_ooc.course.pages.schemas import AgentStanding, MatrixOut, StandingOut
 from pttt_ooc.course.strategies import figures
 from pttt_ooc.disk.files import atomic_write_text
@@ -102,7 +102,7 @@ def _page(
     )
     environment.filters["exploitability"] = figures.exploitability
     zone = term_of(session).zone
-    assignments = [(one, described(rule_of(one)), most_of(one)) for one in all_assignments(session)]
+    assignments = [(one, describe_rule(rule_of(one)), most_of(one)) for one in all_assignments(session)]
     return environment.get_template("grader/publication.html").render(
         title=settings.title,
         game=settings.game,
@@ -112,7 +112,7 @@ def _page(
         games=games,
         assignments=assignments,
         announcements=announcements(session),
-        local=lambda at: shown(at, zone),
+        local=lambda at: readable_instant(at, zone),
         now=time.time(),
         BASELINE=BASELINE,
     )

@@ -76,7 +76,7 @@ async def leaderboard(request: Request, board: RankedGame, asked: Ranking[standi
     def make() -> Shown:
         return {**_standings(board, asked), "ranking": replace(asked, find=""), "base": board.base}
 
-    def found() -> RenderedPart:
+    def render_found() -> RenderedPart:
         known = board.grader.cache.get((_LEADERBOARD, board.key, *key), lambda: _live_revision(board), make)
         wanted = name_key(asked.find)
         rows = [row for row in known["rows"] if wanted in name_key(row.team.name)]
@@ -84,7 +84,7 @@ async def leaderboard(request: Request, board: RankedGame, asked: Ranking[standi
         return RenderedPart(known["revision"], Markup(render_part(request, _LEADERBOARD, team=board.team, **shown)))
 
     if asked.find:
-        return await run_in_threadpool(found)
+        return await run_in_threadpool(render_found)
     return await _part(request, board, _LEADERBOARD, make, _live_revision, *key)
 
 
@@ -113,7 +113,7 @@ async def _part(
     cache, place = board.grader.cache, (template, board.key, *key)
     reader = board.team.id if board.team else None
 
-    def rendered(cached: Shown | None) -> RenderedPart:
+    def render_cached(cached: Shown | None) -> RenderedPart:
         if cached is None:
             cached = cache.get(place, lambda: revision(board), make)
         made: dict[int | None, str] = cached.setdefault("made", {})
@@ -123,30 +123,30 @@ async def _part(
 
     fresh = cache.peek(place)
     if fresh is not None and reader in fresh.get("made", {}):
-        return rendered(fresh)
-    return await run_in_threadpool(rendered, fresh)
+        return render_cached(fresh)
+    return await run_in_threadpool(render_cached, fresh)
 
 
-def _frozen(until: float | None) -> str:
+def _freeze_suffix(until: float | None) -> str:
     return "" if until is None else f"-{until:.0f}"
 
 
 def _revision(board: RankedGame) -> str:
     with board.grader.database.reading() as session:
-        return standings.revision(session) + _frozen(board.until(session))
+        return standings.revision(session) + _freeze_suffix(board.until(session))
 
 
 def _live_revision(board: RankedGame) -> str:
     with board.grader.database.reading() as session:
         until = board.until(session)
-        return trends.stamp(standings.revision(session), trends.in_judgement(session, until)) + _frozen(until)
+        return trends.stamp(standings.revision(session), trends.in_judgement(session, until)) + _freeze_suffix(until)
 
 
 def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
     with board.grader.database.reading() as session:
         until = board.until(session)
         judged = trends.in_judgement(session, until)
-        revision = trends.stamp(standings.revision(session), judged) + _frozen(until)
+        revision = trends.stamp(standings.revision(session), judged) + _freeze_suffix(until)
         usual = standings.leaderboard(session, asked.column, until)
         rows = ranking(usual, _COLUMNS, lambda row: row.team.name, asked.path, RankingQuery(asked.sort)).rows
         latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
@@ -169,10 +169,10 @@ def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
     """
     with board.grader.database.reading() as session:
         until = board.until(session)
-        revision = standings.revision(session) + _frozen(until)
+        revision = standings.revision(session) + _freeze_suffix(until)
         found = standings.matrix(session, until)
-    rows = _sorted(found, found.rows, found.columns, by_rows)
-    columns = _sorted(found, found.columns, found.rows, by_columns)
+    rows = _sort_submissions(found, found.rows, found.columns, by_rows)
+    columns = _sort_submissions(found, found.columns, found.rows, by_columns)
     known = board.grader.game_value()
     middle = sum(known.interval) / 2 if known else 0.0
     extent = max((abs(v - middle) for v in found.values.values()), default=0.0)
@@ -191,7 +191,7 @@ def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
     }
 
 
-def _sorted(m: standings.Matrix, mine: Any, others: Any, by: str) -> list[Submission]:
+def _sort_submissions(m: standings.Matrix, mine: Any, others: Any, by: str) -> list[Submission]:
     """Best for its own player first."""
     sign = 1 if mine and mine[0].player == 1 else -1
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import check_open, find_assignment
 from pttt_ooc.course.data.limits import Limits, check_limits, hold
-from pttt_ooc.course.data.memberships import brought
+from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.data.names import NO_TEXT
 from pttt_ooc.course.data.rules import REPORT
@@ -43,7 +43,7 @@ def intake_of(grader: Grader, name: str) -> Intake[Report]:
             raise HTTPException(404, f"{name} takes no reports, but {assignment.kind}.")
     s = grader.settings
     hourly, daily = s.submissions_per_hour, s.submissions_per_day
-    limits = Limits("reports", hourly, s.waiting_per_team, daily=daily, brought=partial(brought, Report))
+    limits = Limits("reports", hourly, s.waiting_per_team, daily=daily, brought=partial(was_brought_in, Report))
 
     def check(team: Team, in_flight: int, at: float) -> None:
         with grader.database.reading() as session:

@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.agents.standings import Row
 from pttt_ooc.course.data.models import Submission
-from pttt_ooc.course.data.standings import TIE, Matrix, Place, Standing, shown
+from pttt_ooc.course.data.standings import TIE, Matrix, Place, Standing, clip_exploitability
 from pttt_ooc.course.strategies.certificates import PairCertificate
 from pttt_ooc.site.shell.schemas import moment
 
 
 class GraderOut(BaseModel):
-    """The grader."""
+    """The course."""
 
     game: str
     shapes: tuple[tuple[int, int], tuple[int, int]] = Field(description="Shapes of player 0's and player 1's tensor.")
@@ -60,8 +60,8 @@ class SubmissionOut(BaseModel):
         return cls(
             **{name: getattr(s, name) for name in (*same, *more)},
             team=s.team.name,
-            exploitability=shown(s.exploitability),
-            before=shown(s.before) if s.improved else None,
+            exploitability=clip_exploitability(s.exploitability),
+            before=clip_exploitability(s.before) if s.improved else None,
             rank=place.rank if place else None,
             rank_before=place.before if place else None,
             position=position,
@@ -105,8 +105,8 @@ class StandingOut(BaseModel):
         first, second = row.best
         return cls(
             team=row.team.name,
-            exploitability=(shown(row.figure("0")), shown(row.figure("1"))),
-            total=shown(row.total),
+            exploitability=(clip_exploitability(row.figure("0")), clip_exploitability(row.figure("1"))),
+            total=clip_exploitability(row.total),
             ranks=row.ranks,
             rank=row.sum_rank,
             submissions=(first.id if first else None, second.id if second else None),

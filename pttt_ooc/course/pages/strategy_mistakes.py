@@ -37,10 +37,10 @@ _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainde
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
 _KINDS = {"own mistake": "own", "opening": "openings"}
 _NO_SOLUTION = (
-    "This grader has no solution of the game to measure mistakes against; ask those who run it to name one in its "
+    "This course has no solution of the game to measure mistakes against; ask those who run it to name one in its "
     "settings (solution)."
 )
-_NO_VALUE = "The grader is getting ready; come back in a minute."
+_NO_VALUE = "The course is getting ready; come back in a minute."
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _own(grader: Grader, account: Account | None, number: int) -> Submission:
 
 
 def _grader_of(explorer: UsedExplorer) -> Grader:
-    """The grader of the game that is meant."""
+    """The `Grader` of the game that is meant."""
     assert isinstance(explorer.sources, SubmittedSources)
     return explorer.sources.grader
 
@@ -113,7 +113,7 @@ async def mistakes(
         return page
     if "preparing" in answer:
         return _render(request, account, waiting=answer["preparing"], **context)
-    return await run_in_threadpool(_answered, request, account, explorer, answer, f"s{submission.id}", context)
+    return await run_in_threadpool(_render_answer, request, account, explorer, answer, f"s{submission.id}", context)
 
 
 @programs.get(
@@ -123,7 +123,7 @@ async def mistakes(
     responses={
         202: {"model": WaitOut, "description": "It is being computed; ask again."},
         404: {"model": ErrorOut, "description": "There is no accepted submission of yours with this number."},
-        503: {"model": ErrorOut, "description": "The grader has nothing to measure mistakes against."},
+        503: {"model": ErrorOut, "description": "The course has nothing to measure mistakes against."},
     },
 )
 async def mistakes_facts(
@@ -141,7 +141,7 @@ async def mistakes_facts(
 
 
 class _MissingError(Exception):
-    """The grader has no solution."""
+    """The course has no solution."""
 
 
 async def _ask(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
@@ -163,7 +163,7 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
     return render(request, f"explore/{template}", account, **{**nothing, **context})
 
 
-def _answered(
+def _render_answer(
     request: Request, account: Account | None, explorer: Explorer, answer: Message, key: str, context: dict[str, Any]
 ) -> HTMLResponse:
     names = ("own_mistakes", "openings")
@@ -175,7 +175,7 @@ def _answered(
         told=answer,
         bar=_bar(answer),
         rows=[_row(explorer.game, answer, one, key, context["me"], context["of"]) for one in _worst(answer)],
-        opened={name: _opened(explorer, players[name], answer["by_opening"][name]) for name in names},
+        opened={name: _opening_board(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
         },
@@ -214,7 +214,7 @@ def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: 
     }
 
 
-def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:
+def _opening_board(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:
     """The board with the loss after each first attempt."""
     first = first_infoset(explorer.game, player)
     lost: list[float | None] = [None] * explorer.game.squares

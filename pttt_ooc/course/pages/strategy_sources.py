@@ -1,4 +1,4 @@
-"""The strategies that a team may look at: its own, the baseline, and the grader's solution."""
+"""The strategies that a team may look at: its own, the baseline, and the course's solution."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOST = 100  # most submissions of a team, the latest first
 
 
 class SubmittedSources:
-    """The :class:`~pttt_ooc.site.explore.sources.Sources` of a grader."""
+    """The :class:`~pttt_ooc.site.explore.sources.Sources` of a course."""
 
     def __init__(self, grader: Grader) -> None:
         self._grader = grader
 
     @property
     def grader(self) -> Grader:
-        """The grader that has the submissions."""
+        """The course that has the submissions."""
         return self._grader
 
     def offered(self, account: Account | None) -> Sequence[Source]:
@@ -40,7 +40,7 @@ class SubmittedSources:
     def open_to_play(self) -> Sequence[Source]:
         """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
         with self._grader.database.reading() as session:
-            found = submissions.opened(session)
+            found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
         return [*self.offered(None), *opened]
 
@@ -57,7 +57,7 @@ class SubmittedSources:
 
     @cached_property
     def solution(self) -> Source:
-        """The grader's solution, which must exist; its content is read once."""
+        """The course's solution, which must exist; its content is read once."""
         return with_run(Source(SOLUTION, "Solution", str(self.place.parent.absolute()), digest(self.place)))
 
     def _own(self, account: Account) -> list[Source]:

@@ -58,7 +58,7 @@ def own_files(grader: UsedGrader, account: Allowed, name: Name) -> StreamingResp
     except GraderError as error:
         raise HTTPException(404, str(error)) from None
     headers = {"Content-Disposition": f'attachment; filename="{name}-own.zip"'}
-    return StreamingResponse(downloads.zipped(members, zone), media_type="application/zip", headers=headers)
+    return StreamingResponse(downloads.zip_members(members, zone), media_type="application/zip", headers=headers)
 
 
 @router.post("/pairs")

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from pttt_ooc.course.data import audit
 from pttt_ooc.course.data.assignments import all_assignments, term_of
-from pttt_ooc.course.data.dates import shown
+from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.names import NO_TEXT
 from pttt_ooc.course.data.rules import REPORT
@@ -63,7 +63,7 @@ def course_page(request: Request, grader: UsedGrader, account: Allowed) -> Respo
 
 
 def _words(zone: Any) -> dict[str, Any]:
-    return {"local": lambda at: shown(at, zone), "until": until}
+    return {"local": lambda at: readable_instant(at, zone), "until": until}
 
 
 @router.get("/course/announcements.atom")

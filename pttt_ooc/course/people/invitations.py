@@ -36,7 +36,7 @@ def _digest(code: str) -> str:
     return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
 
 
-def _made(
+def _make_invitation(
     session: Session, by: str, hours: float, team: Team | None, person: Person | None, of_team: bool = False
 ) -> str:
     code, now = secrets.token_urlsafe(32), time.time()
@@ -65,14 +65,14 @@ def invite(session: Session, by: str, team: Team | None = None, hours: float = H
         hold(session, team)
         if len(open_links(session, team)) >= MOST:
             raise GraderError(f"{team.name} has {MOST} open links; revoke one of them first.")
-    return _made(session, by, hours, team, None, of_team)
+    return _make_invitation(session, by, hours, team, None, of_team)
 
 
 def link_to_sign_in(session: Session, by: str, person: Person, hours: float = HOURS) -> str:
     """A link with which a person signs in once; returns its code.  Earlier ones of the person are revoked."""
     for one in session.scalars(select(Invitation).where(Invitation.person_id == person.id, *_open())):
         one.revoked_at = time.time()
-    return _made(session, by, hours, None, person)
+    return _make_invitation(session, by, hours, None, person)
 
 
 def _open() -> tuple[ColumnElement[bool], ...]:

@@ -90,7 +90,7 @@ class Messenger:
         if self._settings.smtp is None:
             return "The settings name no e-mail server any more."
         try:
-            return stack.enter_context(mail.connected(self._settings.smtp))
+            return stack.enter_context(mail.connect(self._settings.smtp))
         except GraderError as error:
             return str(error)
 

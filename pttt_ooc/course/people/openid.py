@@ -44,7 +44,7 @@ class Flow:
     verifier: str
 
     @classmethod
-    def begun(cls) -> Flow:
+    def begin(cls) -> Flow:
         """A new one."""
         return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
 
@@ -88,7 +88,7 @@ class Provider:
         GraderError
             If the university cannot be reached, or answers nonsense; so does `identity`.
         """
-        facts = self._described()
+        facts = self._discover()
         session = self._session(back)
         options = {"state": flow.state, "nonce": flow.nonce, "code_verifier": flow.verifier}
         address, _ = session.create_authorization_url(facts["authorization_endpoint"], **options)
@@ -102,14 +102,14 @@ class Provider:
         GraderError
             If the code is refused, or what the university says of the person does not hold.
         """
-        facts = self._described()
+        facts = self._discover()
         try:
             token = self._session(back).fetch_token(
                 facts["token_endpoint"], code=code, code_verifier=flow.verifier, timeout=_TIMEOUT, allow_redirects=False
             )
         except (AuthlibBaseError, requests.RequestException, ValueError) as error:
-            raise GraderError(f"The university has refused the sign-in: {_told(error)}. Try again.") from None
-        return self._checked(str(token.get("id_token", "")), flow.nonce)
+            raise GraderError(f"The university has refused the sign-in: {_error_text(error)}. Try again.") from None
+        return self._check_token(str(token.get("id_token", "")), flow.nonce)
 
     def _session(self, back: str) -> OAuth2Session:
         method = "client_secret_basic" if self._secret else "none"
@@ -122,7 +122,7 @@ class Provider:
             code_challenge_method="S256",
         )
 
-    def _checked(self, token: str, nonce: str) -> Identity:
+    def _check_token(self, token: str, nonce: str) -> Identity:
         registry = jwt.JWTClaimsRegistry(
             leeway=_LEEWAY,
             iss={"essential": True, "value": self._facts["issuer"]},
@@ -133,17 +133,19 @@ class Provider:
             nonce={"essential": True, "value": nonce},
         )
         try:
-            claims = self._decoded(token)
+            claims = self._decode(token)
             registry.validate(claims)
         except (JoseError, ValueError) as error:
-            raise GraderError(f"What the university says of you does not hold: {_told(error)}. Try again.") from None
+            raise GraderError(
+                f"What the university says of you does not hold: {_error_text(error)}. Try again."
+            ) from None
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if (several or "azp" in claims) and claims.get("azp") != self._client:
             raise GraderError("What the university says of you is for another server.")
         email = claims.get("email", "") if claims.get("email_verified") is True else ""
         return Identity(f"{self._facts['issuer']} {claims['sub']}"[:500], str(email))
 
-    def _decoded(self, token: str) -> dict[str, Any]:
+    def _decode(self, token: str) -> dict[str, Any]:
         """The claims of a token with a good signature; the keys are read again once, as they may have changed."""
         try:
             return dict(jwt.decode(token, self._key_set(), algorithms=_ALGORITHMS).claims)
@@ -156,7 +158,7 @@ class Provider:
                 self._keys = KeySet.import_key_set(self._read(self._facts["jwks_uri"]))  # type: ignore[arg-type]
             return self._keys
 
-    def _described(self) -> Mapping[str, Any]:
+    def _discover(self) -> Mapping[str, Any]:
         with self._lock:
             if time.monotonic() - self._read_at < _FRESH:
                 return self._facts
@@ -174,13 +176,15 @@ class Provider:
                 content = answer.raw.read(_LARGEST, decode_content=True)
             found = json.loads(content)
         except (requests.RequestException, ValueError) as error:
-            raise GraderError(f"{self.issuer} does not answer as it should: {_told(error)}. Try again later.") from None
+            raise GraderError(
+                f"{self.issuer} does not answer as it should: {_error_text(error)}. Try again later."
+            ) from None
         if not isinstance(found, dict):
             raise GraderError(f"{self.issuer} does not answer as it should. Try again later.")
         return found
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return (" ".join(str(error).split()) or type(error).__name__)[:200].rstrip(".")
 
 

@@ -112,7 +112,7 @@ def role_of(account: Account | None) -> str:
     return TEAM if isinstance(account, Team) else NOBODY
 
 
-async def _allowed(request: Request, shell: UsedShell) -> Account | None:
+async def _check_rights(request: Request, shell: UsedShell) -> Account | None:
     """Who asks, if the table allows it; 401 for nobody, 403 for others."""
     is_program = request.url.path.startswith("/api/")
     account = known_bearer(request, shell) if is_program else await signed_in(request)
@@ -125,5 +125,5 @@ async def _allowed(request: Request, shell: UsedShell) -> Account | None:
     raise HTTPException(403, f"This is for {' and '.join(sorted(_PLURALS[role] for role in allowed))} only.")
 
 
-Allowed = Annotated[Account | None, Depends(_allowed)]
+Allowed = Annotated[Account | None, Depends(_check_rights)]
 """Who asks; the request is refused unless :data:`RIGHTS` allows it."""

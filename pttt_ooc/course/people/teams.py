@@ -23,7 +23,7 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.database_rows import FILED
 from pttt_ooc.course.data.memberships import left_by_all
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, Submission, Team
-from pttt_ooc.course.data.names import check_name, name_key, shown
+from pttt_ooc.course.data.names import check_name, name_key, readable_name
 from pttt_ooc.course.data.pseudonyms import take_alias
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation
@@ -66,7 +66,7 @@ def add_team(database: Database, name: str) -> str:
         with database.writing() as session:
             return new_team(session, name)[1]
     except IntegrityError:  # PostgreSQL lets two commands get here at the same time
-        raise _taken(name) from None
+        raise _taken_error(name) from None
 
 
 def new_team(session: Session, name: str) -> tuple[Team, str]:
@@ -75,7 +75,7 @@ def new_team(session: Session, name: str) -> tuple[Team, str]:
     if name_key(name) == name_key(BASELINE):
         raise GraderError(f"There already is a team {BASELINE}, which is the baseline; choose another name.")
     if taken := find_team(session, name):
-        raise _taken(taken.name)
+        raise _taken_error(taken.name)
     team = Team(name=name, key=name_key(name), created_at=time.time())
     session.add(team)
     session.flush()
@@ -85,8 +85,8 @@ def new_team(session: Session, name: str) -> tuple[Team, str]:
     return team, _new_token(team)
 
 
-def _taken(name: str) -> GraderError:
-    return GraderError(f"There already is a team {shown(name)}; choose another name, or `rotate-token`.")
+def _taken_error(name: str) -> GraderError:
+    return GraderError(f"There already is a team {readable_name(name)}; choose another name, or `rotate-token`.")
 
 
 def find_team(session: Session, name: str) -> Team | None:
@@ -139,7 +139,7 @@ def rotate_token(database: Database, name: str) -> str:
         team = named_team(session, name)
         if team.id in left_by_all(session):
             raise GraderError(
-                f"Everybody has left the team {shown(team.own_name)}, so that it has no token; "
+                f"Everybody has left the team {readable_name(team.own_name)}, so that it has no token; "
                 "`pttt course invite --team` lets somebody in."
             )
         note(session, CONSOLE, "rotate token", team=team.name)
@@ -177,7 +177,7 @@ def named_team(session: Session, name: str) -> Team:
     """A team, which is not the baseline, by its name; GraderError if there is none."""
     team = find_team(session, name)
     if team is None:
-        raise GraderError(f"There is no team {shown(name)}; `pttt grader list-teams` lists them.")
+        raise GraderError(f"There is no team {readable_name(name)}; `pttt grader list-teams` lists them.")
     if team.name == BASELINE:
         raise GraderError(f"{BASELINE} is the baseline; it has no token and stays.")
     return team

@@ -1,4 +1,4 @@
-"""The grader as a part of the web application."""
+"""The course as a part of the web application."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ Looks: TypeAlias = Callable[[], Sequence[Link]]
 
 
 def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
-    """The application of a grader.
+    """The application of a course.
 
     Parameters
     ----------
     others
-        Parts beside the grader.
+        Parts beside the course.
     looks
         Returns links to further pages about a team's own submission; ``{}`` in a target stands for its number.
     """
@@ -89,7 +89,7 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
 
 
 def part_of(grader: Grader, looks: Looks = tuple) -> Part:
-    """The part of a grader; for `looks` see :func:`create_app`."""
+    """The part of a course; for `looks` see :func:`create_app`."""
     return Part(
         name="grader",
         directory=PAGES,
@@ -145,5 +145,5 @@ def explain(error: Exception) -> Refusal | None:
     if is_full_disk(error):
         return Refusal(507, str(FullDiskError()))
     if isinstance(error, OSError) and error.errno in _BROKEN_DISK:
-        return Refusal(503, f"The grader's disk cannot be used ({error.strerror}); tell the instructors.")
+        return Refusal(503, f"The course's disk cannot be used ({error.strerror}); tell the instructors.")
     return None

@@ -30,7 +30,15 @@ from pttt_ooc.course.bots.league import FILE as LEAGUE
 from pttt_ooc.course.bots.league import FOLDER as LEAGUES
 from pttt_ooc.course.bots.league import TOURNAMENT, League
 from pttt_ooc.course.data.database import DEFAULT, Database
-from pttt_ooc.course.data.database_rows import FILED, NUMBERS, TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.data.database_rows import (
+    FILED,
+    NUMBERS,
+    TableRow,
+    check_format,
+    read_rows,
+    upgrade_rows,
+    write_rows,
+)
 from pttt_ooc.course.data.game_directory import FOLDER, directory_of, games_in
 from pttt_ooc.course.data.handout import LISTS
 from pttt_ooc.course.data.models import CourseTables
@@ -183,16 +191,16 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
             archive.add_file(f"{place}/{LEAGUE}", league)
             if (bots := League(league.parent).database).is_file():
                 archive.add(f"{place}/{bots.name}", _content_of(bots))
-            for name in _played(league.parent):
+            for name in _tournament_files(league.parent):
                 archive.add_file(f"{place}/{name}", league.parent / name)
         for game in games_in(storage.data):
             _add_game(archive, storage.data, game, file)
         digest = archive.close()
     count = sum(table == "submissions" for table, _ in complete)
-    return Copy(count, digest, tuple(_told(database, lost)))
+    return Copy(count, digest, tuple(_describe_lost(database, lost)))
 
 
-def _told(database: Database, lost: Mapping[tuple[str, int], str]) -> list[str]:
+def _describe_lost(database: Database, lost: Mapping[tuple[str, int], str]) -> list[str]:
     """A sentence for each lost file; none for those whose team was removed meanwhile."""
     if not lost:
         return []
@@ -213,10 +221,10 @@ def _texts(data: Path) -> list[str]:
     """Names of the course's file, the settings of other kinds, its own code, and the files of the tournament."""
     texts = sorted(file.name for file in data.glob("*.yaml") if _TEXT.fullmatch(file.name) and file.name != SETTINGS)
     code = sorted(str(file.relative_to(data)) for file in (data / HANDED_OUT).rglob("*.py") if file.is_file())
-    return [*texts, *(name for name in code if _HANDED_OUT.fullmatch(name)), *_played(data)]
+    return [*texts, *(name for name in code if _HANDED_OUT.fullmatch(name)), *_tournament_files(data)]
 
 
-def _played(data: Path) -> list[str]:
+def _tournament_files(data: Path) -> list[str]:
     """Names of the files of a league's tournament."""
     files = sorted(str(file.relative_to(data)) for file in (data / TOURNAMENT).rglob("*") if file.is_file())
     return [name for name in files if _PLAYED.fullmatch(name) and not name.endswith(".tmp")]
@@ -329,7 +337,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         check_format(form, str(file))
         if not digest and form >= _DIGESTED:
             raise ValueError("it has no digests")
-        rows = [(table, row) for table, row in upgraded(rows, form)]
+        rows = [(table, row) for table, row in upgrade_rows(rows, form)]
         for row in [row for table, row in rows if table in _UPLOADED]:
             _restore_upload(archive, members, row, storage)
         for name, member in members.items():

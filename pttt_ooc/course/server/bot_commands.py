@@ -33,24 +33,24 @@ def open_league(
         str | None, typer.Option(metavar="NAME", help="A further league, beside the course's own; for assignments.")
     ] = None,
     game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Game of a new grader.  [default: pttt-abrupt]")
+        str | None, typer.Option(metavar="NAME", help="Game of a new course.  [default: pttt-abrupt]")
     ] = None,
 ) -> None:
-    """Let the teams of a grader hand in bots; a grader that is being served takes them within seconds.
+    """Let the teams of a course hand in bots; a course that is being served takes them within seconds.
 
-    Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
-    the tournament begins.  Where there is no grader yet, it is made.
+    Writes extreme.yaml into the course's directory, which says all that can be chosen: pools, marks, limits, and when
+    the tournament begins.  Where there is no course yet, it is made.
     """
     with extra("grader", "`pttt extreme open`"):
         from pttt_ooc.course.bots.league import LeagueSettings, further_directory
-        from pttt_ooc.course.bots.league import open_league as opened
+        from pttt_ooc.course.bots.league import open_league as make_league
         from pttt_ooc.course.data.settings import make_settings
         from pttt_ooc.disk.rights import private
     terms = {"python": checked_version(python), "libraries": checked_libraries(library)}
     with private():
         make_settings(data, game)
         print(
-            opened(
+            make_league(
                 further_directory(data, league),
                 LeagueSettings.model_validate({"seed": seed, "time_limit": time_limit, **terms}),
             )

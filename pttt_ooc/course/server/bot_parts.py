@@ -1,4 +1,4 @@
-"""The pages of a league beside a grader's."""
+"""The pages of a league beside a course's."""
 
 from __future__ import annotations
 

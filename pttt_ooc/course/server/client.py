@@ -60,7 +60,7 @@ class _Server:
         try:
             return response.status, json.loads(data)
         except ValueError:
-            raise GraderError(f"{self.url} answers, but is no grader (status {response.status}).") from None
+            raise GraderError(f"{self.url} answers, but is no course (status {response.status}).") from None
 
 
 def _server(url: str, token: str | None) -> _Server:
@@ -84,10 +84,10 @@ def pick(assignment: str, number: str, url: str, token: str | None, as_json: boo
     server = _server(url, token)
     body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
-    with _reached(server):
+    with _catch_unreachable(server):
         status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)
     if status != 200:
-        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+        raise GraderError(str(answer.get("error", f"The course refuses it (status {status}).")))
     found = next(one for one in answer["assignments"] if one["name"] == assignment)
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -113,7 +113,7 @@ def submit(
     GraderError
         If there is no token or file, or the server refuses it or cannot be reached.
     StrategyFileError, StrategyError
-        If a file is no strategy of the player in the grader's game, by its header; nothing is sent then.
+        If a file is no strategy of the player in the course's game, by its header; nothing is sent then.
     """
     server = _server(url, token)
     if len(files) > 2 or (len(files) == 2) == (player is not None):
@@ -125,7 +125,7 @@ def submit(
         if not file.stat().st_size:
             raise GraderError(f"{file}: The file is empty.")
         _check_fits(file, of, server)
-    tell = _silent if as_json else _said
+    tell = _silent if as_json else _say
     found = []
     for file, of in zip(files, players, strict=True):
         answer = _upload(server, file, of)
@@ -141,7 +141,7 @@ def submit(
     return not wait or all(submission["status"] == "Accepted" for submission in found)
 
 
-def _said(text: str) -> None:
+def _say(text: str) -> None:
     print(text, flush=True)
 
 
@@ -150,10 +150,10 @@ def _silent(text: str) -> None:
 
 
 def _pair(server: _Server, found: list[dict[str, Any]], tell: Callable[[str], None], url: str) -> dict[str, Any] | None:
-    """Both submissions together; None if the grader is of an older version."""
+    """Both submissions together; None if the course is of an older version."""
     body = json.dumps({"first": found[0]["id"], "second": found[1]["id"]}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
-    with _reached(server):
+    with _catch_unreachable(server):
         status, answer = server.ask("POST", "/api/course/pairs", iter([body]), headers)
     if status != 200:
         return None
@@ -177,14 +177,14 @@ def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], N
 
 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
-    """Refuse a file that is no zipped tensor of the player in the grader's game, which would count as an attempt."""
+    """Refuse a file that is no zipped tensor of the player in the course's game, which would count as an attempt."""
     from pttt_ooc.pipeline.files.tensor_reader import tensor_header
     from pttt_ooc.pipeline.files.zipped_array import other_player
 
-    with _reached(server):
+    with _catch_unreachable(server):
         status, facts = server.ask("GET", "/api")
     if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
-        raise GraderError(f"{server.url} answers, but is no grader (status {status}).")
+        raise GraderError(f"{server.url} answers, but is no course (status {status}).")
     if file.suffix.lower() != ".zip":
         raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
     if file.stat().st_size > facts["max_upload_bytes"]:
@@ -199,7 +199,7 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
 
 
 @contextmanager
-def _reached(server: _Server) -> Iterator[None]:
+def _catch_unreachable(server: _Server) -> Iterator[None]:
     """A GraderError if the server cannot be reached in the block."""
     try:
         yield
@@ -221,10 +221,10 @@ def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
         "Content-Type": f"multipart/form-data; boundary={boundary}",
         "Content-Length": str(len(head) + size + len(tail)),
     }
-    with _reached(server):
+    with _catch_unreachable(server):
         status, answer = server.ask("POST", "/api/submissions", _pieces(file, size, head, tail), headers)
     if status not in (200, 201):
-        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+        raise GraderError(str(answer.get("error", f"The course refuses it (status {status}).")))
     return dict(answer)
 
 
@@ -270,15 +270,17 @@ def _state(submission: dict[str, Any]) -> str:
         return f"Queued, number {submission['position']}"
     if status == "Accepted":
         best = ", your team's best" if submission["best"] else ""
-        told = f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_ranked(submission)}"
+        told = (
+            f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_rank_text(submission)}"
+        )
         return f"{told}. {submission['detail']}" if submission["detail"] else told
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status
 
 
-def _ranked(submission: dict[str, Any]) -> str:
-    """The rank, and the change since the team's best before; empty if it is not the best, or of an older grader."""
+def _rank_text(submission: dict[str, Any]) -> str:
+    """The rank, and the change since the team's best before; empty if it is not the best, or the course is older."""
     rank, before, former = (submission.get(name) for name in ("rank", "before", "rank_before"))
     if rank is None:
         return ""

@@ -1,4 +1,4 @@
-"""The grader's commands: ``pttt submit``, ``pttt grader ...``; ``pttt serve`` is in ``cli/servers``.
+"""The course's commands: ``pttt submit``, ``pttt grader ...``; ``pttt serve`` is in ``cli/servers``.
 
 What they need is imported when they run: ``pttt --help`` comes at once, and all but ``submit`` need the extra
 ``grader``.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
 NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the submission.")]
 
-grader = group("Look after a grader: its teams, and copies of it.")
+grader = group("Look after a course: its teams, and copies of it.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def submit(
         list[Path],
         typer.Argument(metavar="FILE [FILE]", help="A zip with one .npy file; or player 0's and player 1's."),
     ],
-    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
+    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course.")],
     token: Annotated[
         str | None,
         typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
@@ -50,20 +50,20 @@ def submit(
     wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a strategy to a grader, or one for each player, which a page then shows together.
+    """Submit a strategy to a course, or one for each player, which a page then shows together.
 
     The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
     """
-    from pttt_ooc.course.server.client import submit as submitted
+    from pttt_ooc.course.server.client import submit as send_files
 
-    if not submitted(files, player, server, token, wait, as_json):
+    if not send_files(files, player, server, token, wait, as_json):
         raise typer.Exit(1)
 
 
 def pick(
     assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
     number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
-    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
+    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course.")],
     token: Annotated[
         str | None,
         typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
@@ -71,13 +71,13 @@ def pick(
     as_json: JsonOption = False,
 ) -> None:
     """Pick which of your submissions counts, where teams choose; until the assignment closes."""
-    from pttt_ooc.course.server.client import pick as picked
+    from pttt_ooc.course.server.client import pick as send_pick
 
-    picked(assignment, number, server, token, as_json)
+    send_pick(assignment, number, server, token, as_json)
 
 
 # ---------------------------------------------------------------------------------------------
-# Looking after a grader
+# Looking after a course
 
 
 _database = partial(database_of, what="The grader")
@@ -125,14 +125,15 @@ def remove_team(
 def list_teams(data: DataOption = GRADER) -> None:
     """List the teams with the numbers of their submissions."""
     with _database(data) as database:
-        from pttt_ooc.course.data.names import shown
+        from pttt_ooc.course.data.names import readable_name
         from pttt_ooc.course.people import teams
         from pttt_ooc.pipeline.show.tables import print_table, whole
 
         rows = teams.list_teams(database)
     since = (time.strftime("%Y-%m-%d", time.gmtime(team.created_at)) for team in rows)
     cells = [
-        (whole(shown(team.name)), team.submissions, team.accepted, day) for team, day in zip(rows, since, strict=True)
+        (whole(readable_name(team.name)), team.submissions, team.accepted, day)
+        for team, day in zip(rows, since, strict=True)
     ]
     print_table(("team", "submissions", "accepted", "since"), cells)
 
@@ -174,7 +175,7 @@ def kit(
     force: ForceOption = False,
     data: DataOption = GRADER,
 ) -> None:
-    """Write the starter kit that the grader hands out.
+    """Write the starter kit that the course hands out.
 
     It has both lists of infosets, the uniform strategies, and programs to start from.
     """
@@ -182,7 +183,7 @@ def kit(
     with extra("grader", "The grader"):
         from pttt_ooc.course.strategies.starter_kit import write_kit_of
         from pttt_ooc.disk.rights import private
-    with private():  # the index, which is made in the grader's directory
+    with private():  # the index, which is made in the course's directory
         write_kit_of(data, file)
     print(f"{file}: {file.stat().st_size / 1e6:.1f} MB.")
 

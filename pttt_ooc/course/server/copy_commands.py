@@ -1,4 +1,4 @@
-"""The commands ``backup`` and ``restore``, the same for ``pttt course`` and ``pttt grader``: a grader is a course."""
+"""The commands ``backup`` and ``restore`` of a course, the same for ``pttt course`` and ``pttt grader``."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pttt_ooc.course.server.term_commands import (
     ReasonOption,
     TeamArgument,
     command,
-    opened,
+    open_course,
     reading,
     tell,
     trying,
@@ -59,15 +59,15 @@ def submissions(
     """Find what teams have handed in, the latest first."""
     with reading(here) as session:
         from pttt_ooc.course.data.assignments import term_of
-        from pttt_ooc.course.data.dates import shown
-        from pttt_ooc.course.data.names import shown as readable
+        from pttt_ooc.course.data.dates import readable_instant
+        from pttt_ooc.course.data.names import readable_name
         from pttt_ooc.course.grades.search import find
 
         found, zone = find(session, here.data, search, kind, state, page, _LISTED), term_of(session).zone
         told = {"total": found.total, "page": found.page, "pages": found.pages}
         rows = [
-            f"{one.kind}{' of ' + one.of if one.of else ''} {one.number}  {readable(one.team.own_name)}  "
-            + f"{one.part}  {shown(one.at, zone)}  {one.status}"
+            f"{one.kind}{' of ' + one.of if one.of else ''} {one.number}  {readable_name(one.team.own_name)}  "
+            + f"{one.part}  {readable_instant(one.at, zone)}  {one.status}"
             + (f", {one.ruling}" if one.ruling else "")
             + (f": {one.note}" if one.note else "")
             for one in found.rows
@@ -90,11 +90,11 @@ def rejudge(
     With an accepted strategy, all accepted ones of the team for the same player are judged again, because one of the
     others may now be its best. The matches of an agent against other teams' are played again, though not in a dry run.
     """
-    with opened(here) as database:
+    with open_course(here) as database:
         from pttt_ooc.course.grades.rejudging import NOUNS, begin_again, changed_points, points_now
 
         with database.reading() as session:
-            chosen = _chosen(session, kind, numbers or [], everything, team)
+            chosen = _chosen_numbers(session, kind, numbers or [], everything, team)
         if not dry_run:
             with database.writing() as session:
                 queued = begin_again(session, chosen, here.by, kind)
@@ -117,8 +117,8 @@ def rejudge(
     )
 
 
-def _chosen(session: Session, kind: str, numbers: list[int], everything: bool, team: str | None) -> list[int]:
-    from pttt_ooc.course.data.names import shown
+def _chosen_numbers(session: Session, kind: str, numbers: list[int], everything: bool, team: str | None) -> list[int]:
+    from pttt_ooc.course.data.names import readable_name
     from pttt_ooc.course.grades.rejudging import all_numbers, table_of
     from pttt_ooc.course.people.teams import find_team
     from pttt_ooc.errors import GraderError
@@ -130,7 +130,7 @@ def _chosen(session: Session, kind: str, numbers: list[int], everything: bool, t
         return numbers
     of = None if team is None else find_team(session, team)
     if team is not None and of is None:
-        raise GraderError(f"There is no team {shown(team)}; `pttt course teams` lists them.")
+        raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
     found = all_numbers(session, of.id if of else None, kind)
     if not found:
         raise GraderError(f"There are no {kind} with a verdict.")
@@ -149,7 +149,7 @@ def rejudgements(
     """List what was judged again and the desk's dry runs, with their progress."""
     with reading(here) as session:
         from pttt_ooc.course.data.assignments import term_of
-        from pttt_ooc.course.data.dates import shown
+        from pttt_ooc.course.data.dates import readable_instant
         from pttt_ooc.course.grades import rejudging
         from pttt_ooc.errors import GraderError
 
@@ -163,7 +163,7 @@ def rejudgements(
             told.append(facts)
             what = "dry run" if one.dry_run else "rejudgement"
             count = f"{facts['done']} of {facts['total']}"
-            lines.append(f"{one.id}  {shown(one.at, zone)}  {what} of {one.kind} by {one.by}: {count}")
+            lines.append(f"{one.id}  {readable_instant(one.at, zone)}  {what} of {one.kind} by {one.by}: {count}")
             if number is not None:
                 changed = [e for e in facts["verdicts"] if e["before"] != e["after"]]
                 lines += [f"~ {rejudging.NOUNS[one.kind]} {e['number']}: {e['before']} → {e['after']}" for e in changed]
@@ -276,10 +276,10 @@ def download(
     force: ForceOption = False,
 ) -> None:
     """Write all submissions of an assignment into one zip, with a table of them."""
-    with opened(here) as database:
+    with open_course(here) as database:
         from pttt_ooc.course.data.assignments import term_of
         from pttt_ooc.course.data.storage import Storage
-        from pttt_ooc.course.grades.downloads import members_of, zipped
+        from pttt_ooc.course.grades.downloads import members_of, zip_members
         from pttt_ooc.disk.files import replacing
         from pttt_ooc.disk.rights import private
 
@@ -287,7 +287,7 @@ def download(
         with database.reading() as session:
             members, zone = members_of(session, Storage(here.data), assignment), term_of(session).zone
         with private(), replacing(output) as path, open(path, "wb") as file:
-            for piece in zipped(members, zone):
+            for piece in zip_members(members, zone):
                 file.write(piece)
     size = output.stat().st_size
     told = {"file": str(output), "submissions": len(members), "bytes": size}

@@ -28,7 +28,7 @@ def workers(data: Path, database: Database) -> list[tuple[str, ...]]:
     return [(f"worker of {one.game}", MODULE, str(directory_of(data, one.game))) for one in games]
 
 
-def explored(data: Path, game: str) -> Pages:
+def pages(data: Path, game: str) -> Pages:
     """The answerer of Explore and Play of a further game, whose directory must be there.
 
     Raises
@@ -42,7 +42,7 @@ def explored(data: Path, game: str) -> Pages:
     return Pages(name=f"{game} explore", what=game, parts=("",), answerer=call)
 
 
-def needed(database: Database) -> list[str]:
+def further_game_names(database: Database) -> list[str]:
     """The further games that assignments name."""
     with database.reading() as session:
         return further_games(session)

@@ -17,7 +17,7 @@ from pttt_ooc.course.server.term_commands import (
     ReasonOption,
     TeamArgument,
     command,
-    opened,
+    open_course,
     reading,
     tell,
     writing,
@@ -68,10 +68,10 @@ def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
 
 def grade_lines(told: list[dict[str, Any]]) -> list[str]:
     """The same for people."""
-    from pttt_ooc.course.data.names import shown
+    from pttt_ooc.course.data.names import readable_name
 
     points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
-    lines = [f"{shown(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
+    lines = [f"{readable_name(one['team'])}, {one['assignment']}: {p}" for one, p in zip(told, points, strict=True)]
     return lines or ["No grade changes."]
 
 
@@ -85,7 +85,7 @@ def grades(
     force: ForceOption = False,
 ) -> None:
     """Settle all grades, and export them."""
-    with opened(here) as database:
+    with open_course(here) as database:
         from pttt_ooc.course.grades.exports import export
         from pttt_ooc.course.grades.gradebook import settle
         from pttt_ooc.disk.files import atomic_write_text
@@ -163,7 +163,7 @@ def release(
     tell({"assignment": assignment, "released": not hide}, here, [sentence])
 
 
-def _shown(points: float | None) -> str:
+def _points_text(points: float | None) -> str:
     return "–" if points is None else f"{points:g}"
 
 
@@ -171,19 +171,19 @@ def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgum
     """Show all grades that a team has had for an assignment, and why they changed."""
     with reading(here) as session:
         from pttt_ooc.course.data.assignments import find_assignment, term_of
-        from pttt_ooc.course.data.dates import shown
-        from pttt_ooc.course.data.names import shown as readable
+        from pttt_ooc.course.data.dates import readable_instant
+        from pttt_ooc.course.data.names import readable_name
         from pttt_ooc.course.grades import gradebook
         from pttt_ooc.course.people.teams import find_team
         from pttt_ooc.errors import GraderError
 
         found = find_team(session, team)
         if found is None:
-            raise GraderError(f"There is no team {readable(team)}; `pttt course teams` lists them.")
+            raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
         zone = term_of(session).zone
         rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
         told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]
-        text = [f"{shown(row.at, zone)}  {_shown(row.points):>6}  {row.because}" for row in rows]
+        text = [f"{readable_instant(row.at, zone)}  {_points_text(row.points):>6}  {row.because}" for row in rows]
     tell(told, here, text or ["There is no grade yet."])
 
 
@@ -195,13 +195,14 @@ def log(
     with reading(here) as session:
         from pttt_ooc.course.data.assignments import term_of
         from pttt_ooc.course.data.audit import lines
-        from pttt_ooc.course.data.dates import shown
+        from pttt_ooc.course.data.dates import readable_instant
 
         zone = term_of(session).zone
         found = lines(session, most)
         told = [{"at": one.at, "by": one.by, "what": one.what, "facts": one.facts} for one in found]
         text = [
-            f"{shown(one.at, zone)}  {one.by}: {one.what} {json.dumps(one.facts, ensure_ascii=False)}" for one in found
+            f"{readable_instant(one.at, zone)}  {one.by}: {one.what} {json.dumps(one.facts, ensure_ascii=False)}"
+            for one in found
         ]
     tell(told, here, text or ["The log is empty."])
 

@@ -12,7 +12,7 @@ from pttt_ooc.course.server.term_commands import (
     DecisionOptions,
     DryRunOption,
     command,
-    opened,
+    open_course,
     tell,
     trying,
     writing,
@@ -79,7 +79,7 @@ def teams(
 
     Students whom the roster does not name stay where they are.
     """
-    with opened(here) as database:
+    with open_course(here) as database:
         if roster is None:
             _list_teams(database, here)
             return
@@ -87,7 +87,7 @@ def teams(
 
 
 def _list_teams(database: Database, here: CourseOptions) -> None:
-    from pttt_ooc.course.data.names import shown
+    from pttt_ooc.course.data.names import readable_name
     from pttt_ooc.course.people.people import members
     from pttt_ooc.course.people.teams import find_team, list_teams
 
@@ -99,7 +99,7 @@ def _list_teams(database: Database, here: CourseOptions) -> None:
             team = find_team(session, one.name)
             inside = [{"name": p.name, "email": p.email} for p in people.get(team.id if team else 0, [])]
             told.append({"team": one.name, "submissions": one.submissions, "members": inside})
-    lines = [f"{shown(one['team'])}: {', '.join(m['name'] for m in one['members']) or '–'}" for one in told]
+    lines = [f"{readable_name(one['team'])}: {', '.join(m['name'] for m in one['members']) or '–'}" for one in told]
     tell(told, here, lines)
 
 

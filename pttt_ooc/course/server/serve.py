@@ -1,4 +1,4 @@
-"""One command for all processes of a grader."""
+"""One command for all processes of a course."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def serve(
     Parameters
     ----------
     data
-        The grader's directory; made if it is missing.
+        The course's directory; made if it is missing.
     game
         Its game; None: the game that it has, or else the course's.
     pages
-        Gives the pages of wings beside the grader's own; they keep games of people in its directory.
+        Gives the pages of wings beside the course's own; they keep games of people in its directory.
     as_json
         Whether the address is printed as a line of JSON.
 
@@ -75,9 +75,9 @@ def serve(
             with listen(host, port) as listening, ExitStack() as stack:
                 others, other_parts = stack.enter_context(processes_behind(pages(data)))
                 processes = _Processes(data, settings, database, listening.fileno(), stack, others, other_parts)
-                what = f"The grader for {settings.game}"
-                children = processes.wanted()
-                renewed = processes.renewed
+                what = f"The course for {settings.game}"
+                children = processes.make_children()
+                renewed = processes.renew_children
                 serve_until_stopped("serve", what, listening, host, children, as_json=as_json, renewed=renewed)
 
 
@@ -112,12 +112,12 @@ class _Processes:
         self._children: list[Child] = []
         self._trouble = ""
 
-    def renewed(self) -> list[Child]:
-        """As :meth:`wanted`, and what there was before if that fails, which the log tells once."""
+    def renew_children(self) -> list[Child]:
+        """As :meth:`make_children`, and what there was before if that fails, which the log tells once."""
         try:
             if self._look() == self._there:
                 return self._children
-            self.wanted()
+            self.make_children()
             self._trouble = ""
             log.info("the course has changed", extra={"children": [child.name for child in self._children]})
         except (PtttError, SQLAlchemyError, OSError) as error:
@@ -126,7 +126,7 @@ class _Processes:
             self._trouble = str(error)
         return self._children
 
-    def wanted(self) -> list[Child]:
+    def make_children(self) -> list[Child]:
         """The processes that the course needs now.
 
         Raises
@@ -161,15 +161,19 @@ class _Processes:
     def _explorers(self) -> list[Child]:
         """The answerers of further games, which the web process finds by their addresses."""
         found = []
-        for game in games.needed(self._database):
-            children, calls = self._processes_behind(games.explored(self._data, game))
+        for game in games.further_game_names(self._database):
+            children, calls = self._processes_behind(games.pages(self._data, game))
             tell_address(self._data, game, json.loads(calls)[0][1])
             found += children
         return found
 
     def _look(self) -> Any:
         """What the processes depend on."""
-        return agents.needed(self._database), games.needed(self._database), bots.needed(self._data, self._database)
+        return (
+            agents.has_agents(self._database),
+            games.further_game_names(self._database),
+            bots.open_leagues(self._data, self._database),
+        )
 
     def _processes_behind(self, pages: Pages) -> tuple[list[Child], str]:
         key = repr(pages)

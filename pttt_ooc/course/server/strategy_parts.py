@@ -1,4 +1,4 @@
-"""The pages Explore and Play beside a grader's."""
+"""The pages Explore and Play beside a course's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _games(grader: Grader, client: Client) -> Games:
 
 
 def app_of(grader: Grader, *parts: Part) -> FastAPI:
-    """The application of a grader with further parts."""
+    """The application of a course with further parts."""
 
     def looks() -> Sequence[Link]:
         return LOOKS if SubmittedSources(grader).place.is_dir() else ()

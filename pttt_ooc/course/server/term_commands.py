@@ -60,7 +60,7 @@ add_copy_commands(course, "course")
 
 
 @contextmanager
-def opened(here: CourseOptions | DecisionOptions) -> Iterator[Database]:
+def open_course(here: CourseOptions | DecisionOptions) -> Iterator[Database]:
     """The database of a course for the block."""
     with database_of(here.data) as database:
         from pttt_ooc.course.data.assignments import settle_assignments
@@ -72,14 +72,14 @@ def opened(here: CourseOptions | DecisionOptions) -> Iterator[Database]:
 @contextmanager
 def reading(here: CourseOptions | DecisionOptions) -> Iterator[Session]:
     """A session of a course's database that changes nothing."""
-    with opened(here) as database, database.reading() as session:
+    with open_course(here) as database, database.reading() as session:
         yield session
 
 
 @contextmanager
 def writing(here: CourseOptions | DecisionOptions) -> Iterator[Session]:
     """A transaction of a course's database."""
-    with opened(here) as database, database.writing() as session:
+    with open_course(here) as database, database.writing() as session:
         yield session
 
 
@@ -160,7 +160,7 @@ def assignments(here: CourseOptions) -> None:
         told = course_file(session).model_dump(mode="json", exclude_none=True)
         rows = [
             f"{one.name}: {one.kind}, {one.dates.state(now)}, "
-            + (f"due {dates.shown(one.due_at, zone)}" if one.due_at is not None else "no deadline")
+            + (f"due {dates.readable_instant(one.due_at, zone)}" if one.due_at is not None else "no deadline")
             + f", {most_of(one):g} points{', released' if one.released else ''}"
             for one in all_assignments(session)
         ]
@@ -184,15 +184,15 @@ def apply(
     dry_run: DryRunOption = False,
 ) -> None:
     """Make the course as its file says, and show what changes, grades included."""
-    with opened(here) as database:
-        from pttt_ooc.course.grades.course_file import apply as applied
+    with open_course(here) as database:
+        from pttt_ooc.course.grades.course_file import apply as apply_file
         from pttt_ooc.course.grades.course_file import read_course_file
         from pttt_ooc.course.grades.rejudging import changed_points, points_now
 
         wanted = read_course_file(file)
         with trying(database, dry_run) as session:
             before = points_now(session)
-            changes = [str(change) for change in applied(session, wanted, here.data, here.by)]
+            changes = [str(change) for change in apply_file(session, wanted, here.data, here.by)]
             grades = changed_points(before, points_now(session))
     tell(
         {"changes": changes, "grades": grades, "dry_run": dry_run},
@@ -207,14 +207,14 @@ def publish(
     directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
 ) -> None:
     """Write the course as static pages: standings, assignments, announcements; no points and no students."""
-    with opened(here) as database:
+    with open_course(here) as database:
         from pttt_ooc.course.data.game_directory import make_games
         from pttt_ooc.course.data.settings import read_settings
-        from pttt_ooc.course.pages.publication import publish as published
+        from pttt_ooc.course.pages.publication import publish as write_pages
 
         make_games(database, here.data)  # they know then who is disqualified
         with database.reading() as session:
-            files = published(session, read_settings(here.data), here.data, directory)
+            files = write_pages(session, read_settings(here.data), here.data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}
     tell(told, here, [f"{directory}: {len(files)} files; open index.html."])
 

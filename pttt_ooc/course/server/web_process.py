@@ -1,4 +1,4 @@
-"""The web process of a grader, with the pages on submissions of all kinds, and the pages of wings."""
+"""The web process of a course, with the pages on submissions of all kinds, and the pages of wings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pttt_ooc.site.shell.local_process import parts_of
 
 
 def main() -> None:
-    """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
+    """Serve the course in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
 
     Arguments: DATA SOCKET KINDS WINGS.  For the last two see
-    :func:`pttt_ooc.site.shell.local_process.parts_of`; the calls of KINDS take the grader first.
+    :func:`pttt_ooc.site.shell.local_process.parts_of`; the calls of KINDS take the `Grader` first.
     """
     data, descriptor, kinds, wings = sys.argv[1:]
     webserver.run(data, descriptor, lambda grader: app_of(grader, *parts_of(kinds, grader), *parts_of(wings)))

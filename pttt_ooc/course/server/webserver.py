@@ -26,21 +26,21 @@ MakeApp = Callable[[Grader], FastAPI]
 
 
 def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
-    """The server of a grader, not yet running.
+    """The server of a course, not yet running.
 
     Parameters
     ----------
     connections
         Maximum number of simultaneous connections.
     make_app
-        Makes the application; default: of the grader alone.
+        Makes the application; default: of the course alone.
     """
     settings = grader.settings
     return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
 
 
 def run(data: str, descriptor: str, make_app: MakeApp) -> None:
-    """Serve a grader until the process is stopped.
+    """Serve a course until the process is stopped.
 
     Parameters
     ----------

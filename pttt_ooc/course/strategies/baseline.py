@@ -9,7 +9,7 @@ from pttt_ooc.course.data.models import BASELINE, Submission, Team
 from pttt_ooc.course.data.storage import Incoming, Storage
 from pttt_ooc.course.people.teams import add_baseline
 from pttt_ooc.course.strategies.assessor import Assessor
-from pttt_ooc.course.strategies.submissions import kept
+from pttt_ooc.course.strategies.submissions import keep_upload
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.pipeline.files.tensors import export_strategy
 
@@ -31,7 +31,7 @@ def submit_baseline(database: Database, storage: Storage, assessor: Assessor) ->
                 while data := file.read(1 << 20):
                     incoming.write(data)
             path.unlink()
-            submission = kept(incoming, team, player)
+            submission = keep_upload(incoming, team, player)
             with database.writing() as session:
                 session.add(submission)
         except BaseException:

@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 NONE, WAITING, MADE, REFUSED = "none", "waiting", "made", "refused"
 _INCOMPLETE = "A certificate is for two strategies: your team needs an accepted one for each player."
-_OFF = "This grader makes no certificates."
+_OFF = "This course makes no certificates."
 
 
 @dataclass(frozen=True)

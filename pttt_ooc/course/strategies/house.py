@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.models import HIDDEN, Submission, Team
-from pttt_ooc.course.data.names import check_name, name_key, shown
+from pttt_ooc.course.data.names import check_name, name_key, readable_name
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Incoming, Storage
 from pttt_ooc.course.people.teams import find_team
-from pttt_ooc.course.strategies.submissions import kept, twin_of
+from pttt_ooc.course.strategies.submissions import keep_upload, twin_of
 from pttt_ooc.errors import GraderError
 
 EQUILIBRIUM = "Equilibrium"
@@ -39,7 +39,7 @@ def enter_house(session: Session, storage: Storage, name: str, files: tuple[Path
     name = check_name(name)
     team = find_team(session, name)
     if team is not None and not team.house:
-        raise GraderError(f"There already is a team {shown(team.name)}; choose another --name.")
+        raise GraderError(f"There already is a team {readable_name(team.name)}; choose another --name.")
     if team is None:
         team = Team(name=name, key=name_key(name), created_at=time.time(), house=True)
         session.add(team)
@@ -56,7 +56,7 @@ def enter_house(session: Session, storage: Storage, name: str, files: tuple[Path
                 incoming.discard()
                 made.append(there)
                 continue
-            row = kept(incoming, team, player)
+            row = keep_upload(incoming, team, player)
             row.ruling = HIDDEN
             session.add(row)
             session.flush()

@@ -59,7 +59,7 @@ class Judge:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
         self._settle = settle
         self._course = course or (database, storage.data)
-        self._queue = Queue(database, Submission, _given_up)
+        self._queue = Queue(database, Submission, _give_up)
         self._likenesses = Likenesses(database, storage, assessor.engine.index)
         self._complete = ""  # the revision at which the matrix was complete
 
@@ -144,7 +144,7 @@ class Judge:
             if submission.attempts < ATTEMPTS:
                 self._queue.put_back(number, counts=True, progress=0.0)
                 return
-            outcome = _given_up(number)
+            outcome = _give_up(number)
             self._finish(number, outcome)
         log.info("judged", extra={**facts, "status": outcome["status"], "note": outcome.get("note", "")})
 
@@ -286,6 +286,6 @@ def judge_again(database: Database, number: int) -> None:
         note(session, CONSOLE, "rejudge", submissions=[number])
 
 
-def _given_up(number: int) -> Verdict:
+def _give_up(number: int) -> Verdict:
     detail = f"It failed {ATTEMPTS} times, which is not your fault. Tell the instructors the number {number}."
     return {"status": models.REJECTED, "note": GAVE_UP, "detail": detail}

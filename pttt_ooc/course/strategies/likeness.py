@@ -68,12 +68,12 @@ def sample_games(index: Index, player: int, plan: Floats, digest: str, games: in
         Of the strategy's file: the seed.
     """
     rng = np.random.default_rng(zlib.crc32(digest.encode()))
-    found = [_sampled(index, player, plan, rng) for _ in range(games)]
+    found = [_sample_sequence(index, player, plan, rng) for _ in range(games)]
     sequences = np.array(found, np.int64)
     return SampledGames(sequences, np.where(sequences < 0, 1.0, plan[sequences]))
 
 
-def _sampled(index: Index, player: int, plan: Floats, rng: np.random.Generator) -> int:
+def _sample_sequence(index: Index, player: int, plan: Floats, rng: np.random.Generator) -> int:
     history, last = start(index.game), -1
     while history.player is not None:
         legal = history.legal()

@@ -44,7 +44,7 @@ def settle_orders(database: Database, storage: Storage, settings: CourseSettings
         if session.scalar(select(Submission.id).where(*others).limit(1)) is not None:
             raise GraderError(
                 f"The lists of infosets in {storage.data / SETTINGS} are not those that accepted strategies follow; "
-                "put the former ones back, or start a new grader with another --data."
+                "put the former ones back, or start a new course with another --data."
             )
         old = list(session.scalars(select(Submission).where(Submission.team_id.in_(baseline))))
         for submission in old:

@@ -1,4 +1,4 @@
-"""The answerer of the pages Explore and Play of a grader."""
+"""The answerer of the pages Explore and Play of a course."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pttt_ooc.site.service.wing import Pages
 
 
 def pages(data: Path, game: str) -> Pages:
-    """The pages on strategies in a grader's directory.
+    """The pages on strategies in a course's directory.
 
     Raises
     ------

@@ -47,19 +47,19 @@ def revision_of(settings: CourseSettings, orders: Orders) -> str:
 
 
 def ensure_kit(storage: Storage, settings: CourseSettings, assessor: Assessor) -> None:
-    """Make the starter kit of a grader, unless it is there."""
+    """Make the starter kit of a course, unless it is there."""
     orders, there = settings.orders(storage.data), find_handout(storage.kit)
     if there is None or there.revision != revision_of(settings, orders):
         write_kit(storage.kit, settings, orders, assessor.engine.index, assessor.rows)
 
 
 def write_kit_of(data: Path, file: Path) -> None:
-    """Write the starter kit of the grader in `data` to a file: the one that the grader hands out.
+    """Write the starter kit of the course in `data` to a file: the one that the course hands out.
 
     Raises
     ------
     PtttError
-        If there is no such grader, or a list of infosets is refused, or the file cannot be written.
+        If there is no such course, or a list of infosets is refused, or the file cannot be written.
     """
     settings, storage = read_settings(data), Storage(data)
     orders = settings.orders(data)

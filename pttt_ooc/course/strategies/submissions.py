@@ -19,7 +19,7 @@ from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.errors import GraderError
 
 
-def kept(incoming: Incoming, team: Team, player: int) -> Submission:
+def keep_upload(incoming: Incoming, team: Team, player: int) -> Submission:
     """Keep a received file; returns its submission, which is not yet in the database."""
     incoming.keep()
     now = time.time()
@@ -72,7 +72,7 @@ def accept(database: Database, limits: Limits, team: Team, player: int, incoming
             incoming.discard()
             return twin, False
     try:
-        submission = kept(incoming, team, player)
+        submission = keep_upload(incoming, team, player)
         with database.writing() as session:
             hold(session, team)
             check_open(session, STRATEGIES, team, incoming.begun_at)
@@ -113,14 +113,14 @@ def open_to_play(database: Database, number: int, opened: bool, team: int | None
         found.open_to_play, found.changed_at = opened, time.time()
 
 
-def opened(session: Session, team: int | None = None) -> list[Submission]:
+def list_open(session: Session, team: int | None = None) -> list[Submission]:
     """The submissions that everybody may play against: by team, latest first; only those of one team if it is named."""
     query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED, Submission.ruling == "")
     query = query if team is None else query.where(Submission.team_id == team)
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
 
-def accepted(session: Session, team: int, most: int = 200) -> list[Submission]:
+def list_accepted(session: Session, team: int, most: int = 200) -> list[Submission]:
     """A team's accepted submissions, the latest first."""
     query = select(Submission).where(Submission.team_id == team, Submission.status == ACCEPTED)
     return list(session.scalars(query.order_by(Submission.id.desc()).limit(most)))
@@ -131,7 +131,7 @@ def find(session: Session, number: int) -> Submission | None:
     return session.get(Submission, number)
 
 
-def listed(
+def list_page(
     session: Session,
     page: int = 1,
     size: int = 25,

@@ -1,4 +1,4 @@
-"""The value of the grader's game, against which exploitability is measured.
+"""The value of the course's game, against which exploitability is measured.
 
 It comes from the settings, or from the package, or, for a small game, from solving it: the best responses to the
 solution prove an interval.  The worker computes and stores it.
@@ -95,7 +95,7 @@ def find_value(
     before = stored_value(database)
     value = told_value(settings)
     if value is None:
-        value = before if before and before.source == _SOLVED else _solved(settings, storage, threads)
+        value = before if before and before.source == _SOLVED else _solve_game(settings, storage, threads)
     if value != before:
         with database.writing() as session:
             session.merge(Fact(name="value", value=[*value.interval, value.source]))
@@ -106,7 +106,7 @@ def find_value(
     return value
 
 
-def _solved(settings: CourseSettings, storage: Storage, threads: int) -> GameValue:
+def _solve_game(settings: CourseSettings, storage: Storage, threads: int) -> GameValue:
     from pttt_ooc.config import SolveConfig, check_section
     from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.pipeline.stages import solve

@@ -49,7 +49,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
     Raises
     ------
     GraderError
-        If another worker is at work in the directory, or the grader cannot be opened.
+        If another worker is at work in the directory, or the course cannot be opened.
     KeyboardInterrupt
         If a signal comes before it is ready.
     """
