@@ -32,7 +32,7 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     opponent
         The other player's strategy, with or without symmetry, on any index of the game.
     infoset
-        Its text, as :func:`pttt_ooc.games.structure.infoset_parser.checked` takes it.
+        Its text, as :func:`pttt_ooc.games.structure.infoset_parser.check_infoset` takes it.
     boards
         Number of boards to list, the likeliest first.
     orders

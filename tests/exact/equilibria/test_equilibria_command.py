@@ -47,7 +47,7 @@ def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
     for player in (0, 1):
         for text in naive.infosets(game, player):
             squares = sorted(square for at, square in expected[player] if at == text)
-            assert support.played(player, tuple(naive.attempts(text))) == (squares or None), text
+            assert support.played_squares(player, tuple(naive.attempts(text))) == (squares or None), text
 
     code, out, _ = run(capsys, "show", "uniform", "|", "--player", 1, "--game", GAME, "--data", tmp_path)
     assert code == 0 and out.count("*") == 6 + 1

@@ -36,7 +36,9 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
     if known:
         write_supports(directory, game, oracle.plans)
     support = Support(game, oracle.plans)
-    never = next(text for text in naive.infosets(game, 1) if support.played(1, tuple(naive.attempts(text))) is None)
+    never = next(
+        text for text in naive.infosets(game, 1) if support.played_squares(1, tuple(naive.attempts(text))) is None
+    )
     rules, sources = local_sources([str(directory)], None)
     with answering(shutil.copytree(prepared, tmp_path / "profiles"), data) as client:
         part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
@@ -54,7 +56,7 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
                     assert marked(page) == [] and answer["equilibria"] is None and "No pair of equilibrium" not in page
                     assert f"<code>pttt equilibria --game {GAME}</code> finds out." in page
                     continue
-                squares = support.played(1, tuple(naive.attempts(text)))
+                squares = support.played_squares(1, tuple(naive.attempts(text)))
                 assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
                 assert marked(page) == (squares or [])
                 assert ("No pair of equilibrium strategies brings" in page) == (squares is None)

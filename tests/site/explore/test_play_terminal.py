@@ -147,7 +147,9 @@ def test_supports_are_told_on_the_terminal(monkeypatch, tmp_path, known):
         write_supports(tmp_path / GAME / "full", game, plans)
     support = Support(game, plans)
     monkeypatch.setattr("pttt_ooc.site.explore.local_opponents.data_directory", lambda: tmp_path)
-    never = next(text for text in naive.infosets(game, 1) if support.played(1, tuple(naive.attempts(text))) is None)
+    never = next(
+        text for text in naive.infosets(game, 1) if support.played_squares(1, tuple(naive.attempts(text))) is None
+    )
     pair = Pair(("uniform", "uniform"), GAME).with_reply(0)
     seen = set()
     for player, text in ((0, "|"), (1, "|"), (1, "|0*"), (1, never)):
@@ -156,7 +158,7 @@ def test_supports_are_told_on_the_terminal(monkeypatch, tmp_path, known):
         own, *rest = " ".join(shown.split()).split(". ")
         probabilities = pair.strategies[player][text]
         assert own == squares_of([square for square, p in enumerate(probabilities.tolist()) if p > 0])
-        squares = support.played(player, tuple(naive.attempts(text))) if known else None
+        squares = support.played_squares(player, tuple(naive.attempts(text))) if known else None
         assert board.count("*") == len(squares or ())
         if not known:
             assert rest[0].endswith("some equilibrium, `pttt equilibria --game mini-2x3k2-abrupt` finds out")
