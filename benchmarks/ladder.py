@@ -42,7 +42,7 @@ from pttt_ooc.library.scoring.ladder import (
     agent_name,
     budget_text,
     exploitability_of,
-    ranked,
+    rank_rows,
     read_records,
     record_key,
     settings_text,
@@ -202,7 +202,7 @@ def page(rows: Sequence[Record]) -> str:
     """The page: a table for each game, the least exploitable first; then the commands and digests."""
     lines = [PREFACE.replace("{left_out}", left_out(rows))]
     for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
-        groups = ranked(rows, game)
+        groups = rank_rows(rows, game)
         lines += [f"## {game}", ""]
         lines += [
             "| agent | exploitability | 95% interval | budget | iterations | seeds |",

@@ -103,7 +103,7 @@ def exact(
     from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
-    rules = _checked(chosen_game(game, board), solution, output)
+    rules = _checked_game(chosen_game(game, board), solution, output)
     for file, suffix in ((mps, ".mps"), (efg, ".efg")):
         if file:
             check_output(file, suffix=suffix)
@@ -118,7 +118,7 @@ def exact(
     budget = memory_mb or MEMORY_MB
     with open_runner(workers, scheduler, rules, budget) as runner:
         oracle = DoubleOracle(rules, math.inf, threads or cores(), budget, runner)
-        played = _played(oracle, solution, data) if solution else None
+        played = _allow_solution(oracle, solution, data) if solution else None
         begin = time.monotonic()
         with SavedState(state, oracle) if state else nullcontext() as saved:
             _play_rounds(oracle, saved, gap, 60 * max_minutes)
@@ -175,7 +175,7 @@ def _pure(game: Game) -> tuple[int, int] | None:
     return None if game.squares > MOST_LISTED_SQUARES else (best_pure(game, 0).value, best_pure(game, 1).value)
 
 
-def _checked(game: str | None, solution: str | None, output: Path | None) -> Game:
+def _checked_game(game: str | None, solution: str | None, output: Path | None) -> Game:
     """The game, after a check of the options."""
     from pttt_ooc.library.api.strategy_names import further_of, named_strategy
     from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
@@ -191,7 +191,7 @@ def _checked(game: str | None, solution: str | None, output: Path | None) -> Gam
     return further_of(named, game)
 
 
-def _played(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:
+def _allow_solution(oracle: DoubleOracle, solution: str, data: Path) -> Strategies:
     """The strategies of a solution, whose actions are allowed from the beginning."""
     from pttt_ooc.disk.memory import in_memory
     from pttt_ooc.exact.double_oracle.warm_start import allow_played

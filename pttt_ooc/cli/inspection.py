@@ -72,7 +72,7 @@ def show(
     from pttt_ooc.library.api.supports import kept_support
     from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
-    named, rules = _named([strategy], player, [infosets], game, plans=True)
+    named, rules = _named_strategies([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = check_infoset(rules, whose, infoset)
     pair = None
@@ -148,7 +148,7 @@ def best_response(
     check_game(game)
     from pttt_ooc.library.api.values import best_response as responded
 
-    named, rules = _named([strategy], player, [infosets], game)
+    named, rules = _named_strategies([strategy], player, [infosets], game)
     check_output(output, [named[0].path, infosets], force=force, suffix=".zip")
     reply = responded(_read(named, rules, data, threads)[0])
     reply.save(output, dtype, compression_level=compression_level)
@@ -185,7 +185,7 @@ def compare(
     from pttt_ooc.library.api.strategy_names import named_strategy
     from pttt_ooc.library.api.values import compare as compared
 
-    named, rules = _named([a, b], player, [None, None], game)
+    named, rules = _named_strategies([a, b], player, [None, None], game)
     opponent = [] if against is None else [named_strategy(against, 1 - named[0].player)]
     named, rules = _of_one_game([*named, *opponent], game)
     first, second, *others = _read(named, rules, data, threads)
@@ -233,7 +233,7 @@ def mistakes(
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    [own], rules = _named([strategy], player, [infosets], game)
+    [own], rules = _named_strategies([strategy], player, [infosets], game)
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
     named, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
     value = interval or strategy_reader.required_value(rules, named, data)
@@ -254,7 +254,7 @@ def mistakes(
     display.mistakes(result, strategy, name)
 
 
-def _named(
+def _named_strategies(
     names: list[str], player: int | None, infosets: list[Path | None], game: str | None, plans: bool = False
 ) -> tuple[list[NamedStrategy], Game]:
     """Strategies of one player as they were named, and their game; `plans`: whether one may be a plan."""

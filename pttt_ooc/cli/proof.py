@@ -79,7 +79,7 @@ def certify(
 
     begin = time.monotonic()
     if p1 is None:
-        certificate = _of_game(_named(target, game, infosets0, infosets1), state, gap, memory_mb)
+        certificate = _of_game(_game_by_name(target, game, infosets0, infosets1), state, gap, memory_mb)
     else:
         if state or gap is not None:
             raise ConfigError("The options --state and --gap are for a game; leave them out.")
@@ -108,7 +108,7 @@ def verify(
     _show(_facts(certificate) | {"visited": visited}, certificate, time.monotonic() - begin, as_json)
 
 
-def _named(name: str, asked: str | None, *infosets: Path | None) -> Game:
+def _game_by_name(name: str, asked: str | None, *infosets: Path | None) -> Game:
     """The game of this name, for which there are no other options."""
     from pttt_ooc.games.rules.catalogue import find_game, named_game
 

@@ -64,7 +64,7 @@ def site_pages(data: Path, game: str | None = None) -> list[Pages]:
     notes: dict[str, list[str]] = {}
     opened = Opened(
         game or FIRST,
-        _explored(pages, games, data, notes.setdefault("phantom", [])),
+        _add_phantom_pages(pages, games, data, notes.setdefault("phantom", [])),
         _match(pages, data / smbc.SOLVED, notes.setdefault("secret goals", [])),
         _tournament(pages, data, notes.setdefault("extreme", [])),
         notes,
@@ -86,7 +86,9 @@ def home_parts(data: str, opened: str) -> list[Part]:
     return [part_of(lambda: cards(directory, told), directory, lambda: reports(directory))]
 
 
-def _explored(pages: list[Pages], games: Sequence[Sequence[Solution]], data: Path, notes: list[str]) -> tuple[str, ...]:
+def _add_phantom_pages(
+    pages: list[Pages], games: Sequence[Sequence[Solution]], data: Path, notes: list[str]
+) -> tuple[str, ...]:
     """Add the pages on phantom games, and name these."""
     from pttt_ooc.site.explore.local_sources import local_pages
     from pttt_ooc.site.explore.wing import several

@@ -144,11 +144,11 @@ def evaluate(
         budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
         arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
 
-        def loaded(player: int) -> Strategy:
+        def load(player: int) -> Strategy:
             return strategy_reader.load_strategy(named[player], engine.index, data, arrays[player], directory)
 
         # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
-        strategies = list(in_order(loaded, (0, 1), engine.threads))
+        strategies = list(in_order(load, (0, 1), engine.threads))
         evaluation = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
         result = strategy_reader.with_value(evaluation, interval, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

@@ -152,7 +152,7 @@ def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
                     lost.add(member.name)
                 else:
                     archive.writestr(made, data)
-                    yield pieces.taken()
+                    yield pieces.take()
                 continue
             if not member.content.is_file():
                 lost.add(member.name)
@@ -160,7 +160,7 @@ def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
             with open(member.content, "rb") as source, archive.open(made, "w", force_zip64=True) as target:
                 while data := source.read(_PIECE):
                     target.write(data)
-                    yield pieces.taken()
+                    yield pieces.take()
         rows = [
             [
                 safe(one.team),
@@ -173,8 +173,8 @@ def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
             for one in members
         ]
         archive.writestr(zipfile.ZipInfo(TABLE, _DATE), _table(rows))
-        yield pieces.taken()
-    yield pieces.taken()
+        yield pieces.take()
+    yield pieces.take()
 
 
 def _table(rows: list[list[str]]) -> str:

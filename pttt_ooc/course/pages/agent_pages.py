@@ -35,7 +35,7 @@ from pttt_ooc.course.people.rights import Allowed
 from pttt_ooc.course.strategies.trends import SINCE
 from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.parts import Part
-from pttt_ooc.site.shell.ranking import AskedRanking, Column, RankingQuery, ranking, risen, shade
+from pttt_ooc.site.shell.ranking import AskedRanking, Column, RankingQuery, rank_changes, ranking, shade
 from pttt_ooc.site.shell.rendering import is_seen, render_renewed
 from pttt_ooc.site.shell.shell import Account, UsedShell
 
@@ -101,7 +101,7 @@ def _ranking(
         before = standings(session, grader.storage.data, assignment, viewer, everything, now - SINCE)
         return {
             "rows": rows,
-            "changes": risen({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
+            "changes": rank_changes({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
             "curves": curves(session, assignment, viewer, everything),
             "judged": in_judgement(session, assignment, viewer, everything),
             "by_rule": _by_rule(rows, grader),

@@ -18,7 +18,7 @@ from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.names import name_key
 from pttt_ooc.course.pages.context import Grader
 from pttt_ooc.course.strategies import figures, trends
-from pttt_ooc.site.shell.ranking import TURNED, Column, Ranking, RankingQuery, clicked, ranking, shade
+from pttt_ooc.site.shell.ranking import TURNED, Column, Ranking, RankingQuery, ranking, shade, sort_after_click
 from pttt_ooc.site.shell.rendering import is_seen, render_part
 
 Shown = dict[str, Any]
@@ -184,7 +184,7 @@ def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
         "by_columns": by_columns,
         "shades": {pair: shade(v, middle, extent) for pair, v in found.values.items()},
         "middle": middle if known else None,
-        "clicked": clicked,
+        "sort_after_click": sort_after_click,
         "TURNED": TURNED,
         "revision": revision,
         "until": until,

@@ -146,7 +146,7 @@ class _MissingError(Exception):
 
 async def _ask(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
     """The answerer's result, or its progress."""
-    offered = {source.key: source for source in await explorer.offered(account)}
+    offered = {source.key: source for source in await explorer.list_sources(account)}
     value = await run_in_threadpool(grader.game_value)
     solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
     if value is None:

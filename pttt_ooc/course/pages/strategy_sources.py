@@ -32,7 +32,7 @@ class SubmittedSources:
         """The course that has the submissions."""
         return self._grader
 
-    def offered(self, account: Account | None) -> Sequence[Source]:
+    def list_sources(self, account: Account | None) -> Sequence[Source]:
         """The solution, the baseline, and the accepted submissions of the team that is signed in."""
         solution = [self.solution] if self.place.is_dir() else []
         return [*solution, uniform(), *(self._own(account) if account else [])]
@@ -42,7 +42,7 @@ class SubmittedSources:
         with self._grader.database.reading() as session:
             found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
-        return [*self.offered(None), *opened]
+        return [*self.list_sources(None), *opened]
 
     @property
     def place(self) -> Path:

@@ -13,7 +13,7 @@ from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.models import UNFINISHED, Submission
 from pttt_ooc.disk.numbers import NOISE, exploitability
 from pttt_ooc.pipeline.show.miniatures import Miniature, curve
-from pttt_ooc.site.shell.ranking import risen
+from pttt_ooc.site.shell.ranking import rank_changes
 
 SINCE = 24 * 3600.0
 """Seconds over which changes of ranks are told."""
@@ -49,7 +49,7 @@ def changes(session: Session, rows: Sequence[standings.Standing], sort: str, unt
     column = "sum" if sort == "team" else sort
     then = min(until or float("inf"), time.time() - SINCE)
     before = {row.team.id: row.rank(column) for row in standings.leaderboard(session, column, then)}
-    return risen({row.team.id: row.rank(column) for row in rows}, before)
+    return rank_changes({row.team.id: row.rank(column) for row in rows}, before)
 
 
 def in_judgement(session: Session, until: float | None) -> dict[int, str]:

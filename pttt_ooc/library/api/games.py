@@ -88,7 +88,7 @@ def tic_tac_toe(
     _check_board(rows, columns)
     placed = (tuple(setup[0]), tuple(setup[1]))
     called = name or tic_tac_toe_name(rows, columns, k, turn_rule, placed)
-    return _checked(rules.tic_tac_toe(called, rows, columns, k, turn_rule, placed))
+    return _check_game(rules.tic_tac_toe(called, rows, columns, k, turn_rule, placed))
 
 
 def placement_game(
@@ -143,7 +143,7 @@ def placement_game(
     if len(masks) != 2:
         raise GameError(f"There are winning sets for {len(masks)} players, but a game has 2.")
     placed = (tuple(setup[0]), tuple(setup[1]))
-    return _checked(Game(name, rows, columns, (masks[0], masks[1]), turn_rule, placed))
+    return _check_game(Game(name, rows, columns, (masks[0], masks[1]), turn_rule, placed))
 
 
 def _minimal(masks: set[int]) -> Squares:
@@ -156,7 +156,7 @@ def _check_board(rows: Any, columns: Any) -> None:
         raise GameError(f"A board has whole numbers of rows and columns, not {rows!r} and {columns!r}.")
 
 
-def _checked(rules: Game) -> Game:
+def _check_game(rules: Game) -> Game:
     """The game; refuse a name that no directory can have, or that belongs to other rules."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", rules.name):
         raise GameError(f"A game cannot be called {rules.name!r}; use letters, digits, dots and dashes.")

@@ -18,7 +18,7 @@ SMALL = 1e-20
 
 
 @piece
-def _taken(tables, node):
+def _view_and_taken(tables, node):
     """The view of an infoset, and a mask of the squares that may not be attempted there."""
     view = view_of(tables, node)
     return view, tables.setup_mask | tables.placed[view] | tables.failed[view]
@@ -28,7 +28,7 @@ def _taken(tables, node):
 def read_rows(tables, nodes, block, first_cell, tolerance, out):
     """Check rows of a strategy's array, and write them to `out`: (fault or 0, row, cell)."""
     for i in range(len(nodes)):
-        view, taken = _taken(tables, nodes[i])
+        view, taken = _view_and_taken(tables, nodes[i])
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         total = 0.0
@@ -54,7 +54,7 @@ def read_rows(tables, nodes, block, first_cell, tolerance, out):
 def write_rows(tables, nodes, values, first_cell, out):
     """Write the values of sequences to rows of an array, 0 where there is no sequence."""
     for i in range(len(nodes)):
-        view, taken = _taken(tables, nodes[i])
+        view, taken = _view_and_taken(tables, nodes[i])
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         out[i, :] = 0
@@ -68,7 +68,7 @@ def write_rows(tables, nodes, values, first_cell, out):
 def write_choices(tables, nodes, choices, first_cell, out):
     """Write 1 in the column of each infoset's chosen action, 0 in the others."""
     for i in range(len(nodes)):
-        _, taken = _taken(tables, nodes[i])
+        _, taken = _view_and_taken(tables, nodes[i])
         out[i, :] = 0
         action = 0
         for square in range(tables.squares):
@@ -113,7 +113,7 @@ def _value(part, view, order, t, action):
 
 
 @piece
-def _expected(part, view, order, t, strategy):
+def _expected_value(part, view, order, t, strategy):
     """Value of an infoset to a player of the strategy."""
     orders, actions, start = extent(t, view)
     expected = 0.0
@@ -128,7 +128,7 @@ def add_regrets(first_view, last_view, t, part, strategy, regrets):
     for view in range(first_view, last_view):
         orders, actions, start = extent(t, view)
         for order in range(orders if actions else 0):
-            expected = _expected(part, view, order, t, strategy)
+            expected = _expected_value(part, view, order, t, strategy)
             for action in range(actions):
                 regrets[start + action * orders + order] += _value(part, view, order, t, action) - expected
             part.nodes[t.node_start[view] + order] += expected
@@ -140,7 +140,7 @@ def predict(first_view, last_view, t, part, strategy, regrets):
     for view in range(first_view, last_view):
         orders, actions, start = extent(t, view)
         for order in range(orders if actions else 0):
-            expected = _expected(part, view, order, t, strategy)
+            expected = _expected_value(part, view, order, t, strategy)
             total = 0.0
             for action in range(actions):
                 at = start + action * orders + order
@@ -149,7 +149,7 @@ def predict(first_view, last_view, t, part, strategy, regrets):
             for action in range(actions):
                 at = start + action * orders + order
                 strategy[at] = strategy[at] / total if total >= SMALL else 1 / actions
-            part.nodes[t.node_start[view] + order] += _expected(part, view, order, t, strategy)
+            part.nodes[t.node_start[view] + order] += _expected_value(part, view, order, t, strategy)
 
 
 @kernel

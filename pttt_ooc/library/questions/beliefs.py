@@ -75,7 +75,7 @@ def drawn_infoset(index: Index, opponent: Strategy, player: int, infoset: str, n
         A random number in [0, 1); for the others, and for errors, see :func:`beliefs`.
     """
     _, _, posterior = _posterior(index, opponent, player, infoset)
-    return posterior.drawn(number)
+    return posterior.draw_infoset(number)
 
 
 def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> tuple[Attempts, float, _Posterior]:
@@ -119,7 +119,7 @@ class _Posterior:
         chosen = which[np.lexsort((self.found.order[which], -self.weight[which]))][:wanted].tolist()
         return tuple((self._text(h), float(self.weight[h])) for h in chosen)
 
-    def drawn(self, number: float) -> str:
+    def draw_infoset(self, number: float) -> str:
         """The opponent's infoset that a random number in [0, 1) chooses."""
         sums = np.cumsum(self.weight)
         last = int(np.flatnonzero(self.weight)[-1])  # because of rounding

@@ -129,7 +129,7 @@ def has_won(side, marks):
 
 
 @kernel
-def _needed(own, k, mine, marks):
+def _needed_squares(own, k, mine, marks):
     """Squares that the opponent may attempt now, for the player to fail as required; -1 if it is too late.
 
     The player has made `k` attempts.  The opponent places at most one mark in a turn.  Without a constraint, the result
@@ -241,7 +241,7 @@ def walk(own, side, probabilities, alike, some):
             continue
         placed_so_far = mine[made[depth]]
         if rest[depth] < 0:
-            needed = _needed(own, made[depth], placed_so_far, marks[depth])
+            needed = _needed_squares(own, made[depth], placed_so_far, marks[depth])
             rest[depth] = 0
             if needed >= 0 and placed_so_far | marks[depth] != full:
                 # A mark where the player will place one contradicts the infoset.

@@ -190,13 +190,15 @@ def _lose(
             losses[nodes] = 0
             continue
         values = part.sequences[start:end].reshape(-1, nodes.stop - nodes.start)
-        expected = _expected(weights[start:end].reshape(values.shape), values)
-        wanted = values.max(axis=0) if others is None else _expected(others[start:end].reshape(values.shape), values)
+        expected = _expected_values(weights[start:end].reshape(values.shape), values)
+        wanted = (
+            values.max(axis=0) if others is None else _expected_values(others[start:end].reshape(values.shape), values)
+        )
         part.nodes[nodes] += wanted
         losses[nodes] = own[nodes] * (wanted - expected)
 
 
-def _expected(weights: Floats, values: Floats) -> NDArray[np.float64]:
+def _expected_values(weights: Floats, values: Floats) -> NDArray[np.float64]:
     """Expected values under the weights of actions; where all weights are zero, actions count equally."""
     weights = weights.astype(np.float64)
     total = weights.sum(axis=0)
@@ -229,7 +231,7 @@ class _Details:
         if self.reference is None:
             wanted = float(values.max())
         else:
-            wanted = float(_expected(self.reference.probabilities[sequences][:, None], values[:, None])[0])
+            wanted = float(_expected_values(self.reference.probabilities[sequences][:, None], values[:, None])[0])
         reach = float(self.arrays.reach[player].nodes[node])
         row, lost = [0.0] * game.squares, [None] * game.squares
         squares = actions_of(game, player, int(i.placed[view] | i.failed[view]))

@@ -55,7 +55,7 @@ class MergedInfoset:
     outcomes: tuple[Outcome, ...]
 
 
-def merged(
+def merge_infoset(
     profile: PreparedProfile, player: int, infoset: str, square: int | None = None, boards: int = 10
 ) -> MergedInfoset:
     """Merge an infoset with its mirror images.
@@ -130,7 +130,7 @@ def _weights(facts: Sequence[Numbers]) -> SquareArray:
     return mean
 
 
-def _weighed(parts: Sequence[SquareArray | float], weights: SquareArray) -> NDArray[np.float64]:
+def _weighted_mean(parts: Sequence[SquareArray | float], weights: SquareArray) -> NDArray[np.float64]:
     """The weighted mean; parts of weight 0 may be NaN."""
     counted = [(part, weight) for part, weight in zip(parts, weights, strict=True) if weight > 0]
     return np.asarray(sum(np.asarray(part) * weight for part, weight in counted), np.float64)
@@ -138,7 +138,7 @@ def _weighed(parts: Sequence[SquareArray | float], weights: SquareArray) -> NDAr
 
 def _mean(rows: Sequence[SquareArray], group: Sequence[Squares], weights: SquareArray) -> SquareArray:
     """The mean of arrays over squares, each mapped back from its image."""
-    return _weighed([row[list(g)] for row, g in zip(rows, group, strict=True)], weights / weights.sum())
+    return _weighted_mean([row[list(g)] for row, g in zip(rows, group, strict=True)], weights / weights.sum())
 
 
 def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], weights: SquareArray) -> Numbers:
@@ -151,8 +151,8 @@ def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], w
         action_values=mean("action_values"),
         best_action_values=mean("best_action_values"),
         fails=mean("fails"),
-        value=float(_weighed([n.value for n in found], weights)),
-        best_value=float(_weighed([n.best_value for n in found], weights)),
+        value=float(_weighted_mean([n.value for n in found], weights)),
+        best_value=float(_weighted_mean([n.best_value for n in found], weights)),
     )
 
 

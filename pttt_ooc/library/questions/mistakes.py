@@ -112,7 +112,7 @@ def find_mistakes(
         If the strategies are of the same player, or in the layout of another game or symmetry.
     """
     player = strategy.player
-    engine, arrays = _prepared(engine, arrays, strategy, equilibrium)
+    engine, arrays = _prepare(engine, arrays, strategy, equilibrium)
     own = find_losses(engine, strategy, arrays, top)
     openings = find_losses(engine, equilibrium, arrays, top)
     middle = sum(game_value) / 2 * (1 if player == 0 else -1)
@@ -131,11 +131,11 @@ def find_differences(
     parameters and errors see :func:`find_mistakes`.
     """
     check_layout(b, engine.index, a.player)
-    engine, arrays = _prepared(engine, arrays, a, opponent)
+    engine, arrays = _prepare(engine, arrays, a, opponent)
     return find_losses(engine, a, arrays, top, reference=b)
 
 
-def _prepared(
+def _prepare(
     engine: Engine, arrays: LossArrays | None, strategy: Strategy, opponent: Strategy
 ) -> tuple[Engine, LossArrays]:
     """An engine in double precision, and arrays that hold the reach of both strategies."""

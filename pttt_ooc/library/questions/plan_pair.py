@@ -154,7 +154,7 @@ class PlanPair:
             marks,
             1 - marks - (mine >> n & 1),
             tuple(Board(mine, int(masks[b]), float(by_board[b])) for b in likeliest),
-            MappingProxyType(self._counted(1 - player, found, weights)),
+            MappingProxyType(self._attempt_counts(1 - player, found, weights)),
         )
 
     def following(self, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
@@ -234,7 +234,7 @@ class PlanPair:
         first, second = (values.fitting(()).payoff + values.best_value(()) for values in (self._of(0), self._of(1)))
         return first, second
 
-    def merged(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
+    def merge_infoset(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
         """An infoset with its mirror images, at which symmetric plans do the same; see :class:`MergedInfoset`."""
         facts = self.numbers(player, infoset)
         tried = [square for square, _ in attempts_of(facts.infoset)]
@@ -275,7 +275,7 @@ class PlanPair:
             reach *= float(self._strategies[player].probabilities(attempts[:n])[square])
         return reach
 
-    def _counted(self, opponent: int, found: Fitting, weights: SquareArray) -> dict[int, float]:
+    def _attempt_counts(self, opponent: int, found: Fitting, weights: SquareArray) -> dict[int, float]:
         """The number of the opponent's attempts, with its probability."""
         tried = (found.marks & ~self.game.setup_mask(opponent)) | found.fails
         numbers = (tried[:, None] >> np.arange(self.game.squares) & 1).sum(axis=1)

@@ -46,7 +46,7 @@ def record_key(row: Record) -> str:
     return json.dumps([*named, budget, row.get("limit")], sort_keys=True)
 
 
-def ranked(rows: Sequence[Record], game: str) -> list[list[Record]]:
+def rank_rows(rows: Sequence[Record], game: str) -> list[list[Record]]:
     """The rows of a game, the least exploitable first: each a list of lines that differ in their seed."""
     groups: dict[str, list[Record]] = {}
     for row in (r for r in rows if r["game"] == game):
@@ -82,6 +82,6 @@ def place_of(game: str, exploitability: float, rows: Sequence[Record] | None = N
     rows
         Lines of records; default: those of the package.
     """
-    groups = ranked(read_records() if rows is None else rows, game)
+    groups = rank_rows(read_records() if rows is None else rows, game)
     better = sum(exploitability_of(group) < exploitability - _SAME for group in groups)
     return Place(better + 1, len(groups)) if groups else None

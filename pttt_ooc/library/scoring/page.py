@@ -19,7 +19,7 @@ from pttt_ooc.library.scoring.ladder import (
     budget_text,
     exploitability_of,
     place_of,
-    ranked,
+    rank_rows,
     read_records,
     settings_text,
 )
@@ -78,7 +78,7 @@ def _titles(names: tuple[str, str]) -> list[str]:
 
 def rungs_of(found: Score, place: Place | None) -> list[dict[str, Any]]:
     """The rows of the game's ladder, the least exploitable first, with the agent among them; none without a ladder."""
-    groups = ranked(read_records(), found.game)
+    groups = rank_rows(read_records(), found.game)
     rows = [
         {
             "agent": agent_name(group[0]),

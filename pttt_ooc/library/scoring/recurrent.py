@@ -97,8 +97,8 @@ class _Walk:
     def visit(self, depth: int, start: int, texts: NDArray[np.bytes_], state: Any) -> None:
         """Ask for a block of infosets with `depth` attempts, then for all that follow them."""
         nodes = self._rows[start : start + len(texts)]
-        inputs, legal = self._encoded(texts, depth)
-        self._asker.numbers, after = self._stepped(inputs, state, legal)
+        inputs, legal = self._encode(texts, depth)
+        self._asker.numbers, after = self._step_agent(inputs, state, legal)
         self._write(start, nodes, self._asker.at(nodes, start))
         self._done += len(texts)
         self._manner.report(f"Asking player {self._player}'s agent", self._done / len(self._rows))
@@ -113,9 +113,9 @@ class _Walk:
                 return
             parents = np.searchsorted(texts, before[: len(below)])
             self._next[depth + 1] += len(below)
-            self.visit(depth + 1, first, below, _taken(after, parents))
+            self.visit(depth + 1, first, below, _take_rows(after, parents))
 
-    def _encoded(self, texts: NDArray[np.bytes_], depth: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _encode(self, texts: NDArray[np.bytes_], depth: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         squares = self._index.game.squares
         inputs, legal = np.zeros((len(texts), 2 * squares), np.bool_), np.ones((len(texts), squares), np.bool_)
         letters = texts.view(np.uint8).reshape(len(texts), -1)
@@ -127,7 +127,7 @@ class _Walk:
             inputs[np.arange(len(texts)), square + squares * failed] = True
         return inputs, legal
 
-    def _stepped(self, inputs: NDArray[np.bool_], state: Any, legal: NDArray[np.bool_]) -> tuple[Any, Any]:
+    def _step_agent(self, inputs: NDArray[np.bool_], state: Any, legal: NDArray[np.bool_]) -> tuple[Any, Any]:
         with errors_of(f"The agent failed at {len(legal):,} infosets of player {self._player}"):
             answer = self._agent.step(inputs, state, legal, self._player)
         if not isinstance(answer, tuple) or len(answer) != 2:
@@ -139,10 +139,10 @@ _NUMBERS = np.full(256, -1)
 _NUMBERS[list(DIGITS.encode())] = range(len(DIGITS))
 
 
-def _taken(state: Any, rows: Ints) -> Any:
+def _take_rows(state: Any, rows: Ints) -> Any:
     """The states of some members of a batch."""
     if isinstance(state, dict):
-        return {name: _taken(one, rows) for name, one in state.items()}
+        return {name: _take_rows(one, rows) for name, one in state.items()}
     if isinstance(state, tuple | list):
-        return type(state)(_taken(one, rows) for one in state)
+        return type(state)(_take_rows(one, rows) for one in state)
     return state[rows]

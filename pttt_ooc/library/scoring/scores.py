@@ -158,7 +158,7 @@ def score_strategies(
     members = [members_of(agent, player) for player in (0, 1)]
     index, engine, manner = index_of(game), engine_of(game), Manner(outputs, greedy, block, report)
     wanted = score_arrays(index, mixture=any(len(mine) > 1 for mine in members))
-    arrays = arrays_for(engine, "score", _needed(index, members, block), wanted, memory_mb, data_directory())
+    arrays = arrays_for(engine, "score", _needed_bytes(index, members, block), wanted, memory_mb, data_directory())
     first, second = (_strategy(engine, player, members[player], manner, arrays) for player in (0, 1))
     report("Best responses", 0.0)
     found = evaluation.ProfileEvaluator(engine, arrays.evaluation)(first, second)
@@ -225,7 +225,7 @@ def agent_strategy(
     return _strategy(engine, player, members, Manner(outputs, greedy, block, report), arrays)
 
 
-def _needed(index: Index, members: list[list[Member]], block: int) -> dict[str, int]:
+def _needed_bytes(index: Index, members: list[list[Member]], block: int) -> dict[str, int]:
     """Bytes in memory besides the arrays, by purpose: of blocks, and of the strategies that were given as such."""
     size, squares = board_of(index.game).infostate_size, index.game.squares
     asked = size * (1 + 4) + squares * (2 + 4 * 8)  # infostates, also as float32; legal squares; steps of the answers
@@ -254,10 +254,10 @@ def _strategy(engine: Engine, player: int, members: list[Member], manner: Manner
     reach = reach_part(arrays.evaluation.reach, index.players[player])
     for number, member in enumerate(members, start=1):
 
-        def told(what: str, share: float, number: int = number) -> None:
+        def tell(what: str, share: float, number: int = number) -> None:
             manner.report(f"{what} ({number} of {len(members)})", share)
 
-        _write(index, player, member, manner._replace(report=told), rows, found)
+        _write(index, player, member, manner._replace(report=tell), rows, found)
         engine.reach(player, found, reach)
         reach.sequences[:] *= member.weight / total
         plan += reach.sequences

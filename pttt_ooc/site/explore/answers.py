@@ -39,12 +39,12 @@ class PairAnswers(AnswersByKind):
     def __init__(self, game: Game) -> None:
         self.game = game
         self._flows: dict[tuple[str, int], list[list[Message]]] = {}
-        of_pair = {"facts": _facts, "row": _row, "flow": self._flow, "drawn": self._drawn}
+        of_pair = {"facts": _facts, "row": _row, "flow": self._flow, "drawn": self._draw_infoset}
         by_kind: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "mistakes": self._mistakes,
             "differences": self._differences,
-            **{kind: partial(self._told, tell) for kind, tell in of_pair.items()},
+            **{kind: partial(self._answer_from_pair, tell) for kind, tell in of_pair.items()},
         }
         super().__init__(by_kind)
 
@@ -52,7 +52,9 @@ class PairAnswers(AnswersByKind):
         """A pair of strategies, or how far its preparation is."""
         raise NotImplementedError
 
-    def _told(self, tell: Callable[[ListedPair | PlanPair, Message], Message], question: Message) -> Message:
+    def _answer_from_pair(
+        self, tell: Callable[[ListedPair | PlanPair, Message], Message], question: Message
+    ) -> Message:
         pair = self.pair(question["pair"])
         return {"preparing": pair} if isinstance(pair, dict) else tell(pair, question)
 
@@ -93,22 +95,22 @@ class PairAnswers(AnswersByKind):
                 del self._flows[next(iter(self._flows))]
         return {"levels": self._flows[key], "most": MOST}
 
-    def _drawn(self, pair: ListedPair | PlanPair, question: Message) -> Message:
+    def _draw_infoset(self, pair: ListedPair | PlanPair, question: Message) -> Message:
         """An infoset of the other player, drawn from the beliefs of ``player`` at an ``infoset`` by a ``number``."""
         if not isinstance(pair, ListedPair):
             raise StoreError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
         player = question["player"]
-        return {"drawn": pair.drawn(player, known(self.game, player, question["infoset"]), question["number"])}
+        return {"drawn": pair.draw_infoset(player, known(self.game, player, question["infoset"]), question["number"])}
 
     def _mistakes(self, question: Message) -> Message:
         """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
-        raise self._unlisted()
+        raise self._unlisted_error()
 
     def _differences(self, question: Message) -> Message:
         """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
-        raise self._unlisted()
+        raise self._unlisted_error()
 
-    def _unlisted(self) -> StoreError:
+    def _unlisted_error(self) -> StoreError:
         return StoreError(
             f"The infosets of {self.game.name} are not listed, so that nothing is summed over all of them."
         )

@@ -154,11 +154,12 @@ def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
 def known_board(game: Game, player: int, infoset: str) -> list[BoardSquare]:
     """The squares with marks that a player knows, for a small picture beside the infoset's text."""
     return [
-        _marked(game, square, whose, player) for square, whose in sorted(known_marks(game, player, infoset).items())
+        _marked_square(game, square, whose, player)
+        for square, whose in sorted(known_marks(game, player, infoset).items())
     ]
 
 
-def tinted(game: Game, square: int, tone: str) -> BoardSquare:
+def tinted_square(game: Game, square: int, tone: str) -> BoardSquare:
     """A square in the darkest shade."""
     return BoardSquare(square, *_corner(game, square), layers=(Layer(tone, PROBABILITY.opacity(1.0)),))
 
@@ -181,11 +182,11 @@ def strategy_board(
     cells = []
     for square in range(game.squares):
         if square in marks:
-            cells.append(_marked(game, square, marks[square], player))
+            cells.append(_marked_square(game, square, marks[square], player))
             continue
         same = alike.get(square, (square,))
         layers = tuple(_layer(answer, same, square, layer) for answer in answers)
-        told = [_spoken(answer, same, square, layer) for answer in answers]
+        told = [_describe_square(answer, same, square, layer) for answer in answers]
         name = f"square {square}" if len(same) == 1 else f"squares {join_words(same)} together"
         mirrors = f"square {square}: mirrors square {same[0]}"
         spoken = f"{name}: {'; beside it '.join(told)}" if square == same[0] else mirrors
@@ -220,7 +221,7 @@ def _together(facts: Numbers, same: Sequence[int]) -> float:
     return sum(facts["probabilities"][square] or 0.0 for square in same)
 
 
-def _spoken(answer: Mapping[str, Any], same: Sequence[int], square: int, layer: str) -> str:
+def _describe_square(answer: Mapping[str, Any], same: Sequence[int], square: int, layer: str) -> str:
     facts = answer["numbers"]
     p, value = _together(facts, same), facts["action_values"][same[0]]
     told = [f"probability {probability(p)}"] + ([] if value is None else [f"value {decimals(value, 3)}"])
@@ -235,20 +236,20 @@ def _spoken(answer: Mapping[str, Any], same: Sequence[int], square: int, layer: 
 
 def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:
     """The probability of a mark of the opponent, for each square; None: it is not known."""
-    return _shaded(game, player, infoset, marks, BELIEF, _figure, probability)
+    return _shaded_board(game, player, infoset, marks, BELIEF, _figure, probability)
 
 
 def row_board(game: Game, player: int, infoset: str, row: Sequence[float]) -> list[BoardSquare]:
     """The probability of an attempt of each square; what is never attempted is hollow."""
-    return _shaded(game, player, infoset, row, PROBABILITY, _figure, probability, hollow=True)
+    return _shaded_board(game, player, infoset, row, PROBABILITY, _figure, probability, hollow=True)
 
 
 def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[BoardSquare]:
     """The loss after an attempt of each square; None where it may not be attempted."""
-    return _shaded(game, player, infoset, [loss or 0.0 for loss in lost], LOSS, _loss, _loss)
+    return _shaded_board(game, player, infoset, [loss or 0.0 for loss in lost], LOSS, _loss, _loss)
 
 
-def _shaded(
+def _shaded_board(
     game: Game,
     player: int,
     infoset: str,
@@ -262,7 +263,7 @@ def _shaded(
     marks, cells = known_marks(game, player, infoset), []
     for square, number in enumerate(numbers):
         if square in marks:
-            cells.append(_marked(game, square, marks[square], player))
+            cells.append(_marked_square(game, square, marks[square], player))
         else:
             spoken = f"square {square}: {'not known' if number is None else long(number)}"
             layer = _UNKNOWN if number is None else _shade(number, scale, short(number), hollow and not number)
@@ -277,7 +278,7 @@ def _shade(number: float, scale: Scale, figure: str, hollow: bool) -> Layer:
 def true_board(game: Game, player: int, mine: int, theirs: int) -> list[BoardSquare]:
     """A board with all marks."""
     whose = {s: player if mine >> s & 1 else 1 - player for s in range(game.squares) if (mine | theirs) >> s & 1}
-    return [_marked(game, square, owner, player) for square, owner in whose.items()]
+    return [_marked_square(game, square, owner, player) for square, owner in whose.items()]
 
 
 def mirror_images(game: Game, infoset: str) -> list[str]:
@@ -297,7 +298,7 @@ def _corner(game: Game, square: int) -> tuple[int, int]:
     return square % game.columns * SIZE, square // game.columns * SIZE
 
 
-def _marked(game: Game, square: int, whose: int, player: int) -> BoardSquare:
+def _marked_square(game: Game, square: int, whose: int, player: int) -> BoardSquare:
     owner = "own mark" if whose == player else "mark of the opponent"
     return BoardSquare(
         square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {owner}"
@@ -311,14 +312,14 @@ def _figure(p: float) -> str:
     return "1" if p > 0.9995 else decimals(p, 3)
 
 
-def _signed(value: float, digits: int = 3) -> str:
+def _signed_text(value: float, digits: int = 3) -> str:
     text = decimals(value, digits)
     return text if text.startswith("−") or float(text) == 0 else f"+{text}"
 
 
 def _small(regret: float) -> str:
     """A number that may be small, with its sign; what five decimals do not show is 0."""
-    return "0" if abs(regret) < _LEAST else _signed(regret, 5)
+    return "0" if abs(regret) < _LEAST else _signed_text(regret, 5)
 
 
 def _loss(loss: float) -> str:
@@ -327,7 +328,7 @@ def _loss(loss: float) -> str:
 
 _SHORT: Mapping[str, Callable[[float], str]] = {
     "probability": _figure,
-    "value": _signed,
+    "value": _signed_text,
     "belief": _figure,
     "regret": _small,
 }

@@ -111,7 +111,7 @@ def _curve(source: Source, address: Address, chosen: int, width: float, height: 
     points = points or [(one.iteration, 1.0) for one in source.snapshots]  # a gap of 0 has no logarithm
     least = min(g for _, g in points)
     last = source.snapshots[-1].iteration
-    low, high = _widened(least, max(g for _, g in points))
+    low, high = _axis_ends(least, max(g for _, g in points))
     levels = [(v, _label(v)) for v in _levels(low, high)]
     left = 12 + _LETTER * max(len(label) for _, label in levels)
     right, bottom, span = width - _RIGHT, height - _BOTTOM, math.log10(max(last, 2))
@@ -134,7 +134,7 @@ def _curve(source: Source, address: Address, chosen: int, width: float, height: 
     return Curve(width, height, round(left, 1), right, _TOP, bottom, path, marks, across, along)
 
 
-def _widened(least: float, most: float) -> tuple[float, float]:
+def _axis_ends(least: float, most: float) -> tuple[float, float]:
     """Logarithms of the ends of an axis that includes two levels."""
     low, high = math.log10(least), math.log10(most)
     margin = max(0.08 * (high - low), 0.1)

@@ -54,12 +54,12 @@ class Explorer:
             raise HTTPException(404, f"There is no solution of {game!r} here.")
         return found
 
-    async def offered(self, account: Account | None) -> Sequence[Source]:
+    async def list_sources(self, account: Account | None) -> Sequence[Source]:
         """The strategies that an account may look at."""
-        return await run_in_threadpool(self.sources.offered, account)
+        return await run_in_threadpool(self.sources.list_sources, account)
 
 
-def chosen(offered: Sequence[Source], key: str, player: int) -> Source:
+def find_source(offered: Sequence[Source], key: str, player: int) -> Source:
     """A player's strategy by its key; the first one if the key is empty.
 
     Raises
@@ -178,24 +178,24 @@ async def look(explorer: Explorer, account: Account | None, requested: Address, 
     HTTPException
         404 if the account may not see such a strategy or iteration, or if the other player's infoset is impossible.
     """
-    offered = await explorer.offered(account)
+    offered = await explorer.list_sources(account)
     latest = _latest(offered, requested)
     pair, address = chosen_pair(offered, requested)
-    beside = chosen(offered, requested.beside, requested.player) if requested.beside else None
+    beside = find_source(offered, requested.beside, requested.player) if requested.beside else None
     address = replace(address, other=_other(explorer, requested))
     result = Look(offered, address, latest, pair, beside)
-    found = await _asked(explorer, result)
+    found = await _add_answers(explorer, result)
     if found.impossible is None or found.nearest is None:
         return found
-    kept = await _asked(explorer, replace(result, address=address.to(at=here))) if here else found
+    kept = await _add_answers(explorer, replace(result, address=address.to(at=here))) if here else found
     if kept.impossible:
-        kept = await _asked(explorer, replace(result, address=found.nearest))
+        kept = await _add_answers(explorer, replace(result, address=found.nearest))
     return replace(kept, impossible=found.impossible, nearest=found.nearest, typed=requested.at)
 
 
 def _latest(offered: Sequence[Source], requested: Address) -> tuple[Source, Source]:
     """The latest strategies of both players."""
-    return chosen(offered, requested.strategies[0], 0), chosen(offered, requested.strategies[1], 1)
+    return find_source(offered, requested.strategies[0], 0), find_source(offered, requested.strategies[1], 1)
 
 
 def chosen_pair(offered: Sequence[Source], requested: Address) -> tuple[tuple[Source, Source], Address]:
@@ -206,7 +206,7 @@ def chosen_pair(offered: Sequence[Source], requested: Address) -> tuple[tuple[So
     return pair, replace(requested, strategies=(pair[0].key, pair[1].key), iteration=iteration)
 
 
-async def _asked(explorer: Explorer, result: Look) -> Look:
+async def _add_answers(explorer: Explorer, result: Look) -> Look:
     """A look with the answers, or with the reason why there are none."""
     address = result.address
     try:

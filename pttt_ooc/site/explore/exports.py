@@ -17,7 +17,7 @@ from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.site.explore.address import Address
 from pttt_ooc.site.explore.boards import OURS, SIZE, THEIRS, BoardSquare, Layer
 from pttt_ooc.site.explore.explorer import AskedPage, Look, UsedExplorer, look
-from pttt_ooc.site.explore.pages import answered
+from pttt_ooc.site.explore.pages import page_contents
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.rendering import render_part
 
@@ -56,7 +56,7 @@ _TEX = {"×": r"$\times$", "○": r"$\circ$"}
 @router.get("/explore/board.svg")
 async def svg(request: Request, explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
     """The board, in the colours of the light pages."""
-    address, shown = _shown(explorer.game, await look(explorer, account, asked))
+    address, shown = _require_contents(explorer.game, await look(explorer, account, asked))
     facts = {"game": explorer.game, "address": address, "cells": shown["drawn"]}
     text = await run_in_threadpool(render_part, request, "explore/board.svg", **facts)
     painted = re.sub('class="([^"]*)"', lambda found: f"{found[0]} {_paint(found[1])}", text)
@@ -73,7 +73,7 @@ def _paint(kinds: str) -> str:
 @router.get("/explore/board.png")
 async def png(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
     """The board as a picture of points, 300 for each square, in the same colours."""
-    address, shown = _shown(explorer.game, await look(explorer, account, asked))
+    address, shown = _require_contents(explorer.game, await look(explorer, account, asked))
     out = io.BytesIO()
     picture = await run_in_threadpool(picture_of, explorer.game, shown["drawn"], not address.bare)
     picture.save(out, "png")
@@ -83,14 +83,14 @@ async def png(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Resp
 @router.get("/explore/board.tex")
 async def tikz(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
     """The board as a TikZ picture."""
-    address, shown = _shown(explorer.game, await look(explorer, account, asked))
+    address, shown = _require_contents(explorer.game, await look(explorer, account, asked))
     return _file(tikz_of(explorer.game, address, shown["drawn"]), "application/x-tex", "board.tex")
 
 
 @router.get("/explore/numbers.csv")
 async def table(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
     """The numbers of each attempt, with all digits."""
-    address, shown = _shown(explorer.game, await look(explorer, account, asked))
+    address, shown = _require_contents(explorer.game, await look(explorer, account, asked))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     beside = ["probability beside it"] if address.beside else []
@@ -132,7 +132,7 @@ class _Pen:
         """What a square shows of one strategy, from `top` on."""
         kind = f"{'hollow' if layer.hollow else 'shade'} {layer.tone}"
         paint = {**_PAINT["hollow" if layer.hollow else "shade"], **_MORE.get(kind, {})}
-        shade = _blended(paint.get("stroke", paint["fill"]), float(layer.opacity) if layer.tone else 0.0)
+        shade = _blend_with_paper(paint.get("stroke", paint["fill"]), float(layer.opacity) if layer.tone else 0.0)
         if layer.hollow:
             inside = (5, top + 5, SIZE - 5, top + height - 5)
             self.box(inside, {"stroke": shade, "stroke-width": "8"})
@@ -186,7 +186,7 @@ class _Pen:
         return tuple(_FINE * one for one in numbers)
 
 
-def _blended(colour: str, opacity: float) -> str:
+def _blend_with_paper(colour: str, opacity: float) -> str:
     """A colour on paper."""
     parts = zip(ImageColor.getrgb(colour), ImageColor.getrgb(_PAPER), strict=True)
     return "#" + "".join(f"{round(opacity * one + (1 - opacity) * paper):02x}" for one, paper in parts)
@@ -228,13 +228,13 @@ def _number(text: str) -> str:
     return f"${text.replace('−', '-')}$"
 
 
-def _shown(game: Game, view: Look) -> tuple[Address, dict[str, Any]]:
+def _require_contents(game: Game, view: Look) -> tuple[Address, dict[str, Any]]:
     """The page's address and contents; an HTTPException with a sentence if there are none."""
     if view.impossible:
         raise HTTPException(404, view.impossible)
     if not view.answers:
         raise HTTPException(503, view.failed or "These strategies are being prepared; ask again in a moment.")
-    return view.address, answered(game, view.address, view.answers)
+    return view.address, page_contents(game, view.address, view.answers)
 
 
 def _file(text: str | bytes, kind: str, name: str) -> Response:

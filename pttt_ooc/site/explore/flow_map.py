@@ -54,7 +54,7 @@ class Piece:
 @router.get(MAP)
 async def flow_map(request: Request, explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
     """The map for a player and a pair of strategies."""
-    offered = await explorer.offered(account)
+    offered = await explorer.list_sources(account)
     pair, address = chosen_pair(offered, asked)
     context: dict[str, Any] = {"address": address, "pair": pair, "failed": None, "waiting": None}
     try:
@@ -92,16 +92,18 @@ def _piece(column: int, y: float, one: Mapping[str, Any], address: Address) -> P
     words = f"{infoset}: {probability(p)}" + (f", {one['images']} mirror images" if one["images"] > 1 else "")
     words += ", not followed" if one["cut"] else ""
     name = f"{infoset[-2:] if column else 'start'} {probability(p)}"
-    return _placed(column, y, p, name, words, infoset, address.place(infoset), PROBABILITY.opacity(p))
+    return _make_piece(column, y, p, name, words, infoset, address.place(infoset), PROBABILITY.opacity(p))
 
 
 def _rare(column: int, y: float, one: Mapping[str, Any]) -> Piece:
     """What is not followed after an infoset, as one piece."""
     told = f"rarer {probability(one['rest'])}"
-    return _placed(column, y, one["rest"], told, f"After {one['infoset']}, {told}", "", "", "1")
+    return _make_piece(column, y, one["rest"], told, f"After {one['infoset']}, {told}", "", "", "1")
 
 
-def _placed(column: int, y: float, p: float, name: str, words: str, infoset: str, address: str, opacity: str) -> Piece:
+def _make_piece(
+    column: int, y: float, p: float, name: str, words: str, infoset: str, address: str, opacity: str
+) -> Piece:
     height = round(HEIGHT * p, 2)
     label = name if height >= _READ else ""
     return Piece(COLUMN * column, round(y, 2), height, infoset, address, label, opacity, words)

@@ -22,7 +22,7 @@ from pttt_ooc.games.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.games.rules.play import History, replay, start
 from pttt_ooc.site.explore.opponents import Opponent, Opponents
 from pttt_ooc.site.explore.player_view import Seat, seat_of
-from pttt_ooc.site.explore.results import FinishedGame, Standing, Tally, answered, standing
+from pttt_ooc.site.explore.results import FinishedGame, Standing, Tally, play_opponent, standing
 from pttt_ooc.site.explore.review import Choice, choices
 from pttt_ooc.site.explore.wing import games_file
 from pttt_ooc.site.play.game_store import GameRow, GameStore
@@ -131,7 +131,7 @@ class Games:
         opponent = self._opponent(key, 1 - player)
         self.store.check_room(owner)
         self.opponents.prepare(opponent)
-        return self._begin(owner, opponent, answered(self.opponents, opponent, start(self.game), self._draw))
+        return self._begin(owner, opponent, play_opponent(self.opponents, opponent, start(self.game), self._draw))
 
     def play_on(self, owner: str, id: str, step: int) -> Seat:
         """Begin a game where an earlier one was before attempt `step` (from 0), a person's one.
@@ -145,7 +145,7 @@ class Games:
             If it is not the person's game, or is not over; if the attempt is the opponent's, or there is none; if the
             opponent cannot be played against any more.
         """
-        played, me = self.played(owner, id), self.store.row(owner, id).player
+        played, me = self.find_finished(owner, id), self.store.row(owner, id).player
         attempts = played.history.attempts
         if not 0 < step < len(attempts) or attempts[step].player != me:
             raise PlayError("A game is played on from one of your attempts, but for the first of all; choose one.", 400)
@@ -153,8 +153,8 @@ class Games:
         self.store.check_room(owner)
         self.opponents.prepare(opponent)
         before = replay(self.game, [attempt.square for attempt in attempts[:step]])
-        theirs = self.opponents.drawn(opponent, before.infoset(me), self._draw())
-        return self._begin(owner, opponent, _merged(before, me, theirs), helped=True, begun_after=step)
+        theirs = self.opponents.draw_infoset(opponent, before.infoset(me), self._draw())
+        return self._begin(owner, opponent, _history_with_infoset(before, me, theirs), helped=True, begun_after=step)
 
     def _begin(self, owner: str, opponent: Opponent, history: History, **values: Any) -> Seat:
         player = 1 - opponent.player
@@ -165,7 +165,7 @@ class Games:
             opponent_name=opponent.name,
             digest=opponent.digest,
             player=player,
-            attempts=_written(history),
+            attempts=_attempts_text(history),
             result=_result(history, player),
             resigned=False,
             **{"pencilled": "", "helped": False, "begun_after": 0, **values},
@@ -190,8 +190,8 @@ class Games:
         seat = _seat(row, history)
         _check(seat, made, square)
         opponent = self._opponent(row.opponent, 1 - row.player, row.digest)
-        after = answered(self.opponents, opponent, history.step(square), self._draw)
-        self.store.change(row, attempts=_written(after), result=_result(after, row.player))
+        after = play_opponent(self.opponents, opponent, history.step(square), self._draw)
+        self.store.change(row, attempts=_attempts_text(after), result=_result(after, row.player))
         return self.seat(owner, id)
 
     def resign(self, owner: str, id: str, made: int) -> Seat:
@@ -235,24 +235,24 @@ class Games:
         row = self.store.row(owner, id)
         return _seat(row, self._history(row))
 
-    def played(self, owner: str, id: str) -> FinishedGame:
+    def find_finished(self, owner: str, id: str) -> FinishedGame:
         """A finished game; a PlayError if it is not the person's, or is not over."""
         row = self.store.row(owner, id)
         if row.result is None:
             raise PlayError("This game is not over; what happened is shown when it is.")
-        return self._finished(row)
+        return self._finished_game(row)
 
-    def shared(self, id: str) -> FinishedGame:
+    def find_shared(self, id: str) -> FinishedGame:
         """A finished game that its owner has shared, for everybody; a PlayError if there is none."""
-        return self._finished(self.store.shared(id))
+        return self._finished_game(self.store.find_shared(id))
 
-    def _finished(self, row: StrategyGame) -> FinishedGame:
+    def _finished_game(self, row: StrategyGame) -> FinishedGame:
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
         return FinishedGame(_seat(row, history), history, opponent, row.shared)
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
-        for opponent in self.opponents.listed():
+        for opponent in self.opponents.list_opponents():
             if (opponent.key, opponent.player) == (key, player) and digest in (None, opponent.digest):
                 return opponent
         if digest is not None:
@@ -262,9 +262,9 @@ class Games:
     # -----------------------------------------------------------------------------------------
     # Lists
 
-    def listed(self, owner: str, finished: bool) -> list[ListedGame]:
+    def list_games(self, owner: str, finished: bool) -> list[ListedGame]:
         """A person's games, the latest first."""
-        rows = self.store.listed(owner, finished)
+        rows = self.store.list_games(owner, finished)
         seats = [_seat(row, self._history(row)) for row in rows]
         return [
             ListedGame(
@@ -277,7 +277,7 @@ class Games:
         """A person's results against each opponent, or only `against` one, with the exact expectations."""
         row = StrategyGame
         counts: dict[Opponent, dict[int, int]] = {}
-        for key, name, digest, player, result, count in self.store.counted(
+        for key, name, digest, player, result, count in self.store.count_games(
             owner, row.opponent, row.opponent_name, row.digest, row.player, row.result
         ):
             counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
@@ -312,7 +312,7 @@ def _seat(row: StrategyGame, history: History) -> Seat:
     return replace(seat, pencilled=pencilled, hinted=hinted, help=", ".join(helps))
 
 
-def _merged(before: History, me: int, theirs: str) -> History:
+def _history_with_infoset(before: History, me: int, theirs: str) -> History:
     """A history in which `me` has made the same attempts as before, and the other player those of an infoset."""
     own = [attempt.square for attempt in before.attempts if attempt.player == me]
     others = [square for square, _ in attempts_of(theirs)][len(before.game.setup[1 - me]) :]
@@ -324,7 +324,7 @@ def _merged(before: History, me: int, theirs: str) -> History:
     return history
 
 
-def _written(history: History) -> str:
+def _attempts_text(history: History) -> str:
     return "".join(DIGITS[attempt.square] for attempt in history.attempts)
 
 

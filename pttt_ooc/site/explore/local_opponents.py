@@ -89,7 +89,7 @@ class NamedPlans(PlanPair):
         super().__init__(plans.game, plans.plans, plans.facts)
         self.names = names
 
-    def drawn(self, player: int, infoset: str, number: float) -> str:
+    def draw_infoset(self, player: int, infoset: str, number: float) -> str:
         """Nothing is drawn: infosets are not listed."""
         raise PlayError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
 
@@ -144,7 +144,7 @@ class LocalOpponents:
         """The game that is played."""
         return self._pair.game
 
-    def listed(self) -> Sequence[Opponent]:
+    def list_opponents(self) -> Sequence[Opponent]:
         """The one opponent."""
         return [self.opponent]
 
@@ -171,6 +171,6 @@ class LocalOpponents:
         """The `Beliefs` of the person."""
         return beliefs_record(self._pair.beliefs(1 - opponent.player, infoset))
 
-    def drawn(self, opponent: Opponent, infoset: str, number: float) -> str:
+    def draw_infoset(self, opponent: Opponent, infoset: str, number: float) -> str:
         """An infoset of the opponent, drawn from the beliefs of the person."""
-        return self._pair.drawn(1 - opponent.player, infoset, number)
+        return self._pair.draw_infoset(1 - opponent.player, infoset, number)

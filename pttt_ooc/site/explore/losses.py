@@ -14,8 +14,8 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.site.explore.address import DIFFERENCES, Address
-from pttt_ooc.site.explore.boards import OURS, THEIRS, BoardSquare, known_board, tinted
-from pttt_ooc.site.explore.explorer import GameName, Key, UsedExplorer, chosen
+from pttt_ooc.site.explore.boards import OURS, THEIRS, BoardSquare, known_board, tinted_square
+from pttt_ooc.site.explore.explorer import GameName, Key, UsedExplorer, find_source
 from pttt_ooc.site.service.wire import Message, RefusedError
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.rendering import render, wants_part
@@ -42,9 +42,9 @@ async def differences(
     """Where a strategy and the one beside it differ most in value."""
     if not beside:
         raise HTTPException(404, "Two strategies are compared: choose one beside the other on the page Explore.")
-    offered = await explorer.offered(account)
-    pair = chosen(offered, first, 0), chosen(offered, second, 1)
-    mine, theirs, other = pair[player], pair[1 - player], chosen(offered, beside, player)
+    offered = await explorer.list_sources(account)
+    pair = find_source(offered, first, 0), find_source(offered, second, 1)
+    mine, theirs, other = pair[player], pair[1 - player], find_source(offered, beside, player)
     address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key, game=game)
     context: dict[str, Any] = {
         "game": explorer.game,
@@ -62,7 +62,9 @@ async def differences(
         return page
     if "preparing" in answer:
         return await run_in_threadpool(_render, request, account, waiting=answer["preparing"], **context)
-    return await run_in_threadpool(_render, request, account, **context, **_answered(explorer.game, answer, address))
+    return await run_in_threadpool(
+        _render, request, account, **context, **_losses_context(explorer.game, answer, address)
+    )
 
 
 def _render(request: Request, account: Account | None, **context: Any) -> HTMLResponse:
@@ -70,7 +72,7 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
     return render(request, f"explore/{template}", account, **{"waiting": None, "failed": None, **context})
 
 
-def _answered(game: Game, answer: Message, address: Address) -> dict[str, Any]:
+def _losses_context(game: Game, answer: Message, address: Address) -> dict[str, Any]:
     """Both values, and the infosets where they differ, with the addresses of their pages."""
     listed = [one for one in answer["infosets"] if abs(one["loss"]) > ROUNDING]
     values = {"mine": answer["best_value"] - answer["total"], "other": answer["best_value"]}
@@ -117,4 +119,4 @@ def better(one: Record) -> int:
 
 def _picture(game: Game, player: int, infoset: str, worst: int | None, best: int | None) -> list[BoardSquare]:
     tints = {square: tone for square, tone in ((worst, THEIRS), (best, OURS)) if square is not None}
-    return known_board(game, player, infoset) + [tinted(game, square, tone) for square, tone in tints.items()]
+    return known_board(game, player, infoset) + [tinted_square(game, square, tone) for square, tone in tints.items()]

@@ -89,7 +89,7 @@ class Opponents(Protocol):
     def game(self) -> Game:
         """The game that is played."""
 
-    def listed(self) -> Sequence[Opponent]:
+    def list_opponents(self) -> Sequence[Opponent]:
         """All opponents now, the most interesting first; two with the same key are different players."""
 
     def prepare(self, opponent: Opponent) -> None:
@@ -107,7 +107,7 @@ class Opponents(Protocol):
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person at an own infoset, against this opponent."""
 
-    def drawn(self, opponent: Opponent, infoset: str, number: float) -> str:
+    def draw_infoset(self, opponent: Opponent, infoset: str, number: float) -> str:
         """An infoset of the opponent, drawn from these beliefs by a random number in [0, 1)."""
 
 
@@ -129,7 +129,7 @@ class AskedOpponents:
         """The game that is played."""
         return self._game
 
-    def listed(self) -> Sequence[Opponent]:
+    def list_opponents(self) -> Sequence[Opponent]:
         """All strategies that people can play against now, and the best responses to them."""
         sources = self._sources()
         followed = [Opponent(s.key, s.label, player, s.digest) for s in sources for player in s.players]
@@ -159,13 +159,13 @@ class AskedOpponents:
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""
-        return self._known(opponent, infoset)["numbers"]
+        return self._ask_infoset(opponent, infoset)["numbers"]
 
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person."""
-        return self._known(opponent, infoset)["beliefs"]
+        return self._ask_infoset(opponent, infoset)["beliefs"]
 
-    def drawn(self, opponent: Opponent, infoset: str, number: float) -> str:
+    def draw_infoset(self, opponent: Opponent, infoset: str, number: float) -> str:
         """An infoset of the opponent, drawn from the beliefs of the person; a PlayError where none can be drawn."""
         try:
             asked = self._ask(opponent, "drawn", player=1 - opponent.player, infoset=infoset, number=number)
@@ -174,7 +174,7 @@ class AskedOpponents:
         drawn: str = asked["drawn"]
         return drawn
 
-    def _known(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
+    def _ask_infoset(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
 
     def _pair(self, opponent: Opponent) -> tuple[Source, Source, bool]:

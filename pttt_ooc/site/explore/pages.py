@@ -57,7 +57,7 @@ def _page(request: Request, account: Account | None, game: Game, view: Look) -> 
     context["run"] = run_of((view.latest[address.player], view.latest[address.opponent]), address)
     context |= {"typed": view.typed, "layers": LAYERS, "scale": boards.SCALES.get(address.layer), "back": None}
     if view.answers:
-        context |= answered(game, address, view.answers)
+        context |= page_contents(game, address, view.answers)
     if not view.failed and (view.typed or not view.impossible):
         context |= _place(game, address, view.answers, context.get("square"))
     return _render(request, account, **context)
@@ -107,7 +107,7 @@ def _place(game: Game, address: Address, answers: Sequence[Message], square: int
     }
 
 
-def answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
+def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
     """The boards and the numbers of a page."""
     answer = answers[0]
     believed = answer["beliefs"]

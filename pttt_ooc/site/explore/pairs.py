@@ -18,7 +18,7 @@ from pttt_ooc.library.questions import beliefs as held
 from pttt_ooc.library.questions.answers import Beliefs, Numbers, Outcome, SquareArray
 from pttt_ooc.library.questions.continuations import following
 from pttt_ooc.library.questions.infoset import numbers
-from pttt_ooc.library.questions.mirror_merge import MergedInfoset, merged
+from pttt_ooc.library.questions.mirror_merge import MergedInfoset, merge_infoset
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.library.questions.sampled_games import row_at
 
@@ -61,7 +61,7 @@ class ListedPair:
         """See :func:`pttt_ooc.library.questions.beliefs.beliefs`."""
         return held.beliefs(self.profile.index, self.strategies[1 - player], player, infoset, boards)
 
-    def drawn(self, player: int, infoset: str, number: float) -> str:
+    def draw_infoset(self, player: int, infoset: str, number: float) -> str:
         """See :func:`pttt_ooc.library.questions.beliefs.drawn_infoset`."""
         return held.drawn_infoset(self.profile.index, self.strategies[1 - player], player, infoset, number)
 
@@ -79,10 +79,10 @@ class ListedPair:
         likely = {one.infoset: one.probability * one.returns for one in outcomes if one.decides and one.probability > 0}
         return {after: probability for after, probability in likely.items() if probability > 0}
 
-    def merged(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
-        """See :func:`pttt_ooc.library.questions.mirror_merge.merged`; a square that cannot be attempted is none."""
+    def merge_infoset(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
+        """See :func:`pttt_ooc.library.questions.mirror_merge.merge_infoset`; an illegal square is none."""
         legal = None if square is None or square not in self.numbers(player, infoset).legal else square
-        return merged(self.profile, player, infoset, legal, boards)
+        return merge_infoset(self.profile, player, infoset, legal, boards)
 
 
 def numbers_record(numbers: Numbers) -> Record:
@@ -115,7 +115,7 @@ def infoset_record(
     player has no further decision.  Of mirror images together there are only those of the chosen square.
     """
     if merge:
-        both = pair.merged(player, infoset, square, boards)
+        both = pair.merge_infoset(player, infoset, square, boards)
         images, classes, facts, believed = both.images, both.classes, both.numbers, both.beliefs
         ways = after = both.outcomes
     else:

@@ -56,7 +56,7 @@ def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
 
 def _lobby(request: Request, playing: Playing, account: Account | None, typed: dict[str, str], wrong: str) -> Response:
     games, owner = playing.games, owners.owner_of(request, account)
-    listed = games.opponents.listed()
+    listed = games.opponents.list_opponents()
     groups: dict[str, list[int]] = {}
     for opponent in listed:
         groups.setdefault(opponent.key, []).append(1 - opponent.player)
@@ -65,8 +65,8 @@ def _lobby(request: Request, playing: Playing, account: Account | None, typed: d
         "play/lobby.html",
         account,
         opponents=[(key, next(o.name for o in listed if o.key == key), sorted(sides)) for key, sides in groups.items()],
-        under_way=games.listed(owner, finished=False) if owner else [],
-        finished=games.listed(owner, finished=True) if owner else [],
+        under_way=games.list_games(owner, finished=False) if owner else [],
+        finished=games.list_games(owner, finished=True) if owner else [],
         standings=games.standings(owner) if owner else [],
         typed=typed,
         wrong=wrong,
@@ -96,7 +96,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     except PreparingError as error:
         whole = "part" if wants_part(request) else "page"
         facts = {"error": error, "opponent": opponent, "player": player, **_facts(request, playing.games)}
-        return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
+        return await run_in_threadpool(_render_facts, request, f"play/preparing_{whole}.html", account, facts)
     except (HTTPException, PlayError) as error:
         return await form_again(error, partial(_lobby, request, playing, account, fields))
     response = _away(request, f"/play/{seat.id}")
@@ -116,37 +116,37 @@ def one_game(
 async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Attempt a square."""
     fields = await own_form(request, shell)
-    made, square = _made(fields), _square(fields)
-    return await _answered(request, playing.games, account, id, playing.games.attempt, made, square)
+    made, square = _attempt_number(fields), _square(fields)
+    return await _answer_form(request, playing.games, account, id, playing.games.attempt, made, square)
 
 
 @router.post("/play/{id}/pencil")
 async def pencil(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Make a pencil mark, or take it away."""
     fields = await own_form(request, shell)
-    made, square = _made(fields), _square(fields)
-    return await _answered(request, playing.games, account, id, playing.games.pencil, made, square, pencil=True)
+    made, square = _attempt_number(fields), _square(fields)
+    return await _answer_form(request, playing.games, account, id, playing.games.pencil, made, square, pencil=True)
 
 
 @router.post("/play/{id}/hints")
 async def hint(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Ask for a hint."""
     fields = await own_form(request, shell)
-    return await _answered(request, playing.games, account, id, playing.games.hint, _made(fields))
+    return await _answer_form(request, playing.games, account, id, playing.games.hint, _attempt_number(fields))
 
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Resign."""
     fields = await own_form(request, shell)
-    return await _answered(request, playing.games, account, id, playing.games.resign, _made(fields))
+    return await _answer_form(request, playing.games, account, id, playing.games.resign, _attempt_number(fields))
 
 
 @router.post("/play/{id}/share")
 async def share(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Make a finished game's link for everybody, or take it back."""
     fields = await own_form(request, shell)
-    return await _answered(request, playing.games, account, id, playing.games.store.share, "stop" not in fields)
+    return await _answer_form(request, playing.games, account, id, playing.games.store.share, "stop" not in fields)
 
 
 @router.post("/play/{id}/continuations")
@@ -170,10 +170,10 @@ async def play_on(request: Request, playing: UsedPlaying, shell: UsedShell, acco
 def shared_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
     """A game that its player has shared, for everybody."""
     games = playing.games
-    return _review(request, games, account, games.shared(id), step)
+    return _review(request, games, account, games.find_shared(id), step)
 
 
-async def _answered(
+async def _answer_form(
     request: Request,
     games: Games,
     account: Account | None,
@@ -196,7 +196,7 @@ def _away(request: Request, address: str) -> Response:
     return RedirectResponse(address, 303)
 
 
-def _rendered(request: Request, template: str, account: Account | None, facts: dict[str, Any]) -> Response:
+def _render_facts(request: Request, template: str, account: Account | None, facts: dict[str, Any]) -> Response:
     return render(request, template, account, **facts)
 
 
@@ -212,7 +212,7 @@ def _page(
     owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
     if seat.over:
-        played = games.played(owner, id)
+        played = games.find_finished(owner, id)
         standing = next(iter(games.standings(owner, played.opponent)), None)
         return _review(request, games, account, played, step, notice, standing)
     whole = "part" if wants_part(request) else "page"
@@ -242,5 +242,5 @@ def _square(fields: dict[str, str]) -> int:
     return number(fields, "square", 99, "Choose a square of the board.")
 
 
-def _made(fields: dict[str, str]) -> int:
+def _attempt_number(fields: dict[str, str]) -> int:
     return number(fields, "made", 99, "The form does not say which attempt this is; reload the page.")

@@ -117,9 +117,9 @@ def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
     games, owner = playing.games, owners.owner_of(request, account)
     return LobbyOut(
         game=games.game.name,
-        opponents=OpponentOut.all_of(list(games.opponents.listed())),
-        under_way=[ListedOut.of(one) for one in games.listed(owner, finished=False)] if owner else [],
-        finished=[ListedOut.of(one) for one in games.listed(owner, finished=True)] if owner else [],
+        opponents=OpponentOut.all_of(list(games.opponents.list_opponents())),
+        under_way=[ListedOut.of(one) for one in games.list_games(owner, finished=False)] if owner else [],
+        finished=[ListedOut.of(one) for one in games.list_games(owner, finished=True)] if owner else [],
         results=[ResultsOut.of(one) for one in games.standings(owner)] if owner else [],
     )
 
@@ -134,7 +134,7 @@ def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
 )
 async def begin(request: Request, playing: UsedPlaying, account: Known) -> Response:
     """Begin a game.  Without a token the answer has a cookie: send it to continue the game."""
-    sent = await _sent(request, BeginIn)
+    sent = await _read_body(request, BeginIn)
     playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     try:
@@ -161,7 +161,7 @@ def one_game(request: Request, playing: UsedPlaying, account: Known, id: str) ->
 )
 async def attempt(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """Attempt a square; the opponent has answered in the game that comes back."""
-    sent = await _sent(request, AttemptIn)
+    sent = await _read_body(request, AttemptIn)
     owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.attempt, owner, id, sent.made, sent.square))
 
@@ -171,7 +171,7 @@ async def attempt(request: Request, playing: UsedPlaying, account: Known, id: st
 )
 async def resign(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """Resign, which counts as a loss."""
-    sent = await _sent(request, ResignIn)
+    sent = await _read_body(request, ResignIn)
     owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.resign, owner, id, sent.made))
 
@@ -190,11 +190,11 @@ def review(
 ) -> ReviewOut:
     """All attempts of a finished game of yours, what each lost, and what could be believed before it."""
     games = playing.games
-    played = games.played(owners.known_owner(request, account, "game"), id)
+    played = games.find_finished(owners.known_owner(request, account, "game"), id)
     return ReviewOut.of(played, review_of(games.opponents, played), step_of(games.opponents, played, step))
 
 
-async def _sent(request: Request, model: type[Sent]) -> Sent:
+async def _read_body(request: Request, model: type[Sent]) -> Sent:
     """The body of a program's request; 422 with a sentence if it is malformed."""
     try:
         return model.model_validate(await own_json(request))

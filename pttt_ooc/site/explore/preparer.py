@@ -69,7 +69,7 @@ def prepare(
     PtttError
         If a strategy cannot be read, or the profile cannot be written or is larger than the budget.
     """
-    named = _named(names, (0, 1))
+    named = _named_strategies(names, (0, 1))
     with _engine(game, indices, named) as (engine, directory):
         replies = tuple(
             virtual_array(i.sequences if player in best else 0, np.float32)
@@ -105,7 +105,7 @@ def search(place: Path, game: str, indices: Path, names: Names, player: int, gam
     PtttError
         If a strategy cannot be read, or the file cannot be written.
     """
-    named = _named(names, (player, 1 - player))
+    named = _named_strategies(names, (player, 1 - player))
     with _engine(game, indices, named) as (engine, _):
         [strategy, equilibrium], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("losses at all infosets", 0.3)
@@ -116,7 +116,7 @@ def search(place: Path, game: str, indices: Path, names: Names, player: int, gam
 
 def compare(place: Path, game: str, indices: Path, names: Names, player: int) -> None:
     """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
-    named = _named(names, (player, player, 1 - player))
+    named = _named_strategies(names, (player, player, 1 - player))
     with _engine(game, indices, named) as (engine, _):
         [a, b, opponent], arrays = _read(named, engine, indices, loss_arrays(engine.index))
         tell("differences at all infosets", 0.3)
@@ -124,7 +124,7 @@ def compare(place: Path, game: str, indices: Path, names: Names, player: int) ->
     atomic_write_text(place, json.dumps(asdict(differences)))
 
 
-def _named(names: Names, players: Sequence[int]) -> list[NamedStrategy]:
+def _named_strategies(names: Names, players: Sequence[int]) -> list[NamedStrategy]:
     return [
         named_strategy(name, player, None if infosets is None else Path(infosets))
         for (name, infosets), player in zip(names, players, strict=True)

@@ -88,7 +88,7 @@ class Profiles:
         mark = self.directory / key / _WHOLE
         if not mark.exists():
             return self.jobs.want(key, self._preparer("profile", mark.parent, self._options(pair)))
-        profile = self._open[key] = self._opened(mark)
+        profile = self._open[key] = self._open_profile(mark)
         while len(self._open) > OPEN:
             self._open.popitem(last=False)
         return profile
@@ -106,7 +106,7 @@ class Profiles:
         base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
         return {"names": _names(pair), "budget": self.budget, **base}
 
-    def _opened(self, mark: Path) -> PreparedProfile:
+    def _open_profile(self, mark: Path) -> PreparedProfile:
         facts = json.loads(mark.read_text(encoding="ascii"))
         self._mark_used(mark.parent.name)
         return PreparedProfile.open(
@@ -130,7 +130,9 @@ class Profiles:
         """
         parts = [player, *game_value, strategy["digest"], equilibrium["digest"]]
         names = _names((strategy, equilibrium))
-        return self._found("mistakes", parts, {"player": player, "names": names, "game_value": list(game_value)})
+        return self._find_or_prepare(
+            "mistakes", parts, {"player": player, "names": names, "game_value": list(game_value)}
+        )
 
     def find_differences(self, player: int, a: Record, b: Record, opponent: Record) -> dict[str, Any]:
         """Where two strategies of a player differ in value against an opponent, or the progress of the search.
@@ -142,9 +144,9 @@ class Profiles:
         """
         three = (a, b, opponent)
         parts = ["differences", player, *(one["digest"] for one in three)]
-        return self._found("differences", parts, {"player": player, "names": _names(three)})
+        return self._find_or_prepare("differences", parts, {"player": player, "names": _names(three)})
 
-    def _found(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
+    def _find_or_prepare(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
         """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
         key = self._name("library/questions/mistakes", *parts)
         file = self.directory / f"{key}.json"

@@ -77,7 +77,7 @@ class Standing:
 
 def standing(opponents: Opponents, tally: Tally) -> Standing:
     """A person's results, with the exact expectations."""
-    if tally.opponent not in opponents.listed():
+    if tally.opponent not in opponents.list_opponents():
         return Standing(tally, ())
     try:
         return Standing(tally, opponents.expectations(tally.opponent))
@@ -85,7 +85,7 @@ def standing(opponents: Opponents, tally: Tally) -> Standing:
         return Standing(tally, ())
 
 
-def answered(opponents: Opponents, opponent: Opponent, history: History, draw: Callable[[], float]) -> History:
+def play_opponent(opponents: Opponents, opponent: Opponent, history: History, draw: Callable[[], float]) -> History:
     """The history after the opponent's attempts, at the person's next turn or the end of the game.
 
     Parameters
@@ -95,11 +95,11 @@ def answered(opponents: Opponents, opponent: Opponent, history: History, draw: C
     """
     while history.player == opponent.player:
         probabilities = opponents.probabilities(opponent, history.infoset(opponent.player))
-        history = history.step(drawn(probabilities, history.legal(), draw()))
+        history = history.step(draw_attempt(probabilities, history.legal(), draw()))
     return history
 
 
-def drawn(probabilities: Sequence[float], legal: Sequence[int], number: float) -> int:
+def draw_attempt(probabilities: Sequence[float], legal: Sequence[int], number: float) -> int:
     """The legal square that a random number in [0, 1) chooses.
 
     Raises

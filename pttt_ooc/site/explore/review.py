@@ -159,7 +159,7 @@ def review_of(opponents: Opponents, played: FinishedGame) -> Review:
         move = _move(number, attempt, played)
         if move.mine and not why:
             numbers = opponents.numbers(played.opponent, history.infoset(attempt.player))
-            move = _rated(move, numbers)
+            move = _rate_move(move, numbers)
         found.append(move)
         history = history.step(attempt.square)
     lost = None if why else sum(move.loss or 0.0 for move in found)
@@ -168,7 +168,7 @@ def review_of(opponents: Opponents, played: FinishedGame) -> Review:
 
 def unavailable(opponents: Opponents, played: FinishedGame) -> str:
     """Why the losses of a game's attempts are unknown; empty if they are known."""
-    if played.opponent not in opponents.listed():
+    if played.opponent not in opponents.list_opponents():
         return "This opponent can no longer be played against, so that the attempts cannot be valued."
     try:
         opponents.prepare(played.opponent)
@@ -204,8 +204,8 @@ def step_of(opponents: Opponents, played: FinishedGame, number: int | None) -> R
         return replace(step, probability=opponents.probabilities(played.opponent, infoset)[move.square])
     numbers = opponents.numbers(played.opponent, infoset)
     own = tuple(choices(numbers, history.legal(), move.square))
-    believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
-    return replace(step, move=_rated(move, numbers), choices=own, believed=believed)
+    believed = tuple(_believed_cells(known, opponents.beliefs(played.opponent, infoset)))
+    return replace(step, move=_rate_move(move, numbers), choices=own, believed=believed)
 
 
 def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
@@ -213,7 +213,7 @@ def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
     return Move(number, mine, attempt.player, attempt.square, attempt.placed)
 
 
-def _rated(move: Move, numbers: Record) -> Move:
+def _rate_move(move: Move, numbers: Record) -> Move:
     best, value = numbers["best_value"], numbers["best_action_values"][move.square]
     return replace(move, loss=None if best is None or value is None else max(0.0, best - value), value=best)
 
@@ -242,7 +242,7 @@ def _true(history: History, me: int) -> tuple[ReviewCell, ...]:
     return tuple(found)
 
 
-def _believed(known: Sequence[ReviewCell], beliefs: Record) -> list[ReviewCell]:
+def _believed_cells(known: Sequence[ReviewCell], beliefs: Record) -> list[ReviewCell]:
     found = []
     for cell, p in zip(known, beliefs["marks"], strict=True):
         words = f"Square {cell.square}, the opponent’s mark with probability {p:.3f}"

@@ -92,7 +92,7 @@ class Source:
 class Sources(Protocol):
     """A source of strategies.  Methods may block; they are called in threads."""
 
-    def offered(self, account: Account | None) -> Sequence[Source]:
+    def list_sources(self, account: Account | None) -> Sequence[Source]:
         """The strategies that an account may look at, the most interesting first."""
 
 
@@ -102,7 +102,7 @@ class FixedSources:
 
     sources: tuple[Source, ...]
 
-    def offered(self, account: Account | None) -> Sequence[Source]:
+    def list_sources(self, account: Account | None) -> Sequence[Source]:
         """All strategies."""
         return self.sources
 

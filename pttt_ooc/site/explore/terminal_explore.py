@@ -202,7 +202,7 @@ class Walk:
     def _numbers(self) -> tuple[Numbers, Classes]:
         """The numbers at the infoset, or with its mirror images, and the classes of squares that mirror each other."""
         if self._merged:
-            both = self.pair.merged(self.player, self.infoset)
+            both = self.pair.merge_infoset(self.player, self.infoset)
             return both.numbers, both.classes
         facts = self.pair.numbers(self.player, self.infoset)
         return facts, [(square,) for square in facts.legal]
@@ -234,7 +234,7 @@ class Walk:
     def _show_beliefs(self) -> None:
         say, game = self.dialogue.say, self.pair.game
         if self._merged:
-            held = self.pair.merged(self.player, self.infoset, None, _BOARDS).beliefs
+            held = self.pair.merge_infoset(self.player, self.infoset, None, _BOARDS).beliefs
         else:
             held = self.pair.beliefs(self.player, self.infoset, _BOARDS)
         if not held.boards:

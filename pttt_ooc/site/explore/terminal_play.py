@@ -15,7 +15,7 @@ from pttt_ooc.games.rules.play import History, start
 from pttt_ooc.pipeline.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.site.explore.opponents import Opponents
 from pttt_ooc.site.explore.player_view import Seat, seat_of
-from pttt_ooc.site.explore.results import FinishedGame, Tally, answered
+from pttt_ooc.site.explore.results import FinishedGame, Tally, play_opponent
 from pttt_ooc.site.explore.review import Review, ReviewCell, ReviewStep, review_of, step_of
 from pttt_ooc.site.play.player_view import ViewSquare
 
@@ -82,7 +82,7 @@ class TerminalGame:
         self.opponents, self.dialogue, self._draw = opponents, dialogue, draw
         game, self._help = opponents.game, KEYPAD if keypad else SQUARES
         self._keys = [keypad_key(game, square) if keypad else DIGITS[square] for square in range(game.squares)]
-        self.opponent = opponents.listed()[0]
+        self.opponent = opponents.list_opponents()[0]
         self.me = 1 - self.opponent.player
         self.results: list[int] = []
 
@@ -113,16 +113,16 @@ class TerminalGame:
     # A game
 
     def _game(self) -> FinishedGame:
-        history, resigned = self._answered(start(self.opponents.game)), False
+        history, resigned = self._play_opponent(start(self.opponents.game)), False
         while history.player is not None and not resigned:
             seat = self._seat(history, None)
             self.dialogue.say()
-            self.dialogue.say(self._known(seat.cells))
+            self.dialogue.say(self._known_board(seat.cells))
             square = self._square(seat)
             if square is None:
                 resigned = True
                 continue
-            history = self._answered(history.step(square))
+            history = self._play_opponent(history.step(square))
             self.dialogue.say(self._seat(history, None).said, "bold")
         result = -1 if resigned else history.returns[self.me]
         self.results.append(result)
@@ -130,8 +130,8 @@ class TerminalGame:
         self.dialogue.say("You have resigned." if resigned else ended, "bold")
         return FinishedGame(self._seat(history, result, resigned), history, self.opponent)
 
-    def _answered(self, history: History) -> History:
-        return answered(self.opponents, self.opponent, history, self._draw)
+    def _play_opponent(self, history: History) -> History:
+        return play_opponent(self.opponents, self.opponent, history, self._draw)
 
     def _seat(self, history: History, result: int | None, resigned: bool = False) -> Seat:
         return seat_of(history, self.me, "", self.opponent.name, self.opponent.key, result, resigned)
@@ -194,7 +194,7 @@ class TerminalGame:
         say, game = self.dialogue.say, self.opponents.game
         say()
         true = [_sign(cell.state, self.me) for cell in step.true]
-        boards = [self.dialogue.board(game, true, "the true board"), self._known(step.known, "what you knew")]
+        boards = [self.dialogue.board(game, true, "the true board"), self._known_board(step.known, "what you knew")]
         if step.believed:
             squares = [
                 _sign(cell.state, self.me) if cell.state == "mine" else Square(f"{cell.probability:.3f}")
@@ -220,7 +220,7 @@ class TerminalGame:
                 + (f"  <- {signs}" if signs else "")
             )
 
-    def _known(self, known: Sequence[ViewSquare | ReviewCell], title: str = "") -> Text:
+    def _known_board(self, known: Sequence[ViewSquare | ReviewCell], title: str = "") -> Text:
         squares = [
             Square(f"[{self._keys[cell.square]}]", style="dim")
             if cell.state == "free" and not title

@@ -52,18 +52,18 @@ class PlayDatabase:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that only reads."""
-        with self._explained(), Session(self._engine, expire_on_commit=False) as session:
+        with self._explain_errors(), Session(self._engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session that writes, and commits if the block ends without an error."""
         writing = self._engine.execution_options(writes=True)
-        with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
+        with self._explain_errors(), Session(writing, expire_on_commit=False) as session, session.begin():
             yield session
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except DatabaseError as error:

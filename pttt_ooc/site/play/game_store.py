@@ -135,7 +135,7 @@ class GameStore(Generic[Row]):
             raise PlayError(f"There is no such {self._noun} of yours.", 404)
         return row
 
-    def shared(self, id: str) -> Row:
+    def find_shared(self, id: str) -> Row:
         """A game that its owner has shared; a PlayError if there is none."""
         with self.database.reading() as session:
             chosen = select(self._rows).where(self._rows.id == id, self._rows.shared, *self._only)
@@ -183,7 +183,7 @@ class GameStore(Generic[Row]):
             if done.rowcount != 1:  # type: ignore[attr-defined]
                 raise PlayError("This has been done already; nothing has changed.")
 
-    def listed(self, owner: str, finished: bool, most: int = 20) -> Sequence[Row]:
+    def list_games(self, owner: str, finished: bool, most: int = 20) -> Sequence[Row]:
         """A person's games, the latest first."""
         rows = self._rows
         over = rows.result.is_not(None) if finished else rows.result.is_(None)
@@ -191,7 +191,7 @@ class GameStore(Generic[Row]):
         with self.database.reading() as session:
             return session.scalars(chosen.order_by(rows.started_at.desc(), rows.id).limit(most)).all()
 
-    def counted(self, owner: str, *columns: InstrumentedAttribute[Any]) -> Sequence[Any]:
+    def count_games(self, owner: str, *columns: InstrumentedAttribute[Any]) -> Sequence[Any]:
         """A person's finished games without hints, by the values of some columns: rows of values and a count."""
         rows = self._rows
         finished = (rows.owner == owner, rows.result.is_not(None), ~rows.helped)

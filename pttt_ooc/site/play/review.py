@@ -125,7 +125,7 @@ class Review:
         return self.moves[self.ply] if self.ply < self.last else None
 
 
-def reviewed(
+def review_game(
     moves: Sequence[dict[str, Any]], ratings: Sequence[dict[str, Any]], me: int, ply: int, end: float | None
 ) -> Review:
     """The review of a game.

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol
 from pttt_ooc.disk.stop_signals import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import lines_logged, start_logging
-from pttt_ooc.site.service.wire import Message, packed, received
+from pttt_ooc.site.service.wire import Message, pack_message, receive_message
 
 log = logging.getLogger("pttt.answerer")
 _STOP_CHECK_SECONDS = 0.2  # seconds between two checks whether to stop
@@ -76,10 +76,10 @@ def methods(*given: Callable[..., Any]) -> dict[str, Callable[[Message], Message
     A method may return a :class:`Later`.
     """
 
-    def answered(method: Callable[..., Any]) -> Callable[[Message], Message]:
+    def make_answer(method: Callable[..., Any]) -> Callable[[Message], Message]:
         return lambda question: {"result": method(*question["arguments"], **question["named"])}
 
-    return {method.__name__: answered(method) for method in given}
+    return {method.__name__: make_answer(method) for method in given}
 
 
 def answer_until_stopped(descriptor: str, make: Callable[[], AbstractContextManager[Answers]]) -> NoReturn:
@@ -134,18 +134,18 @@ def _answer(connection: socket.socket, answering: Answers) -> None:
     with ExitStack() as stack:
         stack.enter_context(connection)
         try:
-            question = received(connection)
+            question = receive_message(connection)
         except (OSError, ValueError) as error:  # the client is gone, or the question cannot be read
             _warn(error)
             return
-        message = _answered(lambda: answering.answer(question))
+        message = _answer_or_refuse(lambda: answering.answer(question))
         later = message.get("result")
         if not isinstance(later, Later):
             _send(connection, message)
         elif _WAITING.acquire(blocking=False):
             threading.Thread(target=_answer_later, args=(stack.pop_all(), connection, later), daemon=True).start()
         else:
-            _send(connection, _answered(lambda: {"result": later.result()}))
+            _send(connection, _answer_or_refuse(lambda: {"result": later.result()}))
 
 
 def _answer_later(stack: ExitStack, connection: socket.socket, later: Later) -> None:
@@ -155,14 +155,14 @@ def _answer_later(stack: ExitStack, connection: socket.socket, later: Later) -> 
 
     with stack:
         try:
-            _send(connection, _answered(result))
+            _send(connection, _answer_or_refuse(result))
         finally:
             _WAITING.release()
 
 
 def _send(connection: socket.socket, message: Message) -> None:
     try:
-        connection.sendall(packed(message))
+        connection.sendall(pack_message(message))
     except (OSError, ValueError) as error:
         _warn(error)
 
@@ -171,7 +171,7 @@ def _warn(error: Exception) -> None:
     log.warning("not answered", extra={"reason": str(error)})
 
 
-def _answered(answer: Callable[[], Message]) -> Message:
+def _answer_or_refuse(answer: Callable[[], Message]) -> Message:
     try:
         return answer()
     except PtttError as error:

@@ -7,7 +7,7 @@ import sys
 
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.site.service.answerer import answer_until_stopped
-from pttt_ooc.site.service.wing import called
+from pttt_ooc.site.service.wing import call_by_name
 
 MEMORY = 4 << 30
 """The most bytes of memory for the process: a question that needs more fails alone."""
@@ -24,7 +24,7 @@ def main() -> None:
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     limit = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
-    answer_until_stopped(descriptor, lambda: called(call))
+    answer_until_stopped(descriptor, lambda: call_by_name(call))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class StandIn:
     def __init__(self, client: Client, refused: type[PtttError]) -> None:
         self._client, self._refused = client, refused
 
-    async def awaited(self, name: str, *arguments: Any, **named: Any) -> Any:
+    async def ask(self, name: str, *arguments: Any, **named: Any) -> Any:
         """What a method returns, asked by a coroutine: a ``Later`` holds no thread."""
         try:
             return (await self._client.ask(name, arguments=arguments, named=named))["result"]
@@ -31,10 +31,10 @@ class StandIn:
             raise self._refused(str(error)) from error
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        def asked(*arguments: Any, **named: Any) -> Any:
+        def ask(*arguments: Any, **named: Any) -> Any:
             try:
                 return self._client.ask_from_thread(name, arguments=arguments, named=named)["result"]
             except RefusedError as error:
                 raise self._refused(str(error)) from error
 
-        return asked
+        return ask

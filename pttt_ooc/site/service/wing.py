@@ -115,7 +115,7 @@ class Wing:
     stages: str = ""
 
 
-def called(call: Sequence[str], *first: object) -> Any:
+def call_by_name(call: Sequence[str], *first: object) -> Any:
     """Call a function by its name; `first` are further first arguments."""
     name, *arguments = call
     return resolve_name(name)(*first, *arguments)

@@ -99,21 +99,21 @@ class Client:
     async def _exchange(self, question: Message) -> Message:
         reader, writer = await asyncio.open_unix_connection(self._path)
         try:
-            writer.write(packed(question))
+            writer.write(pack_message(question))
             await writer.drain()
             [length] = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-            return _unpacked(await reader.readexactly(length))
+            return _unpack_message(await reader.readexactly(length))
         finally:
             writer.close()
 
 
-def packed(message: Message) -> bytes:
+def pack_message(message: Message) -> bytes:
     """A message as bytes."""
     data = json.dumps(message, allow_nan=False).encode()
     return _LENGTH.pack(len(data)) + data
 
 
-def received(connection: socket.socket) -> Message:
+def receive_message(connection: socket.socket) -> Message:
     """The message from a connection.
 
     Raises
@@ -126,7 +126,7 @@ def received(connection: socket.socket) -> Message:
     [length] = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
     if length > _LARGEST:
         raise ValueError(f"a message of {length} bytes")
-    return _unpacked(_exactly(connection, length))
+    return _unpack_message(_exactly(connection, length))
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:
@@ -139,7 +139,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return data
 
 
-def _unpacked(data: bytes) -> Message:
+def _unpack_message(data: bytes) -> Message:
     message = json.loads(data)
     if not isinstance(message, dict):
         raise ValueError("a message is an object")

@@ -84,10 +84,10 @@ def count_guess(request: Request, shell: Shell, account: str) -> Callable[[], No
     HTTPException
         429 if there were too many.
     """
-    named = _bound(shell, "account", account)
-    known = hmac.compare_digest(request.cookies.get(KNOWN, "").encode(), _bound(shell, KNOWN, account).encode())
+    named = _keyed_digest(shell, "account", account)
+    known = hmac.compare_digest(request.cookies.get(KNOWN, "").encode(), _keyed_digest(shell, KNOWN, account).encode())
     spent: list[str] = []
-    for name in (_bound(shell, "known", account),) if known else (network_of(request), named):
+    for name in (_keyed_digest(shell, "known", account),) if known else (network_of(request), named):
         _spend(shell, name, "Too many wrong passwords have been tried from your address, or for this account")
         spent.append(name)
 
@@ -100,10 +100,10 @@ def count_guess(request: Request, shell: Shell, account: str) -> Callable[[], No
 
 def remember_browser(request: Request, response: Response, shell: Shell, account: str) -> None:
     """Let a browser, in which the right password was given, try again however often others guess."""
-    set_cookie(request, response, KNOWN, _bound(shell, KNOWN, account), _KNOWN_SECONDS)
+    set_cookie(request, response, KNOWN, _keyed_digest(shell, KNOWN, account), _KNOWN_SECONDS)
 
 
-def _bound(shell: Shell, what: str, account: str) -> str:
+def _keyed_digest(shell: Shell, what: str, account: str) -> str:
     return hmac.new(shell.secret, f"{what}\n{account}".encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 

@@ -45,7 +45,7 @@ def _square(number: int, marks: str, legal: str = "", latest: int = -1, winning:
     return {"move": number, "mark": mark, "words": f"{number}, {told}", "name": name, **facts}
 
 
-def _rated() -> dict[str, object]:
+def _rated_board() -> dict[str, object]:
     """A position with the values of moves, the best and the one that was made."""
     board = _flat("x-o------", "", 2)
     row = board["rows"][0][0]["rows"][1]  # type: ignore[index]
@@ -60,7 +60,7 @@ def _flat(marks: str, legal: str = "", latest: int = -1, winning: str = "") -> d
     return {"rows": [[block]], "columns": 3, "words": "a board of the page Parts"}
 
 
-def _nested(owners: str, opened: str) -> dict[str, object]:
+def _nested_board(owners: str, opened: str) -> dict[str, object]:
     blocks = []
     for number in range(9):
         legal = "012345678" if str(number) in opened else ""
@@ -95,10 +95,10 @@ FACTS = {
     "boards": {
         "to be played on": (_flat("x-o------", "1345678", 2), "move"),
         "not one's turn": (_flat("x-o------", "", 2), ""),
-        "moves with their values": (_rated(), ""),
+        "moves with their values": (_rated_board(), ""),
         "won": (_flat("xxxoo----", "", 2, "012"), ""),
-        "a small board is open": (_nested("---------", "4"), "move"),
-        "small boards won, drawn, and a line of them": (_nested("x-doxo-ox", ""), ""),
+        "a small board is open": (_nested_board("---------", "4"), "move"),
+        "small boards won, drawn, and a line of them": (_nested_board("x-doxo-ox", ""), ""),
     },
     "moves": MOVES,
     "shares": (0.5, 0.93, 0.0, 1.0, None),

@@ -10,7 +10,7 @@ import sys
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
-from pttt_ooc.site.service.wing import called
+from pttt_ooc.site.service.wing import call_by_name
 from pttt_ooc.site.shell import server
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.parts import Part
@@ -21,7 +21,7 @@ log = logging.getLogger("pttt.web")
 
 def parts_of(calls: str, *first: object) -> list[Part]:
     """The parts that calls, as JSON, return; `first` are further first arguments of each call."""
-    return [part for call in json.loads(calls) for part in called(call, *first)]
+    return [part for call in json.loads(calls) for part in call_by_name(call, *first)]
 
 
 def names_of(host: str) -> frozenset[str]:

@@ -89,7 +89,7 @@ class Ranking(Generic[Row]):
 
     def click(self, key: str) -> str:
         """How to sort after a click on the head of a column: by it, and the other way round if it sorts already."""
-        return clicked(self.sort, key)
+        return sort_after_click(self.sort, key)
 
     def direction(self, key: str) -> str:
         """How a column's values run from row to row: ``ascending`` or ``descending``; empty if it does not sort."""
@@ -98,7 +98,7 @@ class Ranking(Generic[Row]):
         return "descending" if self.columns[key].falls != (key != self.sort) else "ascending"
 
 
-def clicked(sort: str, key: str) -> str:
+def sort_after_click(sort: str, key: str) -> str:
     """How to sort after a click on the head of a column, if an address says `sort`."""
     return TURNED + key if key == sort else key
 
@@ -129,18 +129,18 @@ def ranking(
         In which the text is looked for.
     """
     sort, find = sorted_by(columns, asked.sort), asked.find.strip()
-    key, wanted = columns[sort.removeprefix(TURNED)].key, folded(find)
-    there = [row for row in rows if wanted in folded(name(row))]
+    key, wanted = columns[sort.removeprefix(TURNED)].key, fold_text(find)
+    there = [row for row in rows if wanted in fold_text(name(row))]
     known = sorted((row for row in there if key(row) is not None), key=key, reverse=sort.startswith(TURNED))
     return Ranking(columns, known + [row for row in there if key(row) is None], sort, find, path, fields)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text for comparing: capitals, widths and encodings of accents make no difference."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).casefold())
 
 
-def risen(now: Mapping[Key, int | None], before: Mapping[Key, int | None]) -> dict[Key, int]:
+def rank_changes(now: Mapping[Key, int | None], before: Mapping[Key, int | None]) -> dict[Key, int]:
     """By how many ranks each one has risen; only those that had a rank, and have another."""
     found = {}
     for key, rank in now.items():

@@ -26,13 +26,13 @@ def add_refusals(app: FastAPI, shell: Shell) -> None:
     """Make the application answer errors with sentences."""
 
     @app.exception_handler(HTTPException)
-    def refused(request: Request, error: HTTPException) -> Response:
+    def handle_http_error(request: Request, error: HTTPException) -> Response:
         sentence = {404: "There is no such page.", 405: _NOT_SO[request.method == "GET"]}.get(error.status_code, "")
         told = sentence if error.detail in ("Not Found", "Method Not Allowed") else error.detail
         return _response(request, Refusal(error.status_code, told, dict(error.headers or {})))
 
     @app.exception_handler(RequestValidationError)
-    def malformed(request: Request, error: RequestValidationError) -> Response:
+    def handle_malformed(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         return _response(request, Refusal(422, f"{first['loc'][-1]}: {first['msg']}."))
 
@@ -41,13 +41,13 @@ def add_refusals(app: FastAPI, shell: Shell) -> None:
         app.add_exception_handler(kind, _explaining(shell))
 
     @app.exception_handler(Exception)
-    def unexpected(request: Request, error: Exception) -> Response:
+    def handle_unexpected(request: Request, error: Exception) -> Response:
         log.error("a request failed", exc_info=error, extra={"path": request.url.path})
         return _response(request, Refusal(500, _BROKEN, HEADERS))  # it is answered outside of all other layers
 
 
 def _explaining(shell: Shell) -> Callable[[Request, Exception], Response]:
-    def failed(request: Request, error: Exception) -> Response:
+    def handle_failure(request: Request, error: Exception) -> Response:
         found = (part.explain(error) for part in shell.parts)
         refusal = next((refusal for refusal in found if refusal), None)
         if refusal is None:
@@ -58,7 +58,7 @@ def _explaining(shell: Shell) -> Callable[[Request, Exception], Response]:
             log.error("refused", extra={"path": request.url.path, "error": str(error)})
         return _response(request, refusal)
 
-    return failed
+    return handle_failure
 
 
 def _response(request: Request, refusal: Refusal) -> Response:

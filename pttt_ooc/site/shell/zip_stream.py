@@ -17,7 +17,7 @@ class Pieces:
     def flush(self) -> None:
         """Nothing is held back."""
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         """What has come since the last time."""
         found = b"".join(self._pieces)
         self._pieces.clear()

@@ -11,7 +11,7 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.library.questions import mirror_merge
 from pttt_ooc.library.questions.answers import Beliefs, Board
 from pttt_ooc.library.questions.infoset import numbers
-from pttt_ooc.library.questions.mirror_merge import merged
+from pttt_ooc.library.questions.mirror_merge import merge_infoset
 from tests.kits import naive_questions
 from tests.kits.questioned import CASES, IDS, profile_of, tables_of
 
@@ -72,7 +72,7 @@ def test_mirror_images_are_merged(game, symmetry):
         known = naive_questions.answers(game, player, tables)
         for text, here in known.items():
             walked = Walked(game, player, text, tables, known)
-            found = merged(profile, player, text, boards=1000)
+            found = merge_infoset(profile, player, text, boards=1000)
             assert found.images == tuple(sorted(set(walked.texts)))
             check_numbers(found.numbers, walked, here, text)
             check_beliefs(found.beliefs, walked)
@@ -145,7 +145,7 @@ def test_outcomes_are_merged(symmetry):
                     }
                     for g, h in zip(walked.group, walked.here, strict=True)
                 ]
-                found = merged(profile, player, text, s)
+                found = merge_infoset(profile, player, text, s)
                 first = next(one[0] for one in found.classes if s in one)
                 for one in found.outcomes:
 
@@ -164,7 +164,7 @@ def test_outcomes_are_merged(symmetry):
 def test_a_symmetric_strategy_does_the_same_at_all_images():
     game = named_game("mini-2x3k2-abrupt")
     profile = profile_of(game, "full")
-    together, alone = merged(profile, 0, "|0*").numbers, numbers(profile, 0, "|0*")
+    together, alone = merge_infoset(profile, 0, "|0*").numbers, numbers(profile, 0, "|0*")
     assert together.probabilities == pytest.approx(alone.probabilities, **EXACT)
     assert together.own_reach == pytest.approx(4 * alone.own_reach, **EXACT)
     assert together.joint_reach == pytest.approx(4 * alone.joint_reach, **EXACT)
@@ -172,9 +172,9 @@ def test_a_symmetric_strategy_does_the_same_at_all_images():
 
 def test_squares_that_mirror_each_other_make_a_class():
     profile = profile_of(named_game("mini-2x3k2-abrupt"), "none")
-    assert merged(profile, 0, "|").classes == ((0, 2, 3, 5), (1, 4))
-    assert merged(profile, 0, "|1*").classes == ((0, 2), (3, 5), (4,))
-    assert merged(profile, 0, "|0*").classes == ((1,), (2,), (3,), (4,), (5,))
+    assert merge_infoset(profile, 0, "|").classes == ((0, 2, 3, 5), (1, 4))
+    assert merge_infoset(profile, 0, "|1*").classes == ((0, 2), (3, 5), (4,))
+    assert merge_infoset(profile, 0, "|0*").classes == ((1,), (2,), (3,), (4,), (5,))
 
 
 def test_equally_likely_boards_are_sorted_by_their_squares():
@@ -194,4 +194,4 @@ def test_equally_likely_boards_are_sorted_by_their_squares():
 
 def test_invalid_infosets_are_refused():
     with pytest.raises(ImpossibleInfosetError):
-        merged(profile_of(named_game("mini-2x3k2-abrupt"), "none"), 0, "|0*0*")
+        merge_infoset(profile_of(named_game("mini-2x3k2-abrupt"), "none"), 0, "|0*0*")

@@ -14,7 +14,7 @@ from pttt_ooc.library.questions import plan_pair
 from pttt_ooc.library.questions.beliefs import beliefs
 from pttt_ooc.library.questions.continuations import following
 from pttt_ooc.library.questions.infoset import numbers
-from pttt_ooc.library.questions.mirror_merge import merged
+from pttt_ooc.library.questions.mirror_merge import merge_infoset
 from pttt_ooc.library.questions.plan_pair import PlanPair
 from pttt_ooc.library.questions.profile import PreparedProfile, best_response_of
 from tests.kits import naive
@@ -110,7 +110,7 @@ def test_answers_are_those_of_strategies_at_all_infosets(name):
 def test_an_infoset_merged_with_its_mirror_images():
     plans, profile = both("mini-2x3k3-abrupt")
     for player, infoset, square in ((0, "|", 3), (0, "|1*", 2), (1, "|", 0), (0, "|1*4.", 0)):
-        found, wanted = plans.merged(player, infoset, square), merged(profile, player, infoset, square)
+        found, wanted = plans.merge_infoset(player, infoset, square), merge_infoset(profile, player, infoset, square)
         assert (found.images, found.classes) == (wanted.images, wanted.classes)
         assert_equal(found.numbers, wanted.numbers, NUMBERS)
         assert_equal(found.beliefs, wanted.beliefs, ("marks",) if wanted.numbers.opponent_reach else ())

@@ -50,7 +50,7 @@ def test_the_package_has_the_rows_of_the_page():
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         game = part.partition("\n")[0]
         shown = re.findall(r"^\| `(\S+)`.*? \| ([\d.e-]+) \|", part, re.MULTILINE)
-        groups = ladder.ranked(ladder.read_records(), game)
+        groups = ladder.rank_rows(ladder.read_records(), game)
         assert [(ladder.agent_name(g[0]), f"{ladder.exploitability_of(g):.3g}") for g in groups] == shown
         for number, group in enumerate(groups, start=1):
             place = ladder.place_of(game, ladder.exploitability_of(group) + 1e-6)

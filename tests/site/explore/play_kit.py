@@ -30,7 +30,7 @@ class Uniform:
         ]
         self.asked = []
 
-    def listed(self):
+    def list_opponents(self):
         return self.opponents
 
     def prepare(self, opponent):
@@ -48,7 +48,7 @@ class Uniform:
         some = [0.25 if there else None for there in legal]
         return {"best_value": 0.5, "best_action_values": some, "fails": some}
 
-    def drawn(self, opponent, infoset, number):
+    def draw_infoset(self, opponent, infoset, number):
         """By a walk over all histories: here all of them that fit have the same number of choices before."""
         found, todo = {}, [(start(self.game), 1.0)]
         while todo:

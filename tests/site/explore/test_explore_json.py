@@ -15,7 +15,7 @@ from pttt_ooc.library.api.structures import engine_of
 from pttt_ooc.library.questions.beliefs import beliefs
 from pttt_ooc.library.questions.continuations import following
 from pttt_ooc.library.questions.infoset import numbers
-from pttt_ooc.library.questions.mirror_merge import merged
+from pttt_ooc.library.questions.mirror_merge import merge_infoset
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.local_sources import local_sources
@@ -127,7 +127,7 @@ def test_json_has_the_numbers_of_the_library(pages, profile, player, infoset, sq
 @pytest.mark.parametrize(("player", "infoset", "square"), [(0, "|", 2), (0, "|1*", 2), (1, "|0.4*", 5)])
 def test_mirror_images_are_merged(pages, profile, player, infoset, square):
     found = told(pages, f"{ASKED}&player={player}&at={infoset}&square={square}&symmetry=merged")
-    wanted = merged(profile, player, infoset, square, 6)
+    wanted = merge_infoset(profile, player, infoset, square, 6)
     assert_numbers(found["numbers"], wanted.numbers)
     assert_beliefs(found["beliefs"], wanted.beliefs)
     assert_outcomes(found["outcomes"], wanted.outcomes)
@@ -139,7 +139,7 @@ def test_mirror_images_are_merged(pages, profile, player, infoset, square):
 
 def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     page = ready(pages, f"/explore?{ASKED}&symmetry=merged&square=5").text
-    wanted = merged(profile, 0, "|").numbers
+    wanted = merge_infoset(profile, 0, "|").numbers
     board = page[page.index('id="board1"') :]
     board = board[: board.index("</svg>")]
     said = re.findall(r'data-square="(\d)" aria-label="([^"]*)"', board)

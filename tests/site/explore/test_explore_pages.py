@@ -36,7 +36,7 @@ from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.local_sources import local_sources, structures_of
 from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources, Source, uniform
-from pttt_ooc.site.service.wire import BusyError, Client, RefusedError, listening, packed, received
+from pttt_ooc.site.service.wire import BusyError, Client, RefusedError, listening, pack_message, receive_message
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.course.grader_kit import GAME, Lab, pttt, random_tensor, strategy_zip
@@ -584,7 +584,7 @@ def ask(client, **question):
 
 
 def test_an_answerer_survives_malformed_questions(client):
-    for data in (b"", b"\0\0\0\5nope!", b"\xff\xff\xff\xff", packed({})[:-1], packed({"ask": "nothing"})):
+    for data in (b"", b"\0\0\0\5nope!", b"\xff\xff\xff\xff", pack_message({})[:-1], pack_message({"ask": "nothing"})):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(client._path))
             connection.sendall(data)
@@ -604,7 +604,7 @@ def test_without_an_answer_in_time_a_sentence_says_so():
         answer = TestClient(make_application(Shell("Explored", GAME, [part]))).get("/explore")
         assert answer.status_code == 503 and "try again" in answer.text
         connection, _ = made.accept()
-        assert received(connection) == {"ask": "infoset"}
+        assert receive_message(connection) == {"ask": "infoset"}
     with pytest.raises(BusyError):
         ask(Client(Path("/nonexistent"), 5), what="infoset")
 

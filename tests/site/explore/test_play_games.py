@@ -12,7 +12,7 @@ from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.play import replay
 from pttt_ooc.site.explore.opponents import Opponent
-from pttt_ooc.site.explore.results import drawn
+from pttt_ooc.site.explore.results import draw_attempt
 from pttt_ooc.site.play import game_store
 from tests.site.explore.play_kit import GAME, Uniform, make_games
 
@@ -54,7 +54,7 @@ def test_a_game_agrees_with_the_referee(tmp_path, name, player):
             seat = games.attempt(ME, seat.id, seat.made, square)
             assert seat.attempts[: len(before.attempts)] == before.attempts
             assert len(seat.attempts) == len(before.attempts) + 1 and seat.attempts[-1][0] == square
-        history = games.played(ME, seat.id).history
+        history = games.find_finished(ME, seat.id).history
         assert history.is_terminal and history.returns[player] == seat.result
         assert history == replay(named_game(name), [a.square for a in history.attempts])
         assert seat.infoset == history.infoset(player) and seat.legal == ()
@@ -65,7 +65,7 @@ def test_the_opponent_is_asked_only_about_what_it_knows_itself(tmp_path):
     opponents = Uniform()
     games = make_games(tmp_path, opponents, seed=5)
     seat = play_out(games, games.begin(ME, "uniform", 1), first_legal)
-    history = games.played(ME, seat.id).history
+    history = games.find_finished(ME, seat.id).history
     own = [replay(history.game, [a.square for a in history.attempts[:n]]) for n in range(len(history.attempts))]
     assert [infoset for _, infoset in opponents.asked] == [h.infoset(0) for h in own if h.player == 0]
     games.close()
@@ -78,7 +78,7 @@ def test_a_game_survives_a_restart(tmp_path):
     games.close()
     again = make_games(tmp_path, seed=2)
     assert again.seat(ME, seat.id) == seat
-    assert again.listed(ME, finished=False)[0].id == seat.id
+    assert again.list_games(ME, finished=False)[0].id == seat.id
     assert play_out(again, seat, first_legal).over
     again.close()
 
@@ -122,7 +122,7 @@ def test_later_damage_gets_a_sentence(games):
     with games.store.database.writing() as session:
         session.connection().exec_driver_sql("DROP TABLE games")
     with pytest.raises(StoreError, match="no such table"):
-        games.listed(ME, finished=False)
+        games.list_games(ME, finished=False)
 
 
 def refused(games, status, *arguments, do="attempt"):
@@ -184,7 +184,7 @@ def test_a_resigned_game_is_lost_and_shown(games):
     seat = games.attempt(ME, games.begin(ME, "uniform", 0).id, 0, 0)
     seat = games.resign(ME, seat.id, 1)
     assert (seat.result, seat.resigned, seat.legal) == (-1, True, ())
-    assert len(games.played(ME, seat.id).history.attempts) == 2
+    assert len(games.find_finished(ME, seat.id).history.attempts) == 2
     assert games.standings(ME)[0].tally.losses == 1
 
 
@@ -269,8 +269,9 @@ def test_tallies_are_the_results(games):
 
 def test_draws_follow_the_probabilities():
     row = [0.0, 0.25, 0.25, 0.5]
-    assert [drawn(row, [0, 1, 2, 3], u) for u in (0.0, 0.2499, 0.25, 0.4999, 0.5, 0.9999999)] == [1, 1, 2, 2, 3, 3]
-    assert [drawn(row, [1, 3], u) for u in (0.0, 0.33, 0.34, 0.99)] == [1, 1, 3, 3]
-    assert drawn([0.1] * 10, range(10), 1 - 1e-17) == 9
+    numbers = (0.0, 0.2499, 0.25, 0.4999, 0.5, 0.9999999)
+    assert [draw_attempt(row, [0, 1, 2, 3], u) for u in numbers] == [1, 1, 2, 2, 3, 3]
+    assert [draw_attempt(row, [1, 3], u) for u in (0.0, 0.33, 0.34, 0.99)] == [1, 1, 3, 3]
+    assert draw_attempt([0.1] * 10, range(10), 1 - 1e-17) == 9
     with pytest.raises(StoreError):
-        drawn(row, [0], 0.5)
+        draw_attempt(row, [0], 0.5)

@@ -78,8 +78,8 @@ def test_visitors_share_their_room(store):
 
 def test_only_the_owner_sees_a_game(store):
     row = store.begin(ME, moves="1")
-    assert store.row(ME, row.id).moves == "1" and [one.id for one in store.listed(ME, finished=False)] == [row.id]
-    assert store.listed(OTHER, finished=False) == []
+    assert store.row(ME, row.id).moves == "1" and [one.id for one in store.list_games(ME, finished=False)] == [row.id]
+    assert store.list_games(OTHER, finished=False) == []
     for owner, id in ((OTHER, row.id), (ME, "other")):
         with pytest.raises(PlayError, match="There is no such game of yours") as caught:
             store.row(owner, id)
@@ -91,22 +91,26 @@ def test_a_finished_game_is_shared_by_its_owner_alone(store):
     with pytest.raises(PlayError, match="not over"):
         store.share(ME, row.id, True)
     store.change(row, result=1)
-    for act in (lambda: store.share(OTHER, row.id, True), lambda: store.shared(row.id), lambda: store.shared("other")):
+    for act in (
+        lambda: store.share(OTHER, row.id, True),
+        lambda: store.find_shared(row.id),
+        lambda: store.find_shared("other"),
+    ):
         with pytest.raises(PlayError) as caught:
             act()
         assert caught.value.status == 404
     store.share(ME, row.id, True)
-    assert store.shared(row.id).owner == ME
+    assert store.find_shared(row.id).owner == ME
     store.share(ME, row.id, False)
     with pytest.raises(PlayError, match="not valid any more"):
-        store.shared(row.id)
+        store.find_shared(row.id)
 
 
 def test_games_with_hints_are_in_no_record(store):
     store.change(store.begin(ME, helped=True), result=1)
     store.change(store.begin(ME), result=-1)
-    assert [tuple(row) for row in store.counted(ME, Made.result)] == [(-1, 1)]
-    assert len(store.listed(ME, finished=True)) == 2
+    assert [tuple(row) for row in store.count_games(ME, Made.result)] == [(-1, 1)]
+    assert len(store.list_games(ME, finished=True)) == 2
 
 
 def test_a_database_of_a_former_version_gets_what_it_lacks(in_memory):
@@ -119,7 +123,7 @@ def test_a_database_of_a_former_version_gets_what_it_lacks(in_memory):
     store = opened(in_memory)
     store.change(store.row(ME, row.id), result=1)
     store.share(ME, row.id, True)
-    assert store.shared(row.id).helped is False
+    assert store.find_shared(row.id).helped is False
     store.close()
 
 
@@ -143,17 +147,17 @@ def test_a_game_that_is_over_does_not_change(store):
 def test_games_are_listed_the_latest_first_and_counted_when_they_are_over(store):
     for days, result in ((3, 1), (1, 1), (2, -1), (0, None)):
         add(store, ME, days=days, result=result)
-    assert [row.id for row in store.listed(ME, finished=True)] == ["1", "2", "0"]
-    assert [row.id for row in store.listed(ME, finished=True, most=1)] == ["1"]
-    assert sorted(map(tuple, store.counted(ME, Made.kind, Made.result))) == [(0, -1, 1), (0, 1, 2)]
-    assert store.counted(OTHER, Made.result) == []
+    assert [row.id for row in store.list_games(ME, finished=True)] == ["1", "2", "0"]
+    assert [row.id for row in store.list_games(ME, finished=True, most=1)] == ["1"]
+    assert sorted(map(tuple, store.count_games(ME, Made.kind, Made.result))) == [(0, -1, 1), (0, 1, 2)]
+    assert store.count_games(OTHER, Made.result) == []
 
 
 def test_games_of_another_kind_in_the_same_file_are_not_seen(in_memory):
     store = opened(in_memory, 2, Made.kind == 1)
     other, mine = store.begin(ME, kind=0, result=1), store.begin(ME, kind=1, result=1)
-    assert [row.id for row in store.listed(ME, finished=True)] == [mine.id]
-    assert [tuple(row) for row in store.counted(ME, Made.result)] == [(1, 1)]
+    assert [row.id for row in store.list_games(ME, finished=True)] == [mine.id]
+    assert [tuple(row) for row in store.count_games(ME, Made.result)] == [(1, 1)]
     with pytest.raises(PlayError):
         store.row(ME, other.id)
     store.close()

@@ -2,14 +2,14 @@
 
 import pytest
 
-from pttt_ooc.site.play.review import reviewed
+from pttt_ooc.site.play.review import review_game
 
 MOVES = [{"player": number % 2, "text": str(number)} for number in range(8)]
 
 
 def review(losses, ply, exact=True):
     ratings = [{"loss": loss, "exact": exact, "before": 0.5, "by": "somebody"} for loss in losses]
-    return reviewed(MOVES, ratings, 0, ply, 1.0)
+    return review_game(MOVES, ratings, 0, ply, 1.0)
 
 
 @pytest.mark.parametrize(("ply", "following"), [(0, 3), (1, 3), (2, 5), (4, 7), (5, 7), (6, 3), (8, 3)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pttt_ooc.site.shell.ranking import Column, RankingQuery, ranking, risen
+from pttt_ooc.site.shell.ranking import Column, RankingQuery, rank_changes, ranking
 
 ROWS = [("Éva", 3, 0.5), ("bo", 1, None), ("Al", 3, 0.25), ("Cy", 2, 0.5)]
 COLUMNS = {
@@ -61,4 +61,4 @@ def test_a_click_on_the_head_that_sorts_turns_the_order_round(sort, direction, c
 
 
 def test_who_had_a_rank_and_has_another_has_risen_or_fallen():
-    assert risen({1: 2, 2: 1, 3: 3, 4: 4, 5: None}, {1: 1, 2: 4, 3: 3, 5: 5}) == {1: -1, 2: 3}
+    assert rank_changes({1: 2, 2: 1, 3: 3, 4: 4, 5: None}, {1: 1, 2: 4, 3: 3, 5: 5}) == {1: -1, 2: 3}

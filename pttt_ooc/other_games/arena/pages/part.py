@@ -14,7 +14,7 @@ from pttt_ooc.other_games.arena.pages.page_state import ArenaState, NoAnswerErro
 from pttt_ooc.site.service.wire import Client, Message
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.parts import Link, Part, Refusal
-from pttt_ooc.site.shell.ranking import AskedRanking, Column, Ranking, folded, ranking, shade
+from pttt_ooc.site.shell.ranking import AskedRanking, Column, Ranking, fold_text, ranking, shade
 from pttt_ooc.site.shell.rendering import render, render_game
 
 ANSWER_SECONDS = 60.0
@@ -29,7 +29,7 @@ MatchName = Annotated[str, Query(max_length=300)]
 Number = Annotated[int, Query(ge=0, le=10**9)]
 _COLUMNS: dict[str, Column[Message]] = {
     "rating": Column("Rating", lambda row: -row["points"], falls=True),
-    "agent": Column("Agent", lambda row: folded(agent_name(row["agent"])), text=True),
+    "agent": Column("Agent", lambda row: fold_text(agent_name(row["agent"])), text=True),
     "score": Column("Score", lambda row: -row["score"], falls=True),
     "games": Column("Games", lambda row: -row["games"], falls=True),
 }

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.other_games.arena.pages.page_state import NoAnswerError, UsedState, joined
 from pttt_ooc.other_games.arena.pages.play_pages import AskedGame, seen_at
-from pttt_ooc.site.play.review import all_ratings, put_figures, reviewed
+from pttt_ooc.site.play.review import all_ratings, put_figures, review_game
 from pttt_ooc.site.service.wire import Message
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.rendering import render_game
@@ -46,7 +46,7 @@ def review(
     if ratings and ply < last:
         put_figures(seen["boards"], ratings[ply], table.moves[ply])
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None
-    shown = reviewed(whole["made"], ratings, table.me, ply, end)
+    shown = review_game(whole["made"], ratings, table.me, ply, end)
     fields = {**table.settings, "moves": joined(table.moves)}
     facts = {"table": table, "seen": seen, "whole": whole, "review": shown, "fields": fields, "why": why}
     return render_game(request, "arena/review_part.html", account, f"Review: {table.name}", table.heading, **facts)

@@ -181,8 +181,8 @@ def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSna
                 name = f"{one.pairing.name}-damaged.txt"
                 text = str(error) if isinstance(error, ExtremeError) else "The log of this match is damaged."
             archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-            yield pieces.taken()
-    yield pieces.taken()
+            yield pieces.take()
+    yield pieces.take()
 
 
 @router.get("/matches/{name}/moves.csv", include_in_schema=False)

@@ -33,7 +33,7 @@ from pttt_ooc.pipeline.show.miniatures import Miniature, curve
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.filters import curve_path
 from pttt_ooc.site.shell.parts import Link, Part, below
-from pttt_ooc.site.shell.ranking import AskedRanking, Column, Ranking, RankingQuery, folded, ranking, risen
+from pttt_ooc.site.shell.ranking import AskedRanking, Column, Ranking, RankingQuery, fold_text, rank_changes, ranking
 from pttt_ooc.site.shell.rendering import is_seen, render, render_renewed, wants_part
 from pttt_ooc.site.shell.shell import Account
 
@@ -161,7 +161,7 @@ LATEST = 8
 """Matches that the standings list, and over which changes of places are told."""
 _COLUMNS: dict[str, Column[Overall]] = {
     "place": Column("Place", lambda one: one.place, text=True),
-    "team": Column("Team", lambda one: folded(one.name), text=True),
+    "team": Column("Team", lambda one: fold_text(one.name), text=True),
     "marks": Column("Marks", lambda one: -one.marks, falls=True),
     "won": Column("Won", lambda one: -one.won, falls=True),
     "drawn": Column("Drawn", lambda one: -one.drawn, falls=True),
@@ -243,7 +243,7 @@ def _standings(pages: TournamentPages, seen: TournamentSnapshot | None, asked: R
         "stages": [(stage, found) for stage, found in stages if found][::-1],
         "marks": marks_rows(seen.record, tables),
         "recent": seen.state.played[-1 : -1 - LATEST : -1],
-        "changes": risen({one.team: one.place for one in places}, {one.team: one.place for one in former}),
+        "changes": rank_changes({one.team: one.place for one in places}, {one.team: one.place for one in former}),
         "latest": LATEST,
     }
 

@@ -21,7 +21,7 @@ from pttt_ooc.other_games.extreme.pages.board_values import boards_of, cell_of, 
 from pttt_ooc.other_games.extreme.play.moves import move_text, read_move, stamp
 from pttt_ooc.other_games.extreme.referee import PLAYERS, Cell, Referee
 from pttt_ooc.site.play.answers import form_again
-from pttt_ooc.site.play.review import all_ratings, put_figures, reviewed, source_of
+from pttt_ooc.site.play.review import all_ratings, put_figures, review_game, source_of
 from pttt_ooc.site.service.stand_in import StandIn
 from pttt_ooc.site.service.wire import Client, Message
 from pttt_ooc.site.shell.accounts import Signed
@@ -175,7 +175,7 @@ async def game_page(
 
 async def _awaited(pages: PlayPages, method: str, *arguments: Any) -> State:
     """A game, by a method of :class:`~pttt_ooc.other_games.extreme.play.games.BotGames` that may wait for it."""
-    found: State = await cast("StandIn", pages.games).awaited(method, *arguments)
+    found: State = await cast("StandIn", pages.games).ask(method, *arguments)
     return found
 
 
@@ -359,6 +359,6 @@ def _review(
     if match is not None and match["message"] in ("WON", "DRAW"):
         first, second = match["points"]
         end = 0.5 if first == second else float(first > second)
-    found = reviewed(shown["moves"], ratings, state["side"], shown["ply"], end)
+    found = review_game(shown["moves"], ratings, state["side"], shown["ply"], end)
     name = f"Review: against {state['label']}"
     return render_game(request, "extreme_play/play_review_part.html", account, name, HEADING, review=found, **shown)

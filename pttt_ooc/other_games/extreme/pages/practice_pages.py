@@ -17,7 +17,7 @@ from pttt_ooc.other_games.extreme.practice_record import PracticeBot
 from pttt_ooc.pipeline.show.miniatures import Miniature, curve
 from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.accounts import Signed
-from pttt_ooc.site.shell.ranking import AskedRanking, Column, RankingQuery, folded, ranking, risen
+from pttt_ooc.site.shell.ranking import AskedRanking, Column, RankingQuery, fold_text, rank_changes, ranking
 from pttt_ooc.site.shell.rendering import render_renewed
 from pttt_ooc.site.shell.shell import Account
 
@@ -26,7 +26,7 @@ SINCE = 24 * 3600.0
 """Seconds over which changes of ranks are told."""
 _COLUMNS: dict[str, Column[PracticeBot]] = {
     "rank": Column("Rank", lambda bot: None if bot.points is None else -bot.points, text=True),
-    "bot": Column("Bot", lambda bot: folded(bot.name), text=True),
+    "bot": Column("Bot", lambda bot: fold_text(bot.name), text=True),
     "rating": Column("Rating", lambda bot: None if bot.points is None else -bot.points, falls=True),
     "matches": Column("Matches", lambda bot: -bot.matches, falls=True),
     "won": Column("Won", lambda bot: -bot.won, falls=True),
@@ -84,7 +84,7 @@ def _facts(pages: TournamentPages, account: Account | None, key: str, asked: Ran
         "base": pages.base,
         "ranking": order,
         "ranks": ranks,
-        "changes": risen(ranks, {one: place for place, (_, one) in enumerate(former, 1)}),
+        "changes": rank_changes(ranks, {one: place for place, (_, one) in enumerate(former, 1)}),
         "curves": {bot.key: drawn for bot in bots if (drawn := _curve(bot)) is not None},
         "of_own": [] if key else of_own[:10],
         "only": only[:RECENT],

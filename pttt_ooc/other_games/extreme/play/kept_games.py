@@ -66,7 +66,7 @@ class KeptGames:
     def latest(self, owner: str) -> State | None:
         """A person's latest game as it was written last; None if none is kept, or the file cannot be used."""
         with suppress(ExtremeError), self._file.used(KeptGameRow) as store:
-            rows = [*store.listed(owner, False, 1), *store.listed(owner, True, 1)] if store is not None else []
+            rows = [*store.list_games(owner, False, 1), *store.list_games(owner, True, 1)] if store is not None else []
             if rows:
                 found: State = json.loads(rows[0].state)
                 return found

@@ -73,7 +73,7 @@ class SharedGames:
         """A shared game as everybody sees it, and ``owner``; an ExtremeError if there is none."""
         with self._file.used(SharedGameRow) as store:
             try:
-                row = store.shared(number) if store is not None else None
+                row = store.find_shared(number) if store is not None else None
             except PlayError:
                 row = None
             if row is None:

@@ -154,7 +154,7 @@ class Matches:
 
     def shared(self, id: str, number: int | None = None) -> Seat:
         """As :meth:`seat`, of a match that its owner has shared, for everybody."""
-        return self._seat(self.store.shared(id), number)
+        return self._seat(self.store.find_shared(id), number)
 
     def _seat(self, row: MatchRow, number: int | None) -> Seat:
         match = _MATCH.validate_json(row.match)
@@ -171,7 +171,7 @@ class Matches:
 
     def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
-        read = [(row, _MATCH.validate_json(row.match)) for row in self.store.listed(owner, finished)]
+        read = [(row, _MATCH.validate_json(row.match)) for row in self.store.list_games(owner, finished)]
         return [
             ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned, row.helped)
             for row, match in read
@@ -180,7 +180,7 @@ class Matches:
     def tallies(self, owner: str) -> list[Tally]:
         """A person's finished matches against this solution, counted."""
         digest = self.bot.facts.digest
-        found = self.store.counted(owner, MatchRow.solution, MatchRow.first, MatchRow.result)
+        found = self.store.count_games(owner, MatchRow.solution, MatchRow.first, MatchRow.result)
         return tallies((first, winner) for solution, first, winner, n in found if solution == digest for _ in range(n))
 
     # -----------------------------------------------------------------------------------------
