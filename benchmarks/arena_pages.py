@@ -322,7 +322,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "details": trainings(*DETAILS),
     "without-end": trainings(*WITHOUT_END),
     "curves": lambda found: recorded(found, LEARNERS, lambda there: claims_table.curves(there, MARKS)),
-    "lost": lambda found: recorded(found, ("rows-3x3", *HALVES), claims_table.lost),
+    "lost": lambda found: recorded(found, ("rows-3x3", *HALVES), claims_table.losses_table),
     "greedy": lambda found: recorded(found, (*LEARNERS, *PATTERNS), claims_table.greedy),
 }
 

@@ -74,7 +74,7 @@ def at_work(course):
 
 def practised(course):
     record = PracticeRecord.read(course.league.practice)
-    return record.practised() if record else []
+    return record.practice_matches() if record else []
 
 
 def status(course, name, number):
@@ -147,7 +147,7 @@ def test_bots_practise_until_the_tournament_begins(course, monkeypatch):
 
         def plays():
             record = PracticeRecord.read(course.league.practice)
-            return any(digest in match.digests and record.is_current(match) for match in record.practised())
+            return any(digest in match.digests and record.is_current(match) for match in record.practice_matches())
 
         wait_until(plays, alive=thread.is_alive)
         begun.set()
@@ -177,7 +177,7 @@ def test_a_check_need_not_wait_for_a_practice_match(course, monkeypatch):
         wait_until(lambda: course.worker._seats.practising, alive=thread.is_alive)
     record = PracticeRecord.read(course.league.practice)
     assert all(one.forfeits == 0 for one in record.teams.values())
-    assert not any(match.forfeited_by for match in record.practised())
+    assert not any(match.forfeited_by for match in record.practice_matches())
     assert all(file.suffix == ".json" for file in (course.league.practice / "matches").iterdir())
 
 
@@ -305,7 +305,7 @@ def test_before_the_tournament_matches_are_those_of_practice(shown):
     assert "Nothing of it counts for marks" in page and "its time is not known yet" in page
     assert f"<strong>{PATIENCE:g} s</strong> here, and 60 s in the tournament" in page
     assert "Team &lt;B&gt;" in page and "Team <B>" not in page
-    places = [page.index(f"/extreme/matches/{match.pairing.name}") for match in shown.record.practised()]
+    places = [page.index(f"/extreme/matches/{match.pairing.name}") for match in shown.record.practice_matches()]
     assert places == sorted(places, reverse=True) and page.count("old version") == 1
     standings = browser.get("/extreme/standings").text
     assert 'Until then there is <a href="/extreme/practice">practice</a>' in standings
@@ -351,7 +351,7 @@ def test_ratings_are_sorted_and_searched_and_tell_what_has_changed_in_a_day(show
 
 def test_one_bots_matches(shown):
     page = shown.browser().get("/extreme/practice?bot=random").text
-    for match in shown.record.practised():
+    for match in shown.record.practice_matches():
         assert (match.pairing.name in page) == ("random" in (match.pairing.first, match.pairing.second))
     assert shown.browser().get("/extreme/practice?bot=nobody").status_code == 404
     assert shown.browser().get("/extreme/practice?bot=%3Cx").status_code == 422
@@ -359,7 +359,7 @@ def test_one_bots_matches(shown):
 
 @pytest.mark.slow
 def test_a_practice_match_is_replayed_and_only_its_owner_sees_what_a_bot_printed(shown):
-    match = next(match for match in shown.record.practised() if match.forfeited_by)
+    match = next(match for match in shown.record.practice_matches() if match.forfeited_by)
     name, loser = match.pairing.name, match.forfeited_by
     teams = {"t2": "Team A", "t3": "Team B"}
     page = shown.browser().get(f"/extreme/matches/{name}").text
@@ -394,7 +394,7 @@ def test_practice_is_available_as_json_and_csv(shown):
         assert all(getattr(known, name) == value for name, value in one.items())
         assert "digest" not in one and "file" not in one
     matches = browser.get("/api/extreme/practice/matches").json()
-    assert [one["match"] for one in matches] == [match.pairing.name for match in shown.record.practised()]
+    assert [one["match"] for one in matches] == [match.pairing.name for match in shown.record.practice_matches()]
     assert [one["current"] for one in matches] == [True] * 5 + [False]
     assert [row["key"] for row in rows(browser.get("/extreme/practice.csv").text)] == [*shown.record.teams]
     assert [row["match"] for row in rows(browser.get("/extreme/practice/matches.csv").text)] == [

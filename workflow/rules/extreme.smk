@@ -83,7 +83,7 @@ rule extreme_match:
 
 rule extreme_report:
     input:
-        lambda wildcards: DECISIONS.run_again(f"{EXTREME_DIR}/report.html", tournament.lost(Path(EXTREME_DIR))),
+        lambda wildcards: DECISIONS.run_again(f"{EXTREME_DIR}/report.html", tournament.stale_reason(Path(EXTREME_DIR))),
         lambda wildcards: tournament.matches_dealt(Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES),
     output:
         report(f"{EXTREME_DIR}/report.html", caption="../report/extreme.rst", category="Extreme TicTacToe"),

@@ -35,7 +35,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.extras import check_extra
-from pttt_ooc.other_games.extreme.broken_off import can_play, tried
+from pttt_ooc.other_games.extreme.broken_off import can_play, try_match
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
 from pttt_ooc.site.service.pulse import Pulse
@@ -133,7 +133,7 @@ class Worker:
         check_walls_of(settings)
         tries, name = tries_in(self._storage.data), match_name(first.id, second.id)
         try:
-            counts = tried(
+            counts = try_match(
                 tries, name, lambda: self._meet(first, second, settings), settings.conditions, self._stopping
             )
         except StoppedError:

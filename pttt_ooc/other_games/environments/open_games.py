@@ -37,7 +37,7 @@ class OpenEnvironment(TurnEnvironment):
         score = 2 * mover_score(self.state, 0) - 1
         return score, -score
 
-    def _seen(self, player: int) -> Numbers:
+    def _observation(self, player: int) -> Numbers:
         marks = np.zeros((self.action_spaces["player_0"].n, 2), dtype=np.int8)
         marks[self.made[player], 0] = 1
         marks[self.made[1 - player], 1] = 1

@@ -35,7 +35,7 @@ class PhantomEnvironment(TurnEnvironment):
         first, second = self.history.returns
         return float(first), float(second)
 
-    def _seen(self, player: int) -> Numbers:
+    def _observation(self, player: int) -> Numbers:
         marks = np.zeros((self.game.squares, 2), dtype=np.int8)
         for square in range(self.game.squares):
             placed = self.history.placed[player] >> square & 1

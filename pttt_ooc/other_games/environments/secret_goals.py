@@ -57,7 +57,7 @@ class SecretGoalsEnvironment(TurnEnvironment):
             return None
         return (1.0, -1.0) if self.match.winner == 0 else (-1.0, 1.0)
 
-    def _seen(self, player: int) -> Numbers:
+    def _observation(self, player: int) -> Numbers:
         now = self.match.round
         seen = np.zeros((SQUARES + len(GOALS) + 1, 2), dtype=np.int8)
         for number, square in enumerate(now.squares):

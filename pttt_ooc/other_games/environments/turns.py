@@ -100,7 +100,7 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         mask = np.zeros(space["action_mask"].shape, dtype=np.int8)
         if agent == self.agent_selection and not self.terminations[agent]:
             mask[self._legal()] = 1
-        return {"observation": self._seen(self.possible_agents.index(agent)), "action_mask": mask}
+        return {"observation": self._observation(self.possible_agents.index(agent)), "action_mask": mask}
 
     def render(self) -> str | None:
         """The board as text, if the mode is ``"ansi"``."""
@@ -126,7 +126,7 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         """Both players' rewards at the end; None before."""
 
     @abstractmethod
-    def _seen(self, player: int) -> Numbers: ...
+    def _observation(self, player: int) -> Numbers: ...
 
     @abstractmethod
     def _text(self) -> str: ...

@@ -15,7 +15,7 @@ from pttt_ooc.other_games.extreme.bot_version import (
     Tell,
     breaches_of,
     has_forfeited,
-    settled,
+    settle_version,
     trial_games,
     warnings_about,
 )
@@ -110,7 +110,7 @@ def check(
     ExtremeError
         If bots cannot be run on this machine as the conditions say.
     """
-    version = settled(program, conditions, tell)
+    version = settle_version(program, conditions, tell)
     one, found = version.program, version.games or []
     if not found or any(not match.message and not _is_enough(match, side) for side, match in enumerate(found)):
         found = trial_games(one, conditions, _is_enough, tell)

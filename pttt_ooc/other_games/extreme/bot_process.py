@@ -151,7 +151,7 @@ class BotProcess:
         paths = list(interpreter.paths)
         if program.trusted:
             paths.append("/package" if conditions.walls else str(Path(__file__).resolve().parents[3]))
-        converted = program.converted(interpreter.version)
+        converted = program.needs_conversion(interpreter.version)
         self._first = {
             "file": program.name,
             "source": program.source_for(interpreter.version) + in_time(program, conditions.time_limit),
@@ -194,9 +194,9 @@ class BotProcess:
         except SilentError as error:
             if error.late and not self._program.trusted:
                 raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
-            raise self._failed(self._told(error)) from None
+            raise self._failure(self._explain_end(error)) from None
         if "error" in answer:
-            raise self._failed(plain(answer["error"]))
+            raise self._failure(plain(answer["error"]))
         self._stop(clock)
         return clock.seconds
 
@@ -217,12 +217,12 @@ class BotProcess:
         except SilentError as error:
             if error.late:
                 raise ForfeitError("TIME OUT", str(error)) from None
-            raise self._failed(self._told(error)) from None
+            raise self._failure(self._explain_end(error)) from None
         self._stop(clock)
         if type(answer.get("number")) is not int or answer["number"] != self._asked:
-            raise self._failed("It answered before it was asked.")
+            raise self._failure("It answered before it was asked.")
         if "error" in answer:
-            raise self._failed(plain(answer["error"]))
+            raise self._failure(plain(answer["error"]))
         return answer, Spent(*(round(one, 6) for one in (clock.seconds, clock.processor, clock.waited)))
 
     def _clock(self, limit: float) -> Clock:
@@ -234,7 +234,7 @@ class BotProcess:
         self._charged += clock.processor
         self._stalls = clock.stalls
 
-    def _told(self, error: SilentError) -> str:
+    def _explain_end(self, error: SilentError) -> str:
         """How the process ended; after a forbidden system call, with the lines of the file that make one."""
         told = str(error)
         if not error.forbidden:
@@ -242,7 +242,7 @@ class BotProcess:
         calls = [f"line {line}, {what}" for line, what in self._program.breaches if what.endswith("prohibited")]
         return f"{told} In {self._program.name}: {'; '.join(calls)}." if calls else told
 
-    def _failed(self, detail: str) -> Exception:
+    def _failure(self, detail: str) -> Exception:
         """The error to raise: a forfeit, or, for one of the package's own bots, an error of the machine."""
         if self._program.trusted:
             last = detail.strip().splitlines()[-1]

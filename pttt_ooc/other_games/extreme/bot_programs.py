@@ -60,13 +60,13 @@ class BotProgram:
     breaches: tuple[tuple[int, str], ...] = ()
     trusted: bool = False
 
-    def converted(self, version: tuple[int, int]) -> bool:
+    def needs_conversion(self, version: tuple[int, int]) -> bool:
         """Whether this version of Python needs a conversion."""
         return self.pythons[0] == 2 and version[0] == 3
 
     def source_for(self, version: tuple[int, int]) -> str:
         """The source that this version of Python runs."""
-        return self.text if self.text is not None and self.converted(version) else self.source
+        return self.text if self.text is not None and self.needs_conversion(version) else self.source
 
     def shown_for(self, version: tuple[int, int]) -> str:
         """The source that tracebacks show: the file's own lines, where its conversion has as many."""

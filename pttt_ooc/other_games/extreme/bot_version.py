@@ -44,7 +44,7 @@ class Settled:
     warnings: tuple[str, ...] = ()
 
 
-def settled(program: BotProgram, conditions: Conditions, tell: Tell | None = None) -> Settled:
+def settle_version(program: BotProgram, conditions: Conditions, tell: Tell | None = None) -> Settled:
     """The bot with its version of Python.
 
     If its text does not tell, it plays two games in each version, as x and as o, against the same random moves.  It is
@@ -74,7 +74,9 @@ def settled(program: BotProgram, conditions: Conditions, tell: Tell | None = Non
     if len(whole) == 2:
         warnings = _differing(program, best, played)
     else:
-        warnings = tuple(_failed(version, played[version]) for version in played if version != best and not whole)
+        warnings = tuple(
+            _describe_failure(version, played[version]) for version in played if version != best and not whole
+        )
     chosen = replace(program.as_python(best), why=_reason(program, best, whole, played))
     return Settled(chosen, played[best], warnings)
 
@@ -157,7 +159,7 @@ def _reason(program: BotProgram, best: int, whole: list[int], played: dict[int, 
     return f"it plays no whole games as Python 2 or 3; {program.why}"
 
 
-def _failed(version: int, games: list[BotMatch]) -> str:
+def _describe_failure(version: int, games: list[BotMatch]) -> str:
     """How a bot failed in the version that it is not written in."""
     side, match = next((side, match) for side, match in enumerate(games) if has_forfeited(match, side))
     last = (match.detail.strip().splitlines() or [""])[-1][:_SHOWN]

@@ -60,7 +60,7 @@ def can_play(conditions: Conditions, stopping: threading.Event | None = None) ->
     return True
 
 
-def tried(
+def try_match(
     tries: Tries,
     name: str,
     play: Callable[[], _Result],
@@ -92,7 +92,7 @@ def tried(
     if not tries.are_over(name):
         try:
             with tries.trying(name, (StoppedError, UnableError)):
-                return counted(play, conditions, stopping)
+                return play_if_able(play, conditions, stopping)
         except (StoppedError, UnableError, StoreError):
             raise
         except Exception as error:
@@ -108,7 +108,7 @@ def tried(
     return None
 
 
-def counted(play: Callable[[], _Result], conditions: Conditions, stopping: threading.Event | None) -> _Result:
+def play_if_able(play: Callable[[], _Result], conditions: Conditions, stopping: threading.Event | None) -> _Result:
     """Play a match; an UnableError in place of its error if the machine can run no bots at all now."""
     try:
         return play()

@@ -41,7 +41,7 @@ class Meter:
             self._processor = time.clock_gettime(self._clock)
         return self._processor
 
-    def waited(self) -> float:
+    def wait_time(self) -> float:
         """Seconds of completed waits for a processor; 0 if the system does not tell."""
         with suppress(OSError, ValueError, IndexError):
             self._waited = int(Path(f"/proc/{self._pid}/schedstat").read_text().split()[1]) / 1e9
@@ -99,7 +99,7 @@ class Clock:
         stopping: threading.Event | None = None,
     ) -> None:
         self._meter, self.limit, self.stalls, self._stopping = meter, limit, stalls, stopping
-        self._charged, self._queued = charged, meter.waited()
+        self._charged, self._queued = charged, meter.wait_time()
         self.tick = min(TICK, limit / 10)
         self._begin = self._last = time.monotonic()
         self.processor = self.waited = self._lost = 0.0
@@ -117,7 +117,7 @@ class Clock:
         now = time.monotonic()
         since, self._last = now - self._last, now
         processor = self._meter.processor() - self._charged
-        queued = self._meter.waited() - self._queued
+        queued = self._meter.wait_time() - self._queued
         idle = since - (processor - self.processor) - (queued + self._lost - self.waited)
         if idle > self.tick / 2:
             state = self._meter.state()

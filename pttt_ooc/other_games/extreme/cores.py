@@ -62,7 +62,7 @@ def taken_core(cores: Sequence[int], stopping: threading.Event | None = None) ->
         If the locks of the cores cannot be made.
     """
     with explain_errors("lock a core"):
-        taken = _taken(cores, stopping)
+        taken = _take_core(cores, stopping)
     if taken is None:
         yield None
         return
@@ -71,21 +71,21 @@ def taken_core(cores: Sequence[int], stopping: threading.Event | None = None) ->
         yield core
 
 
-def _taken(cores: Sequence[int], stopping: threading.Event | None) -> tuple[int, IO[bytes]] | None:
+def _take_core(cores: Sequence[int], stopping: threading.Event | None) -> tuple[int, IO[bytes]] | None:
     directory = Path(tempfile.gettempdir(), f"pttt-cores-{os.getuid()}")
     with suppress(FileExistsError):
         directory.mkdir(mode=0o700)
     if directory.is_symlink() or directory.stat().st_uid != os.getuid():
         raise PermissionError(errno.EPERM, f"{directory} belongs to somebody else")
-    turn = _polled([directory / "turn"], stopping)  # else who has just given a core back would take it again
+    turn = _wait_for_lock([directory / "turn"], stopping)  # else who has just given a core back would take it again
     if turn is None:
         return None
     with turn:
-        file = _polled([directory / str(core) for core in cores], stopping)
+        file = _wait_for_lock([directory / str(core) for core in cores], stopping)
     return None if file is None else (int(Path(file.name).name), file)
 
 
-def _polled(files: Sequence[Path], stopping: threading.Event | None) -> IO[bytes] | None:
+def _wait_for_lock(files: Sequence[Path], stopping: threading.Event | None) -> IO[bytes] | None:
     """One of the files, locked, once one of them can be."""
     while stopping is None or not stopping.is_set():
         for path in files:

@@ -34,7 +34,7 @@ _NOBODY = 65534
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(result: int, what: str) -> None:
+def _check_result(result: int, what: str) -> None:
     if result != 0:
         raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
 
@@ -42,7 +42,7 @@ def _checked(result: int, what: str) -> None:
 def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
     texts = [None if text is None else text.encode() for text in (source, target, kind)]
     result = _LIBC.mount(*texts, ctypes.c_ulong(flags), None if options is None else options.encode())
-    _checked(result, f"mount {target}")
+    _check_result(result, f"mount {target}")
 
 
 def _protect(path: str, attributes: int, flags: int = _AT_RECURSIVE) -> None:
@@ -54,7 +54,7 @@ def _protect(path: str, attributes: int, flags: int = _AT_RECURSIVE) -> None:
     wanted = Attributes(attributes, 0, 0, 0)
     number, size = ctypes.c_long(_MOUNT_SETATTR), ctypes.c_size_t(ctypes.sizeof(wanted))
     result = _LIBC.syscall(number, _AT_FDCWD, path.encode(), ctypes.c_uint(flags), ctypes.byref(wanted), size)
-    _checked(result, f"protect {path}")
+    _check_result(result, f"protect {path}")
 
 
 def _separate() -> None:
@@ -62,7 +62,7 @@ def _separate() -> None:
     user, group = os.geteuid(), os.getegid()
     kinds = _NEW_MOUNTS | _NEW_IPC | _NEW_NAMES | _NEW_PROCESSES | _NEW_NETWORK
     why = "it cannot have namespaces of its own, for which an ordinary user needs the system's leave (sysctl user)"
-    _checked(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), why)
+    _check_result(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), why)
     if user != 0:
         for name, text in (
             ("setgroups", "deny"),
@@ -71,7 +71,7 @@ def _separate() -> None:
         ):
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(text)
-    _checked(_LIBC.sethostname(b"bot", ctypes.c_size_t(3)), "sethostname")
+    _check_result(_LIBC.sethostname(b"bot", ctypes.c_size_t(3)), "sethostname")
 
 
 def _furnish(root: str, shown: list[list[str]]) -> None:
@@ -101,8 +101,8 @@ def _furnish(root: str, shown: list[list[str]]) -> None:
     number = _PIVOT_ROOT.get(os.uname().machine)
     if number is None:
         raise OSError(f"the architecture {os.uname().machine} is not known")
-    _checked(_LIBC.syscall(ctypes.c_long(number), b".", b"."), "pivot_root")
-    _checked(_LIBC.umount2(b".", _DETACH), "umount2")
+    _check_result(_LIBC.syscall(ctypes.c_long(number), b".", b"."), "pivot_root")
+    _check_result(_LIBC.umount2(b".", _DETACH), "umount2")
     os.chdir("/")
     _protect("/", _ATTRIBUTE_READ_ONLY | _ATTRIBUTE_NO_SUID | _ATTRIBUTE_NO_DEVICES, 0)
 

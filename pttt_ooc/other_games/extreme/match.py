@@ -188,7 +188,7 @@ def _play_once(
                 bots.append(program)
                 continue
             interpreter = program.interpreters()[skipped[player]]
-            converted = program.converted(interpreter.version)
+            converted = program.needs_conversion(interpreter.version)
             match.pythons[player] = "converted" if converted else ".".join(map(str, interpreter.version))
             bots.append(BotProcess(program, interpreter, conditions, stopping))
         for player, bot in enumerate(bots):
@@ -227,7 +227,7 @@ def _play_moves(
         known[player] = len(told)
         try:
             answer, spent = bots[player].ask(request)
-            cell = _checked(answer, referee.board)
+            cell = _check_answer(answer, referee.board)
         except ForfeitError as error:
             _forfeit(match, player, error)
             return player
@@ -250,7 +250,7 @@ def _play_moves(
     return None
 
 
-def _checked(answer: dict[str, Any], board: BigBoard) -> Cell:
+def _check_answer(answer: dict[str, Any], board: BigBoard) -> Cell:
     """The cell that a bot has answered; a ForfeitError if it is none, or the bot has changed its board."""
     if answer.get("big") != [*board.big_boards_status] or answer.get("small") != [*board.small_boards_status]:
         raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")

@@ -73,7 +73,7 @@ class MatchLogs(ABC):
         """The file of the strong bot's evaluation of a match."""
         return self.directory / "curves" / f"{pairing.name}.json"
 
-    def played(self, pairing: Pairing) -> PlayedMatch | None:
+    def played_match(self, pairing: Pairing) -> PlayedMatch | None:
         """The summary of a match; None if it has not been played."""
         if pairing not in self._played:
             file = self.log(pairing)

@@ -88,7 +88,7 @@ def matches_dealt(directory: Path, pools: Any, stages: Iterable[str]) -> list[st
     return [file for stage in stages for file in matches_of(directory, pools.get(stage=stage).output[0])]
 
 
-def lost(directory: Path) -> str:
+def stale_reason(directory: Path) -> str:
     """Why the report must be written again; empty if it need not.  Snakemake checks only the last products."""
     dealt = [match for file in directory.glob("stages/*.json") for match in matches_of(directory, str(file))]
     gone = not all(Path(match).exists() for match in dealt)

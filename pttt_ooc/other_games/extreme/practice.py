@@ -17,11 +17,11 @@ from pathlib import Path
 from pttt_ooc.disk.files import make_directory
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
-from pttt_ooc.other_games.extreme.broken_off import UnableError, counted
+from pttt_ooc.other_games.extreme.broken_off import UnableError, play_if_able
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.house_bots import HOUSE_BOTS
 from pttt_ooc.other_games.extreme.league import Pairing
-from pttt_ooc.other_games.extreme.practice_record import STAGE, PracticeBot, PracticeRecord, logged, tried_name
+from pttt_ooc.other_games.extreme.practice_record import STAGE, PracticeBot, PracticeRecord, logged_matches, tried_name
 from pttt_ooc.other_games.extreme.practice_results import results
 from pttt_ooc.other_games.extreme.tournament import play_logged
 from pttt_ooc.other_games.extreme.tournament_record import Team
@@ -80,7 +80,7 @@ class Practice:
             made = house.program(limit, walls)
             self._ours.append(PracticeBot(house.key, house.name, made.name, house.digest(made), ours=True))
             self._programs[made.name, self._ours[-1].digest] = made
-        known, there = PracticeRecord.read(directory), logged(directory)
+        known, there = PracticeRecord.read(directory), logged_matches(directory)
         self._next = max([known.next_number if known else 1, *(pairing.pool + 2 for pairing in there)])
         # With another time limit, who forfeited by time begins anew.
         there_before = [*known.teams.values()] if known and known.time_limit == limit else []
@@ -118,7 +118,7 @@ class Practice:
             bots = (self.record.teams[pairing.first], self.record.teams[pairing.second])
         try:
             with self.record.tries.trying(tried_name(bots), (StoppedError, UnableError)):
-                counted(
+                play_if_able(
                     lambda: self._play(pairing, bots, content, cores, stopping), self._settings.conditions, stopping
                 )
         except _OutdatedError:
@@ -200,7 +200,7 @@ class Practice:
         tried = {name: len(found.reasons) for name, found in self.record.tries.all().items()}
         begun: Counter[tuple[str, str]] = Counter(
             (match.pairing.first, match.pairing.second)
-            for match in self.record.practised()
+            for match in self.record.practice_matches()
             if self.record.is_current(match)
         )
         begun.update((pairing.first, pairing.second) for pairing in self._under_way)
@@ -210,11 +210,11 @@ class Practice:
             for key in pair:
                 played[key] += count
 
-        def failed(pair: tuple[str, str]) -> int:
+        def failed_tries(pair: tuple[str, str]) -> int:
             return tried.get(tried_name([bots[key] for key in pair]), 0)
 
         def rank(pair: tuple[str, str]) -> tuple[bool, int, int, int]:
-            met = begun[pair] + begun[pair[::-1]] + failed(pair)
+            met = begun[pair] + begun[pair[::-1]] + failed_tries(pair)
             if all(bots[key].ours for key in pair):
                 met = 4 * met + 1
             counts = [played[key] for key in pair]
@@ -228,7 +228,7 @@ class Practice:
         pairs = [
             pair
             for pair in combinations([bot.key for bot in able], 2)
-            if failed(pair) < self.record.tries.most and {*pair} not in meeting
+            if failed_tries(pair) < self.record.tries.most and {*pair} not in meeting
         ]
         for first, second in sorted(pairs, key=rank)[:1]:
             begins = (first, second) if begun[first, second] <= begun[second, first] else (second, first)
@@ -241,7 +241,7 @@ class Practice:
     def _update(self, theirs: Iterable[PracticeBot]) -> None:
         """Write down the teams' bots and our own, with the results of the matches that are there."""
         entered = self._league([*theirs, *self._ours])
-        current = [match for match in entered.practised() if entered.is_current(match)]
+        current = [match for match in entered.practice_matches() if entered.is_current(match)]
         before, now = self.record.teams, time.time()
         found = results(entered.teams.values(), current)
         self.record = self._league(bot.after(before.get(bot.key), now) for bot in found)
@@ -256,7 +256,7 @@ class Practice:
 
     def _forget(self) -> None:
         """Delete the matches of teams that have left, and the oldest of the others, if there are too many."""
-        there = logged(self.record.directory)
+        there = logged_matches(self.record.directory)
         known = [pairing for pairing in there if self.record.teams.keys() >= {pairing.first, pairing.second}]
         for pairing in {*there} - {*known[-self._settings.kept :]}:
             self.record.log(pairing).unlink(missing_ok=True)

@@ -206,15 +206,15 @@ class PracticeRecord(MatchLogs):
 
     def all_played(self) -> list[PlayedMatch]:
         """All matches that are kept, the oldest first."""
-        return [*self.practised()]
+        return [*self.practice_matches()]
 
-    def practised(self) -> list[PracticeMatch]:
+    def practice_matches(self) -> list[PracticeMatch]:
         """As :meth:`all_played`."""
-        there = logged(self.directory)
+        there = logged_matches(self.directory)
         for gone in self._played.keys() - {*there}:
             self._played.pop(gone, None)
         known = [pairing for pairing in there if pairing.first in self.teams and pairing.second in self.teams]
-        return [match for pairing in known if isinstance(match := self.played(pairing), PracticeMatch)]
+        return [match for pairing in known if isinstance(match := self.played_match(pairing), PracticeMatch)]
 
     def is_current(self, match: PracticeMatch) -> bool:
         """Whether a match was played by the latest versions, with the time limit of now."""
@@ -233,7 +233,7 @@ def tried_name(pair: Iterable[Team]) -> str:
     return "-".join(f"{bot.key}-{bot.digest[:16]}" for bot in sorted(pair, key=lambda bot: bot.key))
 
 
-def logged(directory: Path) -> list[Pairing]:
+def logged_matches(directory: Path) -> list[Pairing]:
     """The matches whose logs are in a league's directory, the oldest first."""
     names = (_LOG.fullmatch(file.name) for file in (directory / "matches").glob("*.json"))
     found = (Pairing(STAGE, int(name[1]) - 1, name[2], name[3]) for name in names if name)

@@ -25,8 +25,8 @@ def results(bots: Iterable[PracticeBot], matches: Sequence[PracticeMatch]) -> li
     matches
         The matches that count, the oldest first.
     """
-    counted = [_counted(bot, matches) for bot in bots]
-    rated = _connected([bot.key for bot in counted], matches)
+    counted = [_count_results(bot, matches) for bot in bots]
+    rated = _largest_group([bot.key for bot in counted], matches)
     if len(rated) > 1:
         place = {key: number for number, key in enumerate(rated)}
         scores = np.zeros((len(rated), len(rated)))
@@ -51,7 +51,7 @@ def _share(points: tuple[int, int]) -> float:
     return (1 + (points[0] > points[1]) - (points[0] < points[1])) / 2
 
 
-def _counted(bot: PracticeBot, matches: Sequence[PracticeMatch]) -> PracticeBot:
+def _count_results(bot: PracticeBot, matches: Sequence[PracticeMatch]) -> PracticeBot:
     own = [match for match in matches if bot.key in (match.pairing.first, match.pairing.second)]
     shares = [abs((match.pairing.second == bot.key) - _share(match.score.points)) for match in own]
     forfeits = [match.message for match in own if match.forfeited_by == bot.key]
@@ -70,7 +70,7 @@ def _counted(bot: PracticeBot, matches: Sequence[PracticeMatch]) -> PracticeBot:
     )
 
 
-def _connected(keys: Sequence[str], matches: Sequence[PracticeMatch]) -> list[str]:
+def _largest_group(keys: Sequence[str], matches: Sequence[PracticeMatch]) -> list[str]:
     """The largest set of bots that are connected by matches."""
     group: dict[str, set[str]] = {key: {key} for key in keys}
     for match in matches:

@@ -42,7 +42,7 @@ def _divides_down(a: Any, b: Any) -> bool:
     return all(whole)
 
 
-def divided(a: Any, b: Any) -> Any:
+def quotient(a: Any, b: Any) -> Any:
     """``a / b``."""
     return a // b if _divides_down(a, b) else a / b
 
@@ -69,7 +69,7 @@ class Divisor:
 _EXACT = Context(prec=1500)  # more digits than any float has
 
 
-def rounded(number: Any, digits: int = 0) -> float:
+def round_number(number: Any, digits: int = 0) -> float:
     """``round``: a float, and halves away from zero."""
     if not math.isfinite(number):
         return float(number)
@@ -84,14 +84,14 @@ def _as_float(function: Callable[[Any], int]) -> Callable[[Any], float]:
 # Comparisons
 
 
-def _ranked(value: Any) -> tuple[int, str]:
+def _rank(value: Any) -> tuple[int, str]:
     """The order of types: None, numbers, and all others by the name of their type."""
     if value is None:
         return 0, ""
     return (1, "") if isinstance(value, int | float) else (2, type(value).__name__)
 
 
-def _compared(a: Any, b: Any) -> int:
+def _compare_unordered(a: Any, b: Any) -> int:
     """The order of two values that Python 3 does not compare: -1, 0 or 1."""
     if type(a) is type(b):
         if isinstance(a, dict):
@@ -101,21 +101,21 @@ def _compared(a: Any, b: Any) -> int:
                 if x != y:
                     return compare(x, y)
             return (len(a) > len(b)) - (len(a) < len(b))
-    one, two = (_ranked(a), id(a)), (_ranked(b), id(b))
+    one, two = (_rank(a), id(a)), (_rank(b), id(b))
     return (one > two) - (one < two)
 
 
 def _ordering(native: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def ordered(a: Any, b: Any) -> Any:
+    def compare_as_python2(a: Any, b: Any) -> Any:
         try:
             return native(a, b)
         except TypeError as error:
             trace = error.__traceback__
             if trace is not None and trace.tb_next is not None:  # raised by the program's own method
                 raise
-        return native(_compared(a, b), 0)
+        return native(_compare_unordered(a, b), 0)
 
-    return ordered
+    return compare_as_python2
 
 
 less, at_most, greater, at_least = map(_ordering, (operator.lt, operator.le, operator.gt, operator.ge))
@@ -201,7 +201,7 @@ def _cmp_less(one: Any, other: Any) -> bool:
 
 
 def _default_less(one: Any, other: Any) -> bool:
-    return _compared(one, other) < 0
+    return _compare_unordered(one, other) < 0
 
 
 def _inherited_hash(one: Any) -> int:
@@ -217,7 +217,7 @@ def _inherited_hash(one: Any) -> int:
 # Lists instead of iterators
 
 
-def mapped(function: Any, *sequences: Iterable[Any]) -> list[Any]:
+def map_list(function: Any, *sequences: Iterable[Any]) -> list[Any]:
     """``map``."""
     if len(sequences) == 1:
         return list(sequences[0]) if function is None else [function(value) for value in sequences[0]]
@@ -225,11 +225,11 @@ def mapped(function: Any, *sequences: Iterable[Any]) -> list[Any]:
     return list(rows) if function is None else [function(*row) for row in rows]
 
 
-def _imapped(function: Any, *sequences: Iterable[Any]) -> Iterator[Any]:
+def _imap(function: Any, *sequences: Iterable[Any]) -> Iterator[Any]:
     return zip(*sequences, strict=False) if function is None else map(function, *sequences)
 
 
-def filtered(function: Any, values: Any) -> Any:
+def filter_values(function: Any, values: Any) -> Any:
     """``filter``."""
     kept = list(filter(function, values))
     return "".join(kept) if isinstance(values, str) else tuple(kept) if isinstance(values, tuple) else kept
@@ -239,14 +239,14 @@ def filtered(function: Any, values: Any) -> Any:
 # Attributes
 
 
-def _encoded(text: str, encoding: str = "ascii", errors: str = "strict") -> str:
+def _encode(text: str, encoding: str = "ascii", errors: str = "strict") -> str:
     if codecs.lookup(encoding)._is_text_encoding:
         return text.encode(encoding, errors).decode("latin-1")
     convert: Any = codecs.encode
     return str(convert(text.encode("latin-1"), encoding, errors).decode("latin-1"))
 
 
-def _decoded(text: str, encoding: str = "ascii", errors: str = "strict") -> str:
+def _decode(text: str, encoding: str = "ascii", errors: str = "strict") -> str:
     if codecs.lookup(encoding)._is_text_encoding:
         return text.encode("latin-1").decode(encoding, errors)
     convert: Any = codecs.decode
@@ -254,11 +254,11 @@ def _decoded(text: str, encoding: str = "ascii", errors: str = "strict") -> str:
 
 
 def _listing(bound: Callable[..., Any]) -> Callable[..., Any]:
-    def listed(*given: Any) -> Any:
+    def list_views(*given: Any) -> Any:
         found = bound(*given)
         return list(found) if isinstance(found, KeysView | ValuesView | ItemsView) else found
 
-    return listed
+    return list_views
 
 
 _MISSING: dict[str, tuple[type, Callable[[Any], Any]]] = {
@@ -270,14 +270,14 @@ _MISSING: dict[str, tuple[type, Callable[[Any], Any]]] = {
     "viewvalues": (dict, lambda owner: owner.values),
     "viewitems": (dict, lambda owner: owner.items),
     "message": (BaseException, lambda owner: owner.args[0] if len(owner.args) == 1 else ""),
-    "decode": (str, lambda owner: functools.partial(_decoded, owner)),
+    "decode": (str, lambda owner: functools.partial(_decode, owner)),
 }
 _CHANGED: dict[str, tuple[type, Callable[[Any], Any]]] = {
     "keys": (object, lambda owner: _listing(owner.keys)),
     "values": (object, lambda owner: _listing(owner.values)),
     "items": (object, lambda owner: _listing(owner.items)),
     "sort": (list, lambda owner: functools.partial(sort, owner)),
-    "encode": (str, lambda owner: functools.partial(_encoded, owner)),
+    "encode": (str, lambda owner: functools.partial(_encode, owner)),
 }
 
 
@@ -371,7 +371,7 @@ def _changes_of(name: str, real: Any) -> dict[str, Any]:
         return {**functions, **cases, "atoi": int, "atof": float}
     if name == "itertools":
         return {
-            "imap": _imapped,
+            "imap": _imap,
             "izip": zip,
             "ifilter": filter,
             "ifilterfalse": itertools.filterfalse,
@@ -379,7 +379,7 @@ def _changes_of(name: str, real: Any) -> dict[str, Any]:
         }
     if name == "operator":
         orders = {"lt": less, "le": at_most, "gt": greater, "ge": at_least}
-        divisions = {"div": divided, "idiv": lambda a, b: Divisor(b).__rtruediv__(a)}
+        divisions = {"div": quotient, "idiv": lambda a, b: Divisor(b).__rtruediv__(a)}
         return {**orders, **divisions, "isCallable": callable, "sequenceIncludes": operator.contains}
     if name == "hashlib":
         made = {one: getattr(real, one) for one in real.algorithms_guaranteed}
@@ -482,7 +482,7 @@ def _module(name: str) -> types.ModuleType:
     return made
 
 
-def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+def _import(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
     if name in _MODULES and not level:
         return _module(name)
     if name == "xml.etree.cElementTree":
@@ -491,28 +491,28 @@ def _imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any 
     return builtins.__import__(name, globals, locals, fromlist, level)
 
 
-def _evaluated(text: Any, globals: Any = None, locals: Any = None, mode: str = "eval") -> Any:
+def _evaluate(text: Any, globals: Any = None, locals: Any = None, mode: str = "eval") -> Any:
     """``eval`` and ``exec`` of a text, in the place of the call if none is given."""
     frame = sys._getframe(1 if mode == "eval" else 2)
     if globals is None:
         globals, locals = frame.f_globals, frame.f_locals
     globals.setdefault("__builtins__", NAMES)
-    code = compiled(text.strip() if mode == "eval" else text, "<string>", mode) if isinstance(text, str) else text
+    code = compile_source(text.strip() if mode == "eval" else text, "<string>", mode) if isinstance(text, str) else text
     return builtins.eval(code, globals, globals if locals is None else locals)
 
 
-def _executed(text: Any, globals: Any = None, locals: Any = None) -> None:
-    _evaluated(text, globals, locals, "exec")
+def _execute(text: Any, globals: Any = None, locals: Any = None) -> None:
+    _evaluate(text, globals, locals, "exec")
 
 
-def _reloaded(module: Any) -> Any:
+def _reload(module: Any) -> Any:
     return module
 
 
 NAMES: dict[str, Any] = {
     **vars(builtins),
-    "__import__": _imported,
-    "__divided__": divided,
+    "__import__": _import,
+    "__divided__": quotient,
     "__divisor__": Divisor,
     "__operand__": operand,
     "__attribute__": attribute,
@@ -532,21 +532,21 @@ NAMES: dict[str, Any] = {
     "basestring": str,
     "buffer": memoryview,
     "cmp": compare,
-    "eval": _evaluated,
-    "exec": _executed,
+    "eval": _evaluate,
+    "exec": _execute,
     "file": open,
-    "filter": filtered,
-    "input": lambda *given: _evaluated(input(*given)),
+    "filter": filter_values,
+    "input": lambda *given: _evaluate(input(*given)),
     "intern": sys.intern,
     "long": int,
-    "map": mapped,
+    "map": map_list,
     "max": _best(max),
     "min": _best(min),
     "range": lambda *limits: list(range(*limits)),
     "raw_input": input,
     "reduce": functools.reduce,
-    "reload": _reloaded,
-    "round": rounded,
+    "reload": _reload,
+    "round": round_number,
     "sorted": sorted_list,
     "unichr": chr,
     "unicode": str,
@@ -560,7 +560,7 @@ NAMES: dict[str, Any] = {
 # Programs
 
 
-def compiled(source: str, name: str, mode: str = "exec") -> types.CodeType:
+def compile_source(source: str, name: str, mode: str = "exec") -> types.CodeType:
     """Compile a program, or a text that it evaluates, so that it means what Python 2 means by it."""
     tree = ast.parse(source, name, mode)
     body = tree.body if isinstance(tree, ast.Module) else []
@@ -742,7 +742,7 @@ def leaking(scope: ast.AST) -> list[tuple[ast.ListComp, set[str]]]:
             loaded.append((node.id, inside))
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             if isinstance(node, ast.ListComp) and can:
-                found.append((node, bound(node)))
+                found.append((node, bound_names(node)))
             within = [*inside, node]
             for part in node.generators:
                 walk(part.iter, within, False)
@@ -755,9 +755,9 @@ def leaking(scope: ast.AST) -> list[tuple[ast.ListComp, set[str]]]:
         for child in ast.iter_child_nodes(node):
             walk(child, inside, can)
 
-    def bound(node: Any) -> set[str]:
+    def bound_names(node: Any) -> set[str]:
         return {x.id for part in node.generators for x in ast.walk(part.target) if isinstance(x, ast.Name)}
 
     walk(scope, [], True)
-    used = {name for name, inside in loaded if not any(name in bound(node) for node in inside)}
+    used = {name for name, inside in loaded if not any(name in bound_names(node) for node in inside)}
     return [(node, names & used) for node, names in found if names & used]

@@ -144,21 +144,21 @@ def run_file(program):
     sys.modules[str(stem)] = module
     source = program["source"]
     if sys.version_info[0] == 2:
-        source = encoded(source)
+        source = encode_source(source)
     lines = [line + "\n" for line in program["shown"].split("\n")]
     linecache.cache[name] = (len(source), None, lines, name)  # tracebacks show them
     if program["converted"]:
         import python2_semantics  # type: ignore[import-not-found]
 
         python2_semantics.prepare(module)
-        code = python2_semantics.compiled(source, name)
+        code = python2_semantics.compile_source(source, name)
     else:
         code = compile(source, name, "exec", 0, True)
     exec(code, module.__dict__)
     return module
 
 
-def encoded(source):
+def encode_source(source):
     """Encode a text as it declares, so that Python 2 reads the same lines; UTF-8 with its mark where it does not."""
     declared = re.match(r"(?:[ \t\f]*(?:#.*)?\n)?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", source)
     return source.encode(declared.group(1)) if declared else codecs.BOM_UTF8 + source.encode("utf-8")

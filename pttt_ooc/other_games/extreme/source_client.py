@@ -121,24 +121,24 @@ def _read(content: bytes, walls: bool, python: str, file: str, libraries: tuple[
             raise ProgramError(f"no program in Python: {first['refused']}.")
         found = Reading(first["source"], tuple(first["pythons"]), first["why"], first["told"])
         if 2 in found.pythons:
-            found = _converted(found, process, clock)
-        return _remarked(found, process, clock)
+            found = _add_conversion(found, process, clock)
+        return _add_remarks(found, process, clock)
     except SilentError as error:
         if error.code is not None:  # it runs our own files only, and they have failed
             raise MachineError(
                 f"The process that reads bots' files failed. {error} It said: {_last(process)}"
             ) from None
-        raise ProgramError(f"no program in Python that can be read. {_told(error)}.") from None
+        raise ProgramError(f"no program in Python that can be read. {_explain(error)}.") from None
     finally:
         process.end()
 
 
-def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
+def _add_conversion(found: Reading, process: Enclosed, clock: Clock) -> Reading:
     """The file with its conversion.  If there is none, a file that Python 3 accepts stays Python 3."""
     try:
         answer = process.receive(clock, _LONGEST)
     except SilentError as error:
-        answer = {"refused": _told(error)}
+        answer = {"refused": _explain(error)}
     if "missing" in answer:
         check_extra("extreme", "The conversion of programs in Python 2")
         raise ExtremeError(
@@ -157,7 +157,7 @@ def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
     raise ProgramError(f"no program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
 
 
-def _remarked(found: Reading, process: Enclosed, clock: Clock) -> Reading:
+def _add_remarks(found: Reading, process: Enclosed, clock: Clock) -> Reading:
     """The file with remarks about it; without, if they take too long."""
     try:
         told = process.receive(clock, _LONGEST)
@@ -169,8 +169,8 @@ def _remarked(found: Reading, process: Enclosed, clock: Clock) -> Reading:
 
 def _last(process: Enclosed) -> str:
     """The last line that a process printed."""
-    return (process.printed().strip().splitlines() or ["nothing."])[-1]
+    return (process.printed_text().strip().splitlines() or ["nothing."])[-1]
 
 
-def _told(error: SilentError) -> str:
+def _explain(error: SilentError) -> str:
     return f"It takes more than {READING_SECONDS:g} s to read" if error.late else str(error).rstrip(".")

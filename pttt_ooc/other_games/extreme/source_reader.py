@@ -70,7 +70,7 @@ def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
         tree = ast.parse(source)
     except _REFUSED as error:
         return (2,), f"Python 3 does not accept it: {_reason(error)}", True
-    if any(isinstance(node, _SYNTAX_3) for node in ast.walk(tree)) or _annotated(tree):
+    if any(isinstance(node, _SYNTAX_3) for node in ast.walk(tree)) or _has_annotations(tree):
         return (3,), "its syntax is that of Python 3", True
     named = re.match(r"#!.*\bpython([23])", source)
     if named:
@@ -99,7 +99,7 @@ def _reason(error: BaseException) -> str:
     return str(error) or "it is nested too deeply"
 
 
-def _annotated(tree: ast.AST) -> bool:
+def _has_annotations(tree: ast.AST) -> bool:
     """Whether functions have types, or parameters by keyword only, or ``super()`` has no arguments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -117,7 +117,7 @@ class UnconvertedError(ValueError):
     """A program in Python 2 has no counterpart in Python 3, such as one that has a variable ``async``."""
 
 
-def converted(source: str) -> str:
+def convert_source(source: str) -> str:
     """A program in Python 2 in the syntax of Python 3, line by line where that is possible.
 
     Raises
@@ -139,7 +139,7 @@ def converted(source: str) -> str:
     tool = refactor.RefactoringTool([f"fissix.fixes.fix_{name}" for name in _FIXERS.split()])
     source = re.sub(r"\b[uU](?=[rR][\"'])", "", source)  # ur"..." is Python 2 only
     try:
-        text = str(tool.refactor_string(_untabbed(source).removesuffix("\n") + "\n", "bot"))
+        text = str(tool.refactor_string(_expand_tabs(source).removesuffix("\n") + "\n", "bot"))
     except (parse.ParseError, tokenize.TokenError, *_REFUSED) as error:
         raise ValueError(_reason(error)) from error
     try:
@@ -149,7 +149,7 @@ def converted(source: str) -> str:
     return text
 
 
-def _untabbed(source: str) -> str:
+def _expand_tabs(source: str) -> str:
     """The text with tabs at the beginnings of lines as spaces to the next multiple of 8, which is Python 2's rule."""
     lines = []
     for line in source.split("\n"):
@@ -163,7 +163,7 @@ def changes(source: str, text: str) -> str:
 
     White space at the ends of lines and of the file is none.
     """
-    before, after = ([line.rstrip() for line in one.rstrip().splitlines()] for one in (_untabbed(source), text))
+    before, after = ([line.rstrip() for line in one.rstrip().splitlines()] for one in (_expand_tabs(source), text))
     if max(len(before), len(after)) > LONGEST:
         return f"{len(before)} lines were converted, which are too many to compare."
     lines = list(unified_diff(before, after, "as handed in", "as it runs", lineterm="", n=1))
@@ -222,7 +222,7 @@ def answers(content: bytes, python: str, file: str, libraries: Iterable[str] = (
     yield {"source": source, "pythons": pythons, "why": why, "told": told}
     if 2 in pythons:
         try:
-            text = converted(source)
+            text = convert_source(source)
         except ImportError:
             yield {"missing": "fissix"}
             return

@@ -157,7 +157,7 @@ def breaches(tree: ast.Module, file: str, libraries: Iterable[str] = ()) -> list
     else:
         found += _signatures(team)
     found += [breach for node in tree.body for breach in _outside(node, team)]
-    found += [breach for node in ast.walk(tree) for breach in _prohibited(node)]
+    found += [breach for node in ast.walk(tree) for breach in _prohibitions(node)]
     found += _strange(tree, (*LIBRARIES, *libraries), file[:-3])
     return sorted(set(found))
 
@@ -186,10 +186,10 @@ def _outside(node: ast.stmt, team: ast.ClassDef | None) -> Iterator[Breach]:
     yield node.lineno, f"{what} is outside of the team's class, where nothing may be defined but imports"
 
 
-def _prohibited(node: ast.AST) -> Iterator[Breach]:
+def _prohibitions(node: ast.AST) -> Iterator[Breach]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in _EVALUATOR:
         yield node.lineno, f"{node.name} is the evaluator's code, which may be called but not handed in"
-    names = _imported(node)
+    names = _imported_modules(node)
     if isinstance(node, ast.ImportFrom) and node.module == "os":
         names += [f"os.{alias.name}" for alias in node.names]
     elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "os":
@@ -202,7 +202,7 @@ def _prohibited(node: ast.AST) -> Iterator[Breach]:
             yield node.lineno, f"{name}: system calls are prohibited"  # type: ignore[attr-defined]
 
 
-def _imported(node: ast.AST) -> list[str]:
+def _imported_modules(node: ast.AST) -> list[str]:
     """The modules that an import, or a call of ``__import__``, names."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
@@ -219,7 +219,7 @@ def _strange(tree: ast.Module, allowed: Sequence[str], own: str) -> Iterator[Bre
     known = sys.stdlib_module_names.union(_OTHER_PYTHONS.split(), allowed, [own])
     listed = f"{', '.join(allowed[:-1])} and {allowed[-1]}"
     for node in ast.walk(tree):
-        for name in _imported(node):
+        for name in _imported_modules(node):
             top = name.partition(".")[0]
             if top not in known and not getattr(node, "level", 0):
                 yield node.lineno, f"{top} is not allowed; allowed are Python's own libraries, {listed}"  # type: ignore[attr-defined]

@@ -19,8 +19,8 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.other_games.extreme import league
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
-from pttt_ooc.other_games.extreme.bot_version import settled
-from pttt_ooc.other_games.extreme.broken_off import UnableError, drawn_by_rule, tried
+from pttt_ooc.other_games.extreme.bot_version import settle_version
+from pttt_ooc.other_games.extreme.broken_off import UnableError, drawn_by_rule, try_match
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.cores import taken_core
 from pttt_ooc.other_games.extreme.league import Pairing, PoolTable, Stage
@@ -107,7 +107,7 @@ def entries_of(files: Iterable[Path], conditions: Conditions, directory: Path) -
         entry = Entry(file.stem, file.stem, file.name, content, bot.pythons[0])
         if len(bot.pythons) > 1:
             key = (entry.digest, conditions.python)
-            entry = replace(entry, python=known.get(key) or settled(bot, conditions).program.pythons[0])
+            entry = replace(entry, python=known.get(key) or settle_version(bot, conditions).program.pythons[0])
         found.append(entry)
     if len({entry.key for entry in found}) < len(found):
         raise ExtremeError("Two teams have files of the same name.")
@@ -248,7 +248,9 @@ class Player:
         """
         tries, teams = self.record.tries, self.record.teams
         try:
-            found = tried(tries, pairing.name, lambda: self._play(pairing, cores, stopping), self.conditions, stopping)
+            found = try_match(
+                tries, pairing.name, lambda: self._play(pairing, cores, stopping), self.conditions, stopping
+            )
         except StoppedError:
             return None
         if found is None:

@@ -134,7 +134,7 @@ class Record(MatchLogs):
             else:
                 pools = league.next_pools(before, stage, self.lots)
             wanted = league.pairings(stage, pools)
-            found = {pairing: self.played(pairing) for pairing in wanted}
+            found = {pairing: self.played_match(pairing) for pairing in wanted}
             done = [played for played in found.values() if played]
             there += done
             scores = [played.score for played in done]

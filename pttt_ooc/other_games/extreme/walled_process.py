@@ -190,10 +190,10 @@ class Enclosed:
         SilentError
             If none comes in time, or it cannot be read, or the process has closed its stream.
         """
-        (size,) = struct.unpack(">I", self._begun(4, clock)[:4])
+        (size,) = struct.unpack(">I", self._read_first(4, clock)[:4])
         if size > longest:
             raise SilentError("Its answer is too long.")
-        data = self._begun(4 + size, clock)[4:]
+        data = self._read_first(4 + size, clock)[4:]
         self._unread = b""
         clock.look()
         if clock.left <= 0:
@@ -206,7 +206,7 @@ class Enclosed:
             raise SilentError("Its answer cannot be read.")
         return message
 
-    def _begun(self, size: int, clock: Clock) -> bytes:
+    def _read_first(self, size: int, clock: Clock) -> bytes:
         """The first bytes of the message."""
         while len(self._unread) < size:
             heard = () if self._listener is None else (self._listener.descriptor,)
@@ -294,7 +294,7 @@ class Enclosed:
             return SilentError("It used up its processor time.")
         return SilentError(f"Its process was ended {_ending(code)}.")
 
-    def printed(self) -> str:
+    def printed_text(self) -> str:
         """The beginning of what the process has printed."""
         self._output.seek(0)
         return plain(self._output.read(SHOWN).decode(errors="replace"), SHOWN)
@@ -310,7 +310,7 @@ class Enclosed:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._launcher.pid, signal.SIGKILL)  # also what a bot without walls has started
             self._launcher.wait()
-        printed = self.printed()
+        printed = self.printed_text()
         self._output.close()
         for descriptor in list(self._open):
             self._close(descriptor)

@@ -70,7 +70,7 @@ print(json.dumps([list(sys.version_info[:2]), os.path.realpath(sys.executable), 
 """
 
 
-def _asked(program: str, *options: str) -> Interpreter:
+def _ask_interpreter(program: str, *options: str) -> Interpreter:
     """An interpreter's own description; OSError, ValueError or CalledProcessError if it does not run."""
     answer = subprocess.run(
         [program, "-c", _ASK], capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL
@@ -82,7 +82,7 @@ def _asked(program: str, *options: str) -> Interpreter:
 @cache
 def python3() -> Interpreter:
     """The Python that runs this, with the modules installed beside this package."""
-    base = _asked(getattr(sys, "_base_executable", sys.executable), "-s", "-S", "-B")
+    base = _ask_interpreter(getattr(sys, "_base_executable", sys.executable), "-s", "-S", "-B")
     here = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
     site = sorted(path for path in here if os.path.isdir(path))
     own = [path for path in base.shown if path not in base.paths]
@@ -114,7 +114,7 @@ def python2() -> Interpreter | None:
     for program in filter(None, places):
         if os.access(program, os.X_OK):
             try:
-                found = _asked(program, "-s", "-S", "-B")
+                found = _ask_interpreter(program, "-s", "-S", "-B")
             except (OSError, ValueError, subprocess.SubprocessError) as error:  # such as the shim of a version manager
                 if named is None:
                     log.warning(f"{program} does not run, and the next Python 2.7 is tried: {_why(error)}.")

@@ -15,7 +15,15 @@ import numpy as np
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.other_games.smbc.match import Scores, both_ways, following, levels, settle
-from pttt_ooc.other_games.smbc.round import Floats, Payoffs, RoundProfile, best_response, mixed, outcomes, scoring
+from pttt_ooc.other_games.smbc.round import (
+    Floats,
+    Payoffs,
+    RoundProfile,
+    best_response,
+    combine_strategies,
+    outcomes,
+    scoring,
+)
 from pttt_ooc.other_games.smbc.tree import RoundTree
 
 _MOST_STEPS = 1000  # policy iteration takes few
@@ -98,7 +106,9 @@ def _solve(
             if response.value > values[state] + ACCURACY:
                 better = True
                 strategies = (response.best, profiles[scores].strategy)
-                tables[state] = outcomes(tree, mixed(tree, *(strategies if player == 0 else strategies[::-1])))
+                tables[state] = outcomes(
+                    tree, combine_strategies(tree, *(strategies if player == 0 else strategies[::-1]))
+                )
         if not better:
             found.values.update(values)
             found.tables.update(tables)

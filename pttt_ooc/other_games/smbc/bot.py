@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pttt_ooc.games.rules.game import Squares
 from pttt_ooc.other_games.smbc.best_response import profile_values, respond
-from pttt_ooc.other_games.smbc.inspection import believed
+from pttt_ooc.other_games.smbc.inspection import beliefs_at
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.match_play import ME, Expectation
 from pttt_ooc.other_games.smbc.oriented_position import Place
@@ -35,10 +35,10 @@ class SolutionBot:
         place = Place.of(self.solution.tree, squares)
         return place.chances(self.solution.profiles[scores].strategy[:, goal].tolist())
 
-    def believed(self, scores: Scores, squares: Squares, player: int) -> list[float] | None:
+    def beliefs(self, scores: Scores, squares: Squares, player: int) -> list[float] | None:
         """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
         tree = self.solution.tree
-        found = believed(tree, self.solution.profiles[scores], Place.of(tree, squares), player)
+        found = beliefs_at(tree, self.solution.profiles[scores], Place.of(tree, squares), player)
         return None if found is None else found.tolist()
 
     def expectation(self, first: int) -> Expectation:

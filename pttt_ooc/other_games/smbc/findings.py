@@ -114,7 +114,7 @@ def _match_of(solution: MatchSolution) -> tuple[int, dict[Scores, RoundProfile]]
     return solution.settings.winning_score, solution.profiles
 
 
-def signed(number: float) -> str:
+def format_signed(number: float) -> str:
     """A number with its sign and seven decimals; zero is positive."""
     return f"{round(number, 7) + 0.0:+.7f}"
 
@@ -124,8 +124,8 @@ def _sentences(ranges: Equilibria) -> list[str]:
 
     def sentence(what: str, interval: Range) -> str:
         if interval.most - interval.least < TOLD:
-            return f"{what} the round is worth {signed((interval.least + interval.most) / 2)}."
-        return f"{what} the round is worth from {signed(interval.least)} to {signed(interval.most)}."
+            return f"{what} the round is worth {format_signed((interval.least + interval.most) / 2)}."
+        return f"{what} the round is worth from {format_signed(interval.least)} to {format_signed(interval.most)}."
 
     lines = [sentence(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
     lines += [

@@ -65,12 +65,12 @@ def equilibria(tree: RoundTree, payoffs: Payoffs) -> Equilibria:
         plans = programs.program(tree, player, payoffs)
         value, _ = programs.solve(plans)
         values.append(sign * value)
-        margins.append([scaled(programs.goal_range(plans, value, goal), 3 * sign) for goal in range(3)])
+        margins.append([scale_range(programs.goal_range(plans, value, goal), 3 * sign) for goal in range(3)])
     rows, columns = margins
     return Equilibria(values[0], rows, columns, entry_ranges(payoffs, rows, columns))
 
 
-def scaled(interval: Range, factor: float) -> Range:
+def scale_range(interval: Range, factor: float) -> Range:
     """A range times a factor of any sign."""
     ends = sorted((interval.least * factor, interval.most * factor))
     return Range(*ends)

@@ -137,7 +137,7 @@ def reach_at(tree: RoundTree, profile: RoundProfile, node: int, player: int) -> 
     return found
 
 
-def believed(tree: RoundTree, profile: RoundProfile, place: Place, player: int) -> Floats | None:
+def beliefs_at(tree: RoundTree, profile: RoundProfile, place: Place, player: int) -> Floats | None:
     """The probabilities of a player's goals by Bayes' rule, given the player's moves.
 
     Returns
@@ -198,7 +198,7 @@ class Lookouts:
 
     def iterations(self, scores: Scores) -> Sequence[int]:
         """The iterations of a round with snapshots."""
-        return snapshots.kept(self._directory / name_of(scores))
+        return snapshots.list_iterations(self._directory / name_of(scores))
 
     def lookout(self, scores: Scores, iteration: int | None = None) -> Lookout:
         """One round at an iteration; default: at the last one.

@@ -259,7 +259,7 @@ def outcomes(shape, reach, result):
 
 
 @piece
-def _drawn(shape, strategy, node, goal):
+def _draw_child(shape, strategy, node, goal):
     """A child of a node, drawn by the strategy for a goal."""
     begin, end = shape.first_child[node], shape.first_child[node + _ONE]
     left = np.random.random()
@@ -271,12 +271,12 @@ def _drawn(shape, strategy, node, goal):
 
 
 @piece
-def _played(shape, strategy):
+def _play_round(shape, strategy):
     """Play a round with drawn goals; return whether the first and whether the second player scores."""
     goals = (np.random.randint(3), np.random.randint(3))
     node, player = np.uint64(0), 0
     while shape.outcome[node] < 0:
-        node = _drawn(shape, strategy, node, goals[player])
+        node = _draw_child(shape, strategy, node, goals[player])
         player = 1 - player
     outcome = shape.outcome[node]
     return _MET[0, outcome] == goals[0], _MET[1, outcome] == goals[1]
@@ -307,7 +307,7 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, counts):
             if visited[a, b] == 0:
                 visited[a, b] = 1 + mover
             counts[2, a, b] += 1
-            mine, other = _played(shape, strategies[a, b])
+            mine, other = _play_round(shape, strategies[a, b])
             after, against = a + mine, b + other
             if after < winning_score and against < winning_score:
                 a, b = against, after

@@ -50,7 +50,7 @@ class Bot(Protocol):
     def chances(self, scores: tuple[int, int], squares: Squares, goal: int) -> Mapping[int, float]:
         """The probability of each free square, after the moves `squares`, when it is the bot's turn."""
 
-    def believed(self, scores: tuple[int, int], squares: Squares, player: int) -> Sequence[float] | None:
+    def beliefs(self, scores: tuple[int, int], squares: Squares, player: int) -> Sequence[float] | None:
         """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
 
     def expectation(self, first: int) -> Expectation:
@@ -199,15 +199,15 @@ class Match:
             raise PlayError("This match is over.")
         if not self.round.over and self.round.mover == BOT:
             raise PlayError("It is not your turn.")
-        return self.with_round(self.round.step(square, bot.rules)).answered(bot, draw)
+        return self.with_round(self.round.step(square, bot.rules)).after_bot_move(bot, draw)
 
-    def answered(self, bot: Bot, draw: Draw) -> Match:
+    def after_bot_move(self, bot: Bot, draw: Draw) -> Match:
         """The match after the bot's move, if it is the bot's turn."""
         now = self.round
         if now.over or now.mover == ME or self.winner is not None:
             return self
         chances = bot.chances(now.scores, now.squares, now.goals[BOT])
-        return self.with_round(now.step(_drawn(chances, draw), bot.rules))
+        return self.with_round(now.step(_draw_square(chances, draw), bot.rules))
 
     def with_round(self, now: Round) -> Match:
         """The match with another state of its last round."""
@@ -224,7 +224,7 @@ def _new_round(points: tuple[int, int], first: int, draw: Draw) -> Round:
     return Round(points, first, (mine, other))
 
 
-def _drawn(chances: Mapping[int, float], draw: Draw) -> int:
+def _draw_square(chances: Mapping[int, float], draw: Draw) -> int:
     """Draw a square; one of probability 0 is never drawn."""
     left = draw() * sum(chances.values())
     possible = [square for square, chance in chances.items() if chance > 0]
@@ -256,7 +256,7 @@ def thoughts(ended: Round, bot: Bot) -> list[Thought]:
     """The bot's beliefs about the person's goal, move by move."""
     player = 0 if ended.first == ME else 1
     return [
-        Thought(number, square, bot.believed(ended.scores, ended.squares[:number], player))
+        Thought(number, square, bot.beliefs(ended.scores, ended.squares[:number], player))
         for number, square in enumerate(ended.squares, 1)
         if (number - 1) % 2 == player
     ]

@@ -46,7 +46,7 @@ def keep(directory: Path, match: Match) -> None:
         os.fsync(file.fileno())
 
 
-def kept(directory: Path) -> list[Tally]:
+def read_tallies(directory: Path) -> list[Tally]:
     """The tallies of a directory's matches.
 
     Raises

@@ -69,7 +69,7 @@ def profile_of(tree: RoundTree, sums: Floats) -> RoundProfile:
     return found
 
 
-def mixed(tree: RoundTree, first: Floats, second: Floats) -> RoundProfile:
+def combine_strategies(tree: RoundTree, first: Floats, second: Floats) -> RoundProfile:
     """The profile with the first player's strategy from one array, and the second player's from another."""
     strategy = np.where(moved_by(tree, 0)[:, None], first, second)
     return profile_of(tree, strategy)

@@ -70,14 +70,14 @@ class Rules:
 
     def end(self, position: Position) -> int:
         """The outcome if a node of the tree ends here, else `UNDECIDED`."""
-        return self.forced(position) if self.cut else self.outcome(position)
+        return self.forced_outcome(position) if self.cut else self.outcome(position)
 
-    def forced(self, position: Position) -> int:
+    def forced_outcome(self, position: Position) -> int:
         """The outcome of all continuations, `UNDECIDED` if there are several."""
         if position not in self._forced:
             outcome = self.outcome(position)
             if outcome == UNDECIDED:
-                found = {self.forced(after(position, square)) for square in empty(position)}
+                found = {self.forced_outcome(after(position, square)) for square in empty(position)}
                 outcome = found.pop() if len(found) == 1 else UNDECIDED
             self._forced[position] = outcome
         return self._forced[position]

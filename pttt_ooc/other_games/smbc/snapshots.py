@@ -56,7 +56,7 @@ def drop(directory: Path) -> None:
     remove(directory)
 
 
-def kept(directory: Path) -> list[int]:
+def list_iterations(directory: Path) -> list[int]:
     """The iterations with snapshots of a round, and 0, in order."""
     return sorted({0, *(int(store.stem) for store in directory.glob("*.zarr") if store.stem.isdecimal())})
 
@@ -69,7 +69,7 @@ def read(directory: Path, iteration: int, nodes: int) -> Snapshot:
     StoreError
         If there is none; the sentence lists those that exist.
     """
-    known = kept(directory)
+    known = list_iterations(directory)
     if iteration not in known:
         existing = ", ".join(map(str, known))
         raise StoreError(f"There is no snapshot of iteration {iteration}; there are snapshots of {existing}.")

@@ -177,7 +177,7 @@ def _keep(solver: PairSolver, directory: Path) -> None:
         if anew:
             snapshots.drop(place)
         elif (rest == 0 and snapshots.is_due(checks)) or (
-            solver.is_done and solver.iteration not in snapshots.kept(place)
+            solver.is_done and solver.iteration not in snapshots.list_iterations(place)
         ):
             snapshots.keep(place, each)
 

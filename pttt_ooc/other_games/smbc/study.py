@@ -79,7 +79,7 @@ def most_likely(tree: RoundTree, profile: RoundProfile) -> RoundProfile:
     return _pure(tree, profile.strategy)
 
 
-def drawn(tree: RoundTree, profile: RoundProfile, generator: np.random.Generator) -> RoundProfile:
+def draw_pure(tree: RoundTree, profile: RoundProfile, generator: np.random.Generator) -> RoundProfile:
     """Pure strategies with moves drawn by their probabilities."""
     with np.errstate(divide="ignore"):
         gumbel = np.log(profile.strategy) + generator.gumbel(size=profile.strategy.shape)
@@ -113,7 +113,7 @@ def roundings(solution: MatchSolution, draws: int, seed: int) -> dict[str, Any]:
     for scores, profile in solution.profiles.items():
         worth = payoffs(scores, n, values)
         likely[scores] = most_likely(tree, profile)
-        candidates = [likely[scores], *(drawn(tree, profile, generator) for _ in range(draws))]
+        candidates = [likely[scores], *(draw_pure(tree, profile, generator) for _ in range(draws))]
         gaps = [exploitability(tree, worth, candidate) for candidate in candidates]
         best[scores] = candidates[int(np.argmin(gaps))]
         rounds["{}-{}".format(*scores)] = {"most_likely": gaps[0], "best": min(gaps)}

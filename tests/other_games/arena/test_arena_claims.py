@@ -94,10 +94,10 @@ def test_claims_are_made_and_proven_for_endings_whose_values_a_brute_force_knows
             wrong.append(claims.Claim((*moves, move), loser, 81, ()))
     assert len({(claim.player, claim.plies) for claim in found}) == 4
     file = tmp_path / "claims.gz"
-    file.write_bytes(claims.written(found, open_boards=False))
+    file.write_bytes(claims.encode_claims(found, open_boards=False))
     assert f"proven: {len(found)} claims" in verify(file)
     for claim in wrong[:40]:
-        file.write_bytes(claims.written([claim], open_boards=False))
+        file.write_bytes(claims.encode_claims([claim], open_boards=False))
         assert re.match(r"refused: line 3: (no win|the moves end too early): ", verify(file))
 
 

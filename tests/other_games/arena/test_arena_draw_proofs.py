@@ -168,7 +168,7 @@ def test_what_the_search_holds_by_pairs_is_held_though_maker_has_all_other_squar
         state = np.array(open_lines, dtype=np.int8)
         with np.errstate(over="ignore"):
             for makers_turn in (False, True):
-                holds, zone = line_pairs.held(lines, following, np.uint64(free), state, makers_turn, *scratch)
+                holds, zone = line_pairs.breaker_holds(lines, following, np.uint64(free), state, makers_turn, *scratch)
                 if holds:
                     rest = [int(line) & free & int(zone) for line in lines[np.array(open_lines)]]
                     assert not maker_wins(frozenset(squares_of(one) for one in rest), makers_turn)

@@ -148,7 +148,7 @@ def test_the_claims_of_the_report_are_matches_that_can_be_played(name):
 
 def test_bad_configurations_are_sentences(file, tmp_path):
     with pytest.raises(ArenaError, match=r"no experiment 'onne'.*one, two"):
-        experiments.chosen(experiments.read(file), ["onne"])
+        experiments.choose_experiments(experiments.read(file), ["onne"])
     for text, kind, part in (
         ("{}", ArenaError, "no experiments"),
         ("arena: {experiments: {a: {claim: x}}}", ConfigError, "agents"),

@@ -88,14 +88,14 @@ def test_a_person_plays_against_it_in_the_browser(tmp_path, key):
     service, moves = GameService(tmp_path), []
     while EXTREME.legal(state := EXTREME.after(moves)):
         assert state[PLAYER] == 0
-        moves = service.answered("extreme", [*moves, EXTREME.legal(state)[0]], [None, key], "0.1", False)
+        moves = service.play_on("extreme", [*moves, EXTREME.legal(state)[0]], [None, key], "0.1", False)
         if len(moves) > 30:
             break
     seen = service.position("extreme", moves)
     big, row, column = moves[-1] // 81, moves[-1] % 81 // 9, moves[-1] % 9
     assert seen["made"][-1]["text"] == f"({big}, {row}, {column})"
     with pytest.raises(ArenaError, match="does not play this game"):
-        service.answered("ultimate", [], [key, None], "0.1", True)
+        service.play_on("ultimate", [], [key, None], "0.1", True)
 
 
 def test_moves_are_read_as_they_are_shown():

@@ -19,7 +19,7 @@ from tests.other_games.arena import naive_ultimate as naive
 @pytest.mark.long
 def test_the_search_finds_the_committed_win_and_no_shorter_one():
     claim, _ = forced_win.find()
-    found, committed = claims.written([claim], open_boards=True), (PROOF / "ultimate-open.gz").read_bytes()
+    found, committed = claims.encode_claims([claim], open_boards=True), (PROOF / "ultimate-open.gz").read_bytes()
     assert gzip.decompress(found) == gzip.decompress(committed)
     assert forced_win.find(41)[0] is None
 

@@ -69,7 +69,7 @@ def test_the_whole_numbers_are_the_network_up_to_rounding(network, weights):
     for position, _ in games(4, seed=2):
         state = noted(position, int(position[PLAYER]), weights)
         value = kernels.evaluate(network, position)
-        worst = max(worst, abs(kernels.noted(state, 6, weights) / kernels.SCALE - value))
+        worst = max(worst, abs(kernels.noted_value(state, 6, weights) / kernels.SCALE - value))
         values.append(value - sums.total(position, network.sums[0]))
     assert worst < 0.05 and np.std(values) > 0.2  # the network has its part in it
 
@@ -83,8 +83,8 @@ def test_the_other_player_has_the_other_weights(network):
     values = []
     for position, _ in games(2, seed=3):
         mover = int(position[PLAYER])
-        values.append(kernels.noted(noted(position, 1 - mover, first), 6, first))
-        assert values[-1] == kernels.noted(noted(position, mover, second), 6, second)
+        values.append(kernels.noted_value(noted(position, 1 - mover, first), 6, first))
+        assert values[-1] == kernels.noted_value(noted(position, mover, second), 6, second)
     assert len(set(values)) > 40
 
 

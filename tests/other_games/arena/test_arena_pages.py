@@ -712,7 +712,7 @@ def test_each_agent_that_is_offered_plays_the_game_and_the_first_is_ready_before
         made = seats._seated[text, first]
         for key, seconds in ((first, "0.1"), (first, "0.5"), *((key, "0.1") for key in others)):
             if not key.startswith("q"):  # their tables take two seconds
-                assert len(seats.answered(text, [], [key, None], seconds, True)) == 1, key
+                assert len(seats.play_on(text, [], [key, None], seconds, True)) == 1, key
             if (key, seconds) == (first, "0.5"):
                 assert seats._seat(game(text), key, seconds) is made and made.time == 0.5
 
@@ -730,7 +730,7 @@ def test_nobody_waits_for_an_agent_that_gets_ready_for_others(tmp_path, monkeypa
     seats = game_service.GameService(tmp_path)
     assert seats.ready("mnk")[0] == "mcts"
     started.wait()
-    assert len(seats.answered("mnk:5x5+need4", [], ["random", None], "0.1")) == 1
+    assert len(seats.play_on("mnk:5x5+need4", [], ["random", None], "0.1")) == 1
     go_on.set()
     seats._prepared["mnk"].join()
     assert ("mnk:5x5+need4", "mcts") in seats._seated
@@ -742,15 +742,15 @@ def test_agents_are_those_of_the_choices(tmp_path, monkeypatch):
     monkeypatch.setattr(game_service, "agent", lambda text: made.append(text) or agent("random"))
     seats = game_service.GameService(tmp_path)
     with pytest.raises(ArenaError, match="^Tuned alpha-beta, weights of your own has not been trained here"):  # no path
-        seats.answered("ultimate", [], ["learnt", None], "0.5", True)
+        seats.play_on("ultimate", [], ["learnt", None], "0.5", True)
     with pytest.raises(ArenaError, match="^Tuned alpha-beta, neural network does not play this game"):
-        seats.answered("ultimate:open", [], ["strongest", None], "0.5", True)
+        seats.play_on("ultimate:open", [], ["strongest", None], "0.5", True)
     for learnt in ("ultimate.weights", "patterns.weights", "policies/mnk-3x3+need3"):
         (tmp_path / learnt).parent.mkdir(exist_ok=True)
         (tmp_path / learnt).touch()
     for offer in AGENTS:
         text = {"mnk": "mnk:3x3+need3", "extreme": "extreme"}.get("".join(offer.games[:1]), "ultimate")
-        assert len(seats.answered(text, [], [offer.key, None], "0.5", True)) == 1
+        assert len(seats.play_on(text, [], [offer.key, None], "0.5", True)) == 1
     assert sum("time=0.5,clock=wall" in text for text in made) == sum("time=" in offer.text for offer in AGENTS) > 2
     assert any(f"path={tmp_path}/ultimate.weights" in text for text in made)
     assert f"table:path={tmp_path}/policies/mnk-3x3+need3" in made

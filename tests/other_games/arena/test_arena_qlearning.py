@@ -9,7 +9,7 @@ from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import ultimate, ultimate_values
 from pttt_ooc.other_games.arena.kernels.qlearning import LearntValues, qlearning
 from pttt_ooc.other_games.arena.kernels.rng import generator
-from pttt_ooc.other_games.arena.kernels.transposition_table import mixed
+from pttt_ooc.other_games.arena.kernels.transposition_table import key_with_depth
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.arena.matches.statistics import rate_of
@@ -27,7 +27,7 @@ def empty_table():
 
 def value_of(learnt, state, move):
     with np.errstate(over="ignore"):
-        places = np.flatnonzero(learnt.keys == mixed(state[3], np.int64(move)))
+        places = np.flatnonzero(learnt.keys == key_with_depth(state[3], np.int64(move)))
     return float(learnt.values[places[0]]) if len(places) else 0.0
 
 

@@ -98,11 +98,11 @@ def test_what_is_seen_at_a_position():
     assert (int(attacks), int(defences)) == (1 << 2, 1 << 5)
     assert (open_lines, danger) == (3, 2**-1 + 2 * 2**-3)  # the top row, the right column, the bottom row
     assert int(live) == 0b111100100
-    assert solving.forced(attacks, defences, live, True) == (live, solving.YES)
-    assert solving.forced(attacks, defences, live, False) == (live, solving.NO)
-    assert solving.forced(np.uint64(0), defences, live, True) == (defences, solving.UNKNOWN)
-    assert solving.forced(np.uint64(3), np.uint64(0), live, False)[1] == solving.YES
-    assert solving.forced(np.uint64(0), np.uint64(3), live, True)[1] == solving.NO
+    assert solving.forced_moves(attacks, defences, live, True) == (live, solving.YES)
+    assert solving.forced_moves(attacks, defences, live, False) == (live, solving.NO)
+    assert solving.forced_moves(np.uint64(0), defences, live, True) == (defences, solving.UNKNOWN)
+    assert solving.forced_moves(np.uint64(3), np.uint64(0), live, False)[1] == solving.YES
+    assert solving.forced_moves(np.uint64(0), np.uint64(3), live, True)[1] == solving.NO
 
 
 def test_a_small_table_gives_the_same_values():

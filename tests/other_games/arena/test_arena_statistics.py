@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.matches.statistics import Rate, Sequential, expected, pairs_of, rate_of, ratings
+from pttt_ooc.other_games.arena.matches.statistics import Rate, Sequential, expected_score, pairs_of, rate_of, ratings
 
 
 def plain_p(score, games):
@@ -65,7 +65,7 @@ def test_ratings_find_the_strengths_that_games_were_drawn_from():
         scores = np.zeros((4, 4))
         for a in range(4):
             for b in range(a):
-                scores[a, b] = draw.binomial(200, expected(strengths[a] - strengths[b]))
+                scores[a, b] = draw.binomial(200, expected_score(strengths[a] - strengths[b]))
                 scores[b, a] = 200 - scores[a, b]
         found = ratings(scores)
         inside += list(abs(found.points - strengths) <= found.errors)

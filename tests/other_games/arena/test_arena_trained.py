@@ -92,7 +92,7 @@ def test_notes_that_follow_the_moves_are_the_sum_for_either_player():
         learnt.note(state, whole)
         while not state[RESULT]:
             player = state[PLAYER]
-            assert abs(learnt.noted(state, 5, whole) - learnt.SCALE * learnt.total(state, weights[player])) < 3
+            assert abs(learnt.noted_value(state, 5, whole) - learnt.SCALE * learnt.total(state, weights[player])) < 3
             seen[player] += 1
             before, move = state.copy(), int(rng.choice(ULTIMATE.legal(state[: rules.WORDS])))
             rules.play(state, move)

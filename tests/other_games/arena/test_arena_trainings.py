@@ -70,7 +70,7 @@ def test_stretches_are_differences():
     curve = [[1000, 500, 400, 100], [3000, 1800, 900, 300]]
     assert trainings.stretches(curve) == [[1000, 500, 400, 100], [3000, 1300, 500, 200]]
     assert trainings.share(curve[1]) == 0.7 and trainings.share(curve[1], 0.5) == 0.65
-    assert trainings.decided(curve[1]) == pytest.approx(2 / 3)
+    assert trainings.decisive_share(curve[1]) == pytest.approx(2 / 3)
 
 
 def some(*shares):
@@ -88,7 +88,7 @@ def test_the_table_has_the_mean_of_trainings_and_students_interval():
     assert claims_table.greedy([one]).splitlines()[-1] == "| small | 9 | 0 | 3 | 3 of 3 |"
     for row, lost in zip(one["trainings"], ([0, 4], [2, 0], [0, 7]), strict=True):
         row["lost"] = lost
-    assert claims_table.lost([one]).splitlines()[-1] == "| small | 2,500 | 2 of 3 | 1 of 3 | 2 | 7 |"
+    assert claims_table.losses_table([one]).splitlines()[-1] == "| small | 2,500 | 2 of 3 | 1 of 3 | 2 | 7 |"
     assert claims_table.curves([one], [10, 20]).splitlines()[2:] == ["| 10 | 66.7 |", "| 20 |  |"]
 
 

@@ -74,10 +74,10 @@ def test_the_more_claims_the_stronger_a_claims_evidence_has_to_be():
 def test_comparisons_with_published_rates_are_a_family_of_their_own():
     theirs = Theirs(rate=0.51, games=100)
     near, far = result("better", (615, 0, 385), theirs), result("better", (900, 0, 100), theirs)
-    assert math.log10(0.025) < verdicts.compared(near) < math.log10(0.05)
+    assert math.log10(0.025) < verdicts.log_p_value(near) < math.log10(0.05)
     assert verdicts.judge([near]) == [f"holds; {OTHER}"]
     assert verdicts.judge([near, near, far]) == [f"holds; {SAME}"] * 2 + [f"holds; {OTHER}"]
-    assert verdicts.compared(result("better", (6, 0, 4), Theirs(rate=0.5))) is None
+    assert verdicts.log_p_value(result("better", (6, 0, 4), Theirs(rate=0.5))) is None
 
 
 def test_a_learner_is_judged_by_its_trainings():

@@ -28,7 +28,7 @@ def league(directory, bots, next_number=1000):
     """The league of these bots, with the results of the matches that are in the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     record = PracticeRecord(directory, LIMIT, next_number, bots)
-    counted = [match for match in record.practised() if record.is_current(match)]
+    counted = [match for match in record.practice_matches() if record.is_current(match)]
     record = PracticeRecord(directory, LIMIT, next_number, results(bots, counted))
     record.write()
     return record

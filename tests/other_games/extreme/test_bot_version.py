@@ -11,7 +11,7 @@ from pttt_ooc.cli import commands
 from pttt_ooc.other_games.extreme import bot_check, bot_programs, bot_version, source_client, tournament, walls
 from pttt_ooc.other_games.extreme.bot_check import ENOUGH, check, most_seconds
 from pttt_ooc.other_games.extreme.bot_process import Conditions
-from pttt_ooc.other_games.extreme.bot_version import settled
+from pttt_ooc.other_games.extreme.bot_version import settle_version
 from pttt_ooc.other_games.extreme.match import play_match
 from pttt_ooc.other_games.extreme.source_client import ProgramError
 from pttt_ooc.other_games.extreme.source_remarks import LOST, MOST
@@ -66,7 +66,7 @@ def no_python2(monkeypatch):
 @pytest.mark.long_but("division", "leak")
 @pytest.mark.parametrize("name", OLD_BOTS)
 def test_a_bot_in_python_2_plays_converted(name, no_python2):
-    found = settled(old_bot(name), OPEN)
+    found = settle_version(old_bot(name), OPEN)
     assert found.program.pythons == (2,), found
     assert all(match.message in ("WON", "DRAW") for match in found.games), [one.detail for one in found.games]
     assert {match.pythons[side] for side, match in enumerate(found.games)} == {"converted"}
@@ -80,10 +80,10 @@ def test_a_bot_in_python_2_plays_converted(name, no_python2):
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", OLD_BOTS)
 def test_a_real_python_2_is_taken_first_and_plays_the_same(name, monkeypatch):
-    real = settled(old_bot(name), OPEN)
+    real = settle_version(old_bot(name), OPEN)
     assert real.program.pythons == (2,) and check(old_bot(name), OPEN).python == "2.7"
     monkeypatch.setattr(bot_programs, "python2", lambda: None)
-    assert own_moves(settled(old_bot(name), OPEN).games) == own_moves(real.games)
+    assert own_moves(settle_version(old_bot(name), OPEN).games) == own_moves(real.games)
 
 
 LATE = """
@@ -98,7 +98,7 @@ return board.find_valid_move_cells(old_move)[0]
 def test_a_bot_that_fails_late_as_python_3_is_python_2_everywhere(no_python2):
     one = read(bot_text(LATE, init="self.moves = 0"))
     assert one.pythons == (3, 2) and not one.told
-    found = settled(one, OPEN)
+    found = settle_version(one, OPEN)
     assert found.program.pythons == (2,) and check(one, OPEN).python == "converted"
     assert all(match.message in ("WON", "DRAW") for match in found.games) and not found.warnings
 
@@ -107,7 +107,7 @@ def test_a_setting_says_the_version():
     text = bot_text("return board.find_valid_move_cells(old_move)[len(flag) / 2 * 0]").encode()
     for python in (2, 3):
         one = bot_programs.program("team1.py", text, False, str(python))
-        assert one.pythons == (python,) and settled(one, OPEN).games is None
+        assert one.pythons == (python,) and settle_version(one, OPEN).games is None
         assert one.why == f"all bots are taken as Python {python}"
     with pytest.raises(ProgramError, match="as Python 3: Missing parentheses"):
         bot_programs.program("team1.py", b"print 'x'\n", False, "3")
@@ -117,12 +117,12 @@ def test_a_setting_says_the_version():
 @pytest.mark.slow
 def test_a_bot_that_plays_in_both_is_python_3_and_is_told_where_it_differs():
     body = CELLS + "x = (len(cells) + old_move[2]) / 2\nreturn cells[int(x * 2) % len(cells)]"
-    found = settled(read(bot_text(body)), OPEN)
+    found = settle_version(read(bot_text(body)), OPEN)
     assert found.program.pythons == (3,)
     assert found.program.why == "nothing in its text tells Python 2 from 3, and it plays whole games in both"
     assert "It plays other moves as Python 2, from its move " in found.warnings[0]
     assert found.warnings[1:] == ("Line 7: / between whole numbers rounds down in Python 2.",)
-    same = settled(read(bot_text("x = len(flag) / 2\n" + FIRST)), OPEN)
+    same = settle_version(read(bot_text("x = len(flag) / 2\n" + FIRST)), OPEN)
     assert same.program.pythons == (3,) and same.games and not same.warnings
 
 
@@ -135,7 +135,7 @@ def test_a_bot_that_uses_its_time_tells_its_version_after_few_moves(monkeypatch)
         assert match.moves[-1].player == side
         told.append((match.pythons[side], "xo"[side], len(match.used(side))))
 
-    found = settled(one, OPEN, tell)
+    found = settle_version(one, OPEN, tell)
     assert found.program.pythons == (3,) and not found.warnings
     assert found.program.why.endswith("and it plays its first moves, which take long, in both")
     versions = list(dict.fromkeys(python for python, _, _ in told))
@@ -160,11 +160,11 @@ def test_names_make_a_version_likelier_but_games_decide(monkeypatch):
     monkeypatch.setattr(
         bot_version, "trial_games", lambda one, _, *more: played.append(one.pythons[0]) or real(one, OPEN, *more)
     )
-    found = settled(read(bot_text("for i in xrange(2): pass\n" + FIRST)), OPEN)
+    found = settle_version(read(bot_text("for i in xrange(2): pass\n" + FIRST)), OPEN)
     assert found.program.pythons == (2,) and played == [2]
     played.clear()
     shim = "class xrange2: pass\ntry:\n    xrange\nexcept NameError:\n    from builtins import range as old\n"
-    found = settled(read(bot_text("assert 7 / 2 == 3.5\n" + FIRST, before=shim)), OPEN)
+    found = settle_version(read(bot_text("assert 7 / 2 == 3.5\n" + FIRST, before=shim)), OPEN)
     assert found.program.pythons == (3,) and played == [2, 3]
 
 
@@ -244,7 +244,7 @@ def test_a_module_that_python_2_lacks_is_told_with_both_errors(monkeypatch):
     """A Python 3 stands for the real Python 2.7, as what is tested is only the second try."""
     monkeypatch.setattr(bot_programs, "python2", walls.python3)
     one = read(bot_text("print 1", before="import nothing_like_it"))
-    monkeypatch.setattr(bot_programs.BotProgram, "converted", lambda self, version: True)
+    monkeypatch.setattr(bot_programs.BotProgram, "needs_conversion", lambda self, version: True)
     match = play_match((one, bot(file="team2.py")), OPEN)
     first, second = match.detail.split("\nConverted to Python 3:\n")
     assert first.startswith("In Python 2.7:\nTraceback") and "nothing_like_it" in first and "nothing_like_it" in second
@@ -280,7 +280,7 @@ def test_a_tournament_of_old_bots_has_no_forfeits(tmp_path, no_python2, monkeypa
     assert len(logs) == 6 and {log["message"] for log in logs} <= {"WON", "DRAW"}
     assert all(log["pythons"] == ["converted", "converted"] for log in logs)
     assert {team.python for team in Record(out).teams.values()} == {2}
-    monkeypatch.setattr(tournament, "settled", None)
+    monkeypatch.setattr(tournament, "settle_version", None)
     next((out / "matches").glob("*.json")).unlink()
     assert run("tournament", bots, "-o", out, *POOL) == 0
     assert run("tournament", bots, "-o", out, *POOL, "--python", "3") == 1

@@ -143,7 +143,7 @@ class Told(Meter):
     def processor(self):
         return self.used
 
-    def waited(self):
+    def wait_time(self):
         return self.queued
 
     def state(self):
@@ -224,7 +224,7 @@ def test_the_meter_reads_what_the_system_tells():
     meter = Meter(process.pid)
     try:
         wait_until(lambda: meter.processor() > 0.05 and meter.state() == "R")
-        assert meter.waited() >= 0 and not meter.is_ending()
+        assert meter.wait_time() >= 0 and not meter.is_ending()
         os.kill(process.pid, signal.SIGSTOP)
         wait_until(lambda: meter.state() == "T")
         used = meter.processor()
@@ -239,4 +239,4 @@ def test_the_meter_reads_what_the_system_tells():
 
 def test_a_process_that_never_was_took_no_time():
     meter = Meter(2**22)  # more than the system's largest number
-    assert meter.processor() == meter.waited() == 0
+    assert meter.processor() == meter.wait_time() == 0

@@ -22,7 +22,7 @@ from pttt_ooc.other_games.extreme import bot_programs, source_client, source_rea
 from pttt_ooc.other_games.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.other_games.extreme.match import check_walls, play_match
 from pttt_ooc.other_games.extreme.referee import FLAGS, Referee
-from pttt_ooc.other_games.extreme.runner import BigBoard, encoded
+from pttt_ooc.other_games.extreme.runner import BigBoard, encode_source
 from pttt_ooc.other_games.extreme.source_reader import dialect, text_of
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from tests.kits.patience import wait_until
@@ -326,7 +326,7 @@ def test_which_python_a_file_is_written_in(body, pythons):
 def test_nobody_can_make_what_would_stop_conversions():
     with pytest.raises(OSError):
         Path(source_reader._NOT_KEPT).mkdir(parents=True)
-    assert source_reader.converted("print 1\n") == "print(1)\n"
+    assert source_reader.convert_source("print 1\n") == "print(1)\n"
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -362,9 +362,9 @@ def test_a_file_in_any_encoding_has_a_text(coding, text):
 def test_python_2_gets_the_encoding_that_a_file_declares(head, coding):
     """By the rules of PEP 263, which hold for both versions; no line is added, because errors name lines."""
     text = head + "x = u'\xe9'\n"
-    assert encoded(text) == text.encode(coding)
+    assert encode_source(text) == text.encode(coding)
     found = {}
-    exec(compile(encoded(text), "team1.py", "exec"), found)
+    exec(compile(encode_source(text), "team1.py", "exec"), found)
     assert found["x"] == "\xe9"
 
 

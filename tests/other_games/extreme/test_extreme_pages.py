@@ -446,9 +446,9 @@ def test_a_damaged_log_is_a_sentence_in_the_zip_and_too_many_logs_are_refused(tm
         monkeypatch.setattr(exports, "LARGEST_LOGS", largest)
         assert client.get("/extreme/matches.zip").status_code == (200 if largest == size else 413)
     shown = shown_module.TournamentReader(record.directory)
-    seen = shown.seen()
+    seen = shown.snapshot()
     record.log(first).write_text("{")
-    zipped = b"".join(exports._zipped(TournamentPages(shown, True), None, seen))
+    zipped = b"".join(exports._iter_zip(TournamentPages(shown, True), None, seen))
     with zipfile.ZipFile(io.BytesIO(zipped)) as archive:
         assert archive.namelist() == [f"{first.name}-damaged.txt", f"{second.name}.json"]
         assert b"cannot be read" in archive.read(f"{first.name}-damaged.txt")

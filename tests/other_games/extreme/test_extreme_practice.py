@@ -83,12 +83,12 @@ def opened(directory, kept=1000, limit=1.0):
 
 def play(league, teams, count=1):
     """Play so many matches; returns the pairs of keys, in order."""
-    before = {match.pairing for match in league.record.practised()}
+    before = {match.pairing for match in league.record.practice_matches()}
     for _ in range(count):
         assert league.play_next(teams, lambda one: one.digest.encode(), [0, 1], threading.Event())
     return [
         (match.pairing.first, match.pairing.second)
-        for match in league.record.practised()
+        for match in league.record.practice_matches()
         if match.pairing not in before
     ]
 
@@ -120,7 +120,7 @@ def test_a_new_team_and_a_new_version_play_at_once(tmp_path, instant):
     found = play(made, teams, 8)
     assert all("t0" in pair for pair in found) and len({frozenset(pair) for pair in found}) == 4
     assert made.record.teams["t0"].digest == "2" and made.record.teams["t0"].matches == 8
-    assert {digest for match in made.record.practised() for digest in match.digests} >= {"1", "2"}
+    assert {digest for match in made.record.practice_matches() for digest in match.digests} >= {"1", "2"}
 
 
 def test_the_league_is_written_down_after_a_match_and_for_new_versions(tmp_path, instant, monkeypatch):
@@ -143,7 +143,9 @@ def test_who_has_played_least_is_due_among_pairs_that_have_not_met(tmp_path, ins
         least = {key: one.matches for key, one in made.record.teams.items()}
         (pair,) = play(made, teams)
         assert "t5" in pair
-        met = {key for match in made.record.practised()[:-1] for key in match_of(match) if "t5" in match_of(match)}
+        met = {
+            key for match in made.record.practice_matches()[:-1] for key in match_of(match) if "t5" in match_of(match)
+        }
         others = {key: count for key, count in least.items() if key != "t5" and key not in met}
         (other,) = {*pair} - {"t5"}
         assert others[other] == min(others.values())
@@ -218,7 +220,7 @@ def test_another_time_limit_begins_anew(tmp_path, instant, one_of_ours):
     again = opened(tmp_path / "p", limit=5.0)
     play(again, [team(0)])
     one = again.record.teams["t0"]
-    assert (one.paused, one.matches, len(again.record.practised())) == ("", 1, 4)
+    assert (one.paused, one.matches, len(again.record.practice_matches())) == ("", 1, 4)
 
 
 def test_what_the_machine_breaks_off_is_no_forfeit_and_others_play_meanwhile(tmp_path, instant):
@@ -233,7 +235,7 @@ def test_what_the_machine_breaks_off_is_no_forfeit_and_others_play_meanwhile(tmp
     assert 3 <= failed <= 9 and not made._under_way
     assert made.record.teams["t0"].matches == made.record.teams["t0"].forfeits == 0
     assert made.record.teams["t1"].matches == 12 - failed - sum(
-        "t1" not in (match.pairing.first, match.pairing.second) for match in made.record.practised()
+        "t1" not in (match.pairing.first, match.pairing.second) for match in made.record.practice_matches()
     )
     assert not made.record.teams["t0"].paused
 
@@ -327,7 +329,7 @@ def test_a_match_that_is_broken_off_leaves_nothing_and_is_played_again(tmp_path,
 def test_after_a_kill_it_goes_on(tmp_path, instant):
     made, directory = opened(tmp_path / "p"), tmp_path / "p"
     play(made, [team(0), team(1)], 5)
-    names = {match.pairing.name for match in made.record.practised()}
+    names = {match.pairing.name for match in made.record.practice_matches()}
     for rubbish in ("matches/practice-6-t0-t1.json.tmp", "curves/practice-99-t0-t1.json", "curves/x.json.tmp"):
         (directory / rubbish).write_text("{")
     (directory / "curves" / f"{max(names)}.json").write_text("{}")
@@ -339,17 +341,17 @@ def test_after_a_kill_it_goes_on(tmp_path, instant):
         assert {file.name for file in (directory / "matches").iterdir()} == {f"{name}.json" for name in names}
         assert [file.stem for file in (directory / "curves").iterdir()] == [max(names)]
     play(again, [team(0), team(1)])
-    assert {match.number for match in again.record.practised()} == {1, 2, 3, 4, 5, 6}
+    assert {match.number for match in again.record.practice_matches()} == {1, 2, 3, 4, 5, 6}
 
 
 def test_the_oldest_matches_are_deleted_beyond_the_cap(tmp_path, instant):
     made, directory = opened(tmp_path / "p", kept=4), tmp_path / "p"
     for number in range(1, 8):
         play(made, [team(0), team(1)])
-        latest = made.record.practised()[-1].pairing
+        latest = made.record.practice_matches()[-1].pairing
         (directory / "curves" / f"{latest.name}.json").write_text("{}")
         assert latest.pool + 1 == number
-    assert [match.number for match in made.record.practised()] == [4, 5, 6, 7]
+    assert [match.number for match in made.record.practice_matches()] == [4, 5, 6, 7]
     for folder in ("matches", "curves"):
         assert sorted(int(file.name.split("-")[1]) for file in (directory / folder).iterdir()) == [4, 5, 6, 7]
     assert sum(bot.matches for bot in made.record.teams.values()) == 2 * 4
@@ -360,7 +362,7 @@ def test_the_matches_of_a_team_that_leaves_are_deleted_and_numbers_never_used_ag
     made = opened(tmp_path / "p")
     play(made, [team(0), team(1)], 9)
     play(made, [team(1)], 1)
-    left = made.record.practised()
+    left = made.record.practice_matches()
     assert "t0" not in made.record.teams
     assert not any("t0" in (match.pairing.first, match.pairing.second) for match in left)
     assert not list((tmp_path / "p" / "matches").glob("*t0*"))
@@ -369,7 +371,7 @@ def test_the_matches_of_a_team_that_leaves_are_deleted_and_numbers_never_used_ag
         file.unlink()
     again = opened(tmp_path / "p")
     play(again, [team(1)])
-    assert [match.number for match in again.record.practised()] == [11]
+    assert [match.number for match in again.record.practice_matches()] == [11]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": 9}', '{"version": 1, "time_limit": 1, "next_number": 1}'])
@@ -390,7 +392,7 @@ def test_the_ratings_are_those_of_the_arena(tmp_path):
     for number, (one, other) in enumerate([*itertools.permutations(range(3), 2), (0, 1), (2, 0)], start=1):
         write_match(tmp_path, number, "abc"[one], "abc"[other])
     record = league(tmp_path, bots)
-    for match in record.practised():
+    for match in record.practice_matches():
         one, other = ("abc".index(key) for key in (match.pairing.first, match.pairing.second))
         first, second = match.score.points
         scores[one, other] += 1 if first > second else 0.5 if first == second else 0
@@ -419,7 +421,7 @@ def test_only_matches_of_the_latest_versions_with_the_same_limit_count(tmp_path)
     write_match(tmp_path, 4, "b", "a", limit=9.0)
     write_match(tmp_path, 5, "b", "x")
     record = league(tmp_path, [entered("a"), entered("b")])
-    assert [record.is_current(match) for match in record.practised()] == [True, False, False, False]
+    assert [record.is_current(match) for match in record.practice_matches()] == [True, False, False, False]
     assert record.teams["a"].matches == 1
 
 
@@ -427,7 +429,7 @@ def test_a_forfeit_belongs_to_who_lost_by_it(tmp_path):
     for number in (1, 2):
         write_match(tmp_path, number, "a", "b", forfeits=True)
     record = league(tmp_path, [entered("a"), entered("b")])
-    (loser,) = {match.forfeited_by for match in record.practised()}
+    (loser,) = {match.forfeited_by for match in record.practice_matches()}
     assert {one.key: one.forfeits for one in record.teams.values()} == {
         "a": 2 * (loser == "a"),
         "b": 2 * (loser == "b"),

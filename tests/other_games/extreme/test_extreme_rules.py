@@ -59,7 +59,7 @@ def arranged(*boards, place=extreme.ANYWHERE, turn="x", bonus=False):
         else:
             if "-" not in text:
                 position[extreme.DRAWN + big] |= 1 << 3 * i + j
-    if place < 9 and all(extreme.closed(position, big) >> place & 1 for big in (0, 1)):
+    if place < 9 and all(extreme.closed_boards(position, big) >> place & 1 for big in (0, 1)):
         place = extreme.ANYWHERE
     position[extreme.PLACE], position[extreme.PLAYER], position[extreme.BONUS] = place, "xo".index(turn), bonus
     return position

@@ -49,7 +49,7 @@ def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
             storable(shown_move(answer))
             if draw.random() < 0.5:  # the rest of its answer is as it should be
                 answer |= boards
-            cell = match._checked(answer, referee.board)
+            cell = match._check_answer(answer, referee.board)
             if not Referee().play(cell):
                 raise ForfeitError("INVALID MOVE", plain(cell))
             messages["move"] += 1

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from pttt_ooc.other_games.extreme import python2_semantics, walls
-from pttt_ooc.other_games.extreme.source_reader import changes, converted
+from pttt_ooc.other_games.extreme.source_reader import changes, convert_source
 
 PYTHON2 = walls.python2()
 
@@ -134,7 +134,7 @@ def run_converted(program):
     module = types.ModuleType("team1")
     module.__file__ = "team1.py"
     python2_semantics.prepare(module)
-    exec(python2_semantics.compiled(converted(program), "team1.py"), module.__dict__)
+    exec(python2_semantics.compile_source(convert_source(program), "team1.py"), module.__dict__)
     return json.loads(json.dumps(module.result))
 
 
@@ -193,5 +193,5 @@ def test_an_error_of_the_program_stays_an_error():
 @pytest.mark.slow
 def test_only_syntax_is_changed_in_the_text():
     source = "from __future__ import division\nfrom itertools import imap\nd = {}\nfor k in d.keys():\n\tx = map(None, xrange(3))\n\n"
-    assert changes(source, converted(source)) == ""
-    assert changes("print 1\n\n", converted("print 1\n\n")).splitlines()[-2:] == ["-print 1", "+print(1)"]
+    assert changes(source, convert_source(source)) == ""
+    assert changes("print 1\n\n", convert_source("print 1\n\n")).splitlines()[-2:] == ["-print 1", "+print(1)"]

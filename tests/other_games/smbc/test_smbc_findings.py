@@ -11,7 +11,7 @@ from pttt_ooc.cli.commands import main
 from pttt_ooc.other_games.smbc import goals, kernels, programs, simulation, study
 from pttt_ooc.other_games.smbc import solve as solving
 from pttt_ooc.other_games.smbc.best_response import respond
-from pttt_ooc.other_games.smbc.findings import expected_visits, signed
+from pttt_ooc.other_games.smbc.findings import expected_visits, format_signed
 from pttt_ooc.other_games.smbc.match import all_scores
 from pttt_ooc.other_games.smbc.programs import Range
 from pttt_ooc.other_games.smbc.round import Payoffs, best_response, fresh, outcomes, profile_of
@@ -152,7 +152,7 @@ def test_entries_follow_from_rows_and_columns():
 
 
 def test_numbers_have_signs_and_zero_has_one():
-    assert [signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
+    assert [format_signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
 
 
 @pytest.mark.full
@@ -199,7 +199,7 @@ def test_drawn_strategies_have_the_probabilities_of_the_solution(small):
     random = np.random.default_rng(5)
     profile = profile_of(small, random.random((small.nodes, 3)))
     children = list(small.children(0))
-    total = sum(study.drawn(small, profile, random).strategy[children] for _ in range(400)) / 400
+    total = sum(study.draw_pure(small, profile, random).strategy[children] for _ in range(400)) / 400
     assert np.abs(total - profile.strategy[children]).max() < 0.1
     assert np.abs(total.sum(axis=0) - 1).max() < 1e-12
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, StoreError
-from pttt_ooc.other_games.smbc.inspection import Lookouts, believed, reach_at
+from pttt_ooc.other_games.smbc.inspection import Lookouts, beliefs_at, reach_at
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.other_games.smbc.rules import GOALS, UNDECIDED, Rules
-from pttt_ooc.other_games.smbc.snapshots import is_due, kept
+from pttt_ooc.other_games.smbc.snapshots import is_due, list_iterations
 from pttt_ooc.other_games.smbc.stages.findings import open_values
 from pttt_ooc.other_games.smbc.tree import build
 from tests.other_games.smbc import naive_rounds as naive
@@ -74,7 +74,7 @@ def test_best_response_values_are_those_of_all_histories(lookouts, squares, play
     for goal in range(3):
         goals = (goal, 0) if player == 0 else (0, goal)
         assert abs(lookout.see(place, goals).best_values[player] - expected[goal]) < 1e-12
-    posterior = believed(tree, lookout.average, place, 1 - player)
+    posterior = beliefs_at(tree, lookout.average, place, 1 - player)
     assert np.abs(posterior - others / others.sum()).max() < 1e-12
 
 
@@ -167,7 +167,7 @@ def test_snapshots_on_a_schedule(coarse, lookouts):
     for scores in ((0, 0), (1, 0), (0, 1), (1, 1)):
         last, found = lookouts.last(scores), lookouts.iterations(scores)
         assert found == [0, *(n for n in (10, 20, 40, 80, 160, 320) if n < last), last]
-    assert kept(coarse / "nothing") == [0]
+    assert list_iterations(coarse / "nothing") == [0]
 
 
 def test_an_iteration_without_a_snapshot_gets_a_sentence(lookouts):

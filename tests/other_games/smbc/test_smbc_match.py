@@ -16,7 +16,7 @@ from pttt_ooc.other_games.smbc import solve as solving
 from pttt_ooc.other_games.smbc.best_response import profile_values, respond
 from pttt_ooc.other_games.smbc.findings import best_responses, expected_visits
 from pttt_ooc.other_games.smbc.match import all_scores, following, levels, payoffs, settle
-from pttt_ooc.other_games.smbc.round import best_response, mixed, profile_of, scoring
+from pttt_ooc.other_games.smbc.round import best_response, combine_strategies, profile_of, scoring
 from pttt_ooc.other_games.smbc.rules import Rules
 from pttt_ooc.other_games.smbc.settings import SolveSettings
 from pttt_ooc.other_games.smbc.tree import build
@@ -106,7 +106,7 @@ def test_losses_name_the_exploited_player():
     tree = build(Rules())
     random = profile_of(tree, np.zeros((tree.nodes, 3)))
     first = best_response(tree, 0, payoffs((0, 0), 1, {(0, 0): 0.0}), random).best
-    profiles = {(0, 0): mixed(tree, first, random.strategy)}
+    profiles = {(0, 0): combine_strategies(tree, first, random.strategy)}
     losses = best_responses(solving.MatchSolution(tree, SolveSettings(winning_score=1), profiles, {}))["losses"]
     of_first, of_second = (sum(row["loss"] for row in losses if row["exploited"] == player) for player in (0, 1))
     assert of_first > 0.5 and abs(of_second) < 0.1

@@ -167,11 +167,11 @@ def test_expectations_are_the_values_of_the_match(bot):
 
 
 def test_matches_are_counted(bot, tmp_path):
-    assert match_results.kept(tmp_path) == []
+    assert match_results.read_tallies(tmp_path) == []
     for points, goals in (((4, 0), (WIN, WIN)), ((4, 4), (LOSE, LOSE)), ((4, 1), (WIN, DRAW))):
         match_results.keep(tmp_path, Match(5, (ended(ME, goals, points),)))
     match_results.keep(tmp_path, Match(5, (ended(BOT, (LOSE, LOSE), (4, 1)),)))
-    found = match_results.kept(tmp_path)
+    found = match_results.read_tallies(tmp_path)
     assert [(t.first, t.matches, t.won) for t in found] == [(ME, 3, 2), (BOT, 1, 1)]
     told = match_results.sentences(found, bot)
     assert told[0].startswith(
@@ -185,4 +185,4 @@ def test_matches_are_counted(bot, tmp_path):
 def test_a_damaged_file_of_matches_gets_a_sentence(tmp_path, line):
     (tmp_path / match_results.FILE).write_text(f"{line}\n")
     with pytest.raises(StoreError, match="a line that is not a match"):
-        match_results.kept(tmp_path)
+        match_results.read_tallies(tmp_path)

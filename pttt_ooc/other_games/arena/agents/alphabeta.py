@@ -46,7 +46,7 @@ class Tuned(Bounded):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""
         super().seat(game)
-        values, weights, draw = values_of(game, self.heur, "noted", "sharp"), (np.zeros(0), np.zeros(0)), 0.5
+        values, weights, draw = values_of(game, self.heur, "noted_value", "sharp"), (np.zeros(0), np.zeros(0)), 0.5
         if self.path and ultimate_network.is_network(Path(self.path)):
             values = import_module("pttt_ooc.other_games.arena.kernels.ultimate_network")
             network, draw = ultimate_network.load(Path(self.path), game)

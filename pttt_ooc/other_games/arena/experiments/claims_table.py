@@ -10,7 +10,7 @@ from typing import Any
 from pttt_ooc.other_games.arena.experiments.experiment import RESULT
 from pttt_ooc.other_games.arena.experiments.significance import Mean, Units
 from pttt_ooc.other_games.arena.experiments.trainings import RESULT as TRAININGS
-from pttt_ooc.other_games.arena.experiments.trainings import decided, share, stretches
+from pttt_ooc.other_games.arena.experiments.trainings import decisive_share, share, stretches
 from pttt_ooc.other_games.arena.experiments.verdicts import judge, questions, sample
 from pttt_ooc.other_games.arena.games.base import ArenaError
 
@@ -120,7 +120,7 @@ def trainings(results: Sequence[Mapping[str, Any]]) -> str:
     for one in results:
         ends = [row["curve"][-1] for row in one["trainings"]]
         percent = Mean(tuple(100 * share(end) for end in ends))
-        without = Mean(tuple(100 * decided(end) for end in ends))
+        without = Mean(tuple(100 * decisive_share(end) for end in ends))
         seconds = Mean(tuple(row["seconds"] for row in one["trainings"]))
         (low, high), (least, most) = percent.interval, percent.prediction
         claimed = "" if one["theirs"]["rate"] is None else f"{100 * one['theirs']['rate']:.0f}"
@@ -158,7 +158,7 @@ def greedy(results: Sequence[Mapping[str, Any]]) -> str:
     return rows
 
 
-def lost(results: Sequence[Mapping[str, Any]]) -> str:
+def losses_table(results: Sequence[Mapping[str, Any]]) -> str:
     """Of each player's tables on a small board: how many lose no game, and the most games that one loses."""
     rows = "| training | games | tables of player 1 that never lose | of player 2 "
     rows += "| most games lost by player 1 | by player 2 |\n" + "|---" * 6 + "|\n"

@@ -41,7 +41,7 @@ def read(file: Path) -> dict[str, Settings]:
     return experiments
 
 
-def chosen(experiments: dict[str, Settings], names: list[str]) -> dict[str, Settings]:
+def choose_experiments(experiments: dict[str, Settings], names: list[str]) -> dict[str, Settings]:
     """Experiments by their names; all if none is named.
 
     Raises

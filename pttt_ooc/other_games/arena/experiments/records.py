@@ -92,9 +92,9 @@ def _match(match: Match, place: Path, one: Experiment | RoundRobin) -> dict[str,
         effort = {row["number"]: row for row in log.read_lines(place / log.EFFORT)}
         costs = experiments.efforts(games, effort, match.opening)
         for agent in (0, 1):
-            told[f"mean_of_agent_{agent}"] = _rounded(costs[f"mean_of_agent_{agent}"])
+            told[f"mean_of_agent_{agent}"] = _round_values(costs[f"mean_of_agent_{agent}"])
         if one.test == "none" and one.values is None:
-            told["turns_of_agent_0"] = _rounded(costs["turns_of_agent_0"])
+            told["turns_of_agent_0"] = _round_values(costs["turns_of_agent_0"])
     told["forfeits"] = sum("forfeit" in game for game in games)
     return told | {"games_digest": digest(games), "first_games_digest": digest(games[:FEW])}
 
@@ -104,11 +104,11 @@ def counts(rate: Rate) -> dict[str, int]:
     return {"wins": rate.wins, "draws": rate.draws, "losses": rate.losses}
 
 
-def _rounded(values: Any) -> Any:
+def _round_values(values: Any) -> Any:
     if isinstance(values, Mapping):
-        return {key: _rounded(value) for key, value in values.items()}
+        return {key: _round_values(value) for key, value in values.items()}
     if isinstance(values, list):
-        return [_rounded(value) for value in values]
+        return [_round_values(value) for value in values]
     return float(f"{values:.4g}")
 
 

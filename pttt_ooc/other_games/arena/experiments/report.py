@@ -63,7 +63,7 @@ def series_figure(one: Mapping[str, Any]) -> Figure:
             axes.errorbar(values, rates, yerr=[below, above], color=PALETTE["accent"], marker="o", capsize=3)
             axes.axhline(0.5, color=PALETTE["line"], linewidth=1)
             axes.set(ylabel="score", ylim=(0, 1))
-        axes.set_xlabel(varied(one["agents"]))
+        axes.set_xlabel(varying_option(one["agents"]))
         if min(values) > 0 and max(values) > 10 * min(values):
             axes.set_xscale("log")
         else:
@@ -91,7 +91,7 @@ def curve_figure(one: Mapping[str, Any]) -> Figure:
         return figure
 
 
-def varied(agents: Sequence[str]) -> str:
+def varying_option(agents: Sequence[str]) -> str:
     """The name of the option in which the matches of a series differ."""
     match = _VARIED.search(",".join(agents))
     return match.group(1) if match else "{}"

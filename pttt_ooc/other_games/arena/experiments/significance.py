@@ -141,7 +141,7 @@ class Units:
             number = self.counts[half + step] + self.counts[half - step]
             ups = np.arange(number + 1)
             more = stats.binom.logpmf(ups, number, 0.5)
-            sums, logs = _convolved(sums, logs, step * (2 * ups - number), more)
+            sums, logs = _convolve(sums, logs, step * (2 * ups - number), more)
         tail = logs[sums >= seen]
         return min(0.0, (float(np.logaddexp.reduce(tail)) + math.log(2)) / math.log(10))
 
@@ -182,7 +182,7 @@ class Units:
         return float(2 * stats.norm.sf(abs(self.rate - rate) / error))
 
 
-def _convolved(
+def _convolve(
     sums: NDArray[np.int64], logs: NDArray[np.float64], steps: NDArray[np.int64], more: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The distribution of the sum of two independent numbers, as logarithms."""

@@ -152,13 +152,13 @@ def lost_games(chosen: Game, tables: list[Any]) -> list[int] | None:
     bot = ValueTable()
     bot.take(chosen, tables, learning(chosen.rules))
 
-    def lost(state: State, player: int) -> int:
+    def losses(state: State, player: int) -> int:
         if state[state_words.RESULT] != UNFINISHED:
             return int(state[state_words.RESULT] == (SECOND, FIRST)[player])
         moves = [bot.choose(state)] if state[PLAYER] == player else chosen.legal(state)
-        return sum(lost(chosen.play(state, move), player) for move in moves)
+        return sum(losses(chosen.play(state, move), player) for move in moves)
 
-    return [lost(chosen.start(), player) for player in (0, 1)]
+    return [losses(chosen.start(), player) for player in (0, 1)]
 
 
 def _train_patterns(trainings: Trainings, seed: int) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def share(counts: list[int], draws: float = 1.0) -> float:
     return (first + draws * drawn) / sum(counts[1:])
 
 
-def decided(counts: list[int]) -> float:
+def decisive_share(counts: list[int]) -> float:
     """The share of player 1 in the games of a row that are not draws."""
     _, first, second, _ = counts
     return Rate(first, 0, second).rate if first + second else 0.5

@@ -57,7 +57,7 @@ def sample(experiment: Mapping[str, Any]) -> Units | Mean | None:
     return Units.of(experiment["matches"][0])
 
 
-def compared(experiment: Mapping[str, Any]) -> float | None:
+def log_p_value(experiment: Mapping[str, Any]) -> float | None:
     """The logarithm of the p-value that the rate is that of the published games; None if there are none."""
     theirs, found = experiment["theirs"], sample(experiment)
     if found is None or theirs["rate"] is None or theirs["games"] is None:
@@ -69,7 +69,7 @@ def judge(experiments: Sequence[Mapping[str, Any]]) -> list[str]:
     """The verdicts on all experiments, whose tests are corrected for the number of tests in this list."""
     asked = [questions(one) for one in experiments]
     own = iter(holm([question.log10_p for some in asked for question in some]))
-    rates = [compared(one) for one in experiments]
+    rates = [log_p_value(one) for one in experiments]
     others = iter(holm([log for log in rates if log is not None]))
     found = []
     for one, some, rate in zip(experiments, asked, rates, strict=True):

@@ -129,7 +129,7 @@ def flat(
     return _board([[_block(FREE, False, "", rows)]])
 
 
-def nested(
+def nested_board(
     marks: Sequence[str],
     owners: str,
     move_of: Callable[[int, int], int],

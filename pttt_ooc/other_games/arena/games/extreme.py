@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pttt_ooc.other_games.arena.games.base import KEY, PLAYER, PLY, RESULT, UNFINISHED, ArenaError, Game, State
-from pttt_ooc.other_games.arena.games.boards import FREE, Board, nested
+from pttt_ooc.other_games.arena.games.boards import FREE, Board, nested_board
 from pttt_ooc.other_games.arena.kernels import extreme as rules
 
 
@@ -74,7 +74,7 @@ class Extreme(Game):
         if state[PLY]:
             big, row, column = old_move
             place = 3 * (row % 3) + column % 3
-            both = rules.closed(state, 0) & rules.closed(state, 1)
+            both = rules.closed_boards(state, 0) & rules.closed_boards(state, 1)
             state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
             state[rules.BONUS] = big_boards[big][row][column] == flag  # the same player has moved last
         state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
@@ -104,7 +104,7 @@ class Extreme(Game):
         board, cell = rules.BOARD[move], rules.CELL[move]
         if (state[rules.MARKS + board] | state[rules.MARKS + 18 + board]) >> cell & 1:
             return "the cell is taken"
-        if rules.closed(state, board // 9) >> (board % 9) & 1:
+        if rules.closed_boards(state, board // 9) >> (board % 9) & 1:
             return "its small board is won"
         row, column = divmod(int(state[rules.PLACE]), 3)
         return f"the player is sent to the small boards in row {row} and column {column}"
@@ -134,7 +134,7 @@ class Extreme(Game):
             for board in range(9 * big, 9 * big + 9)
         ]
         owners = _text((int(state[rules.WON + big]), int(state[rules.WON + 2 + big]), int(state[rules.DRAWN + big])))
-        return nested(
+        return nested_board(
             marks, owners, lambda b, c: int(rules.MOVE[9 * big + b, c]), self.tell_move, legal=legal, latest=latest
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pttt_ooc.errors import did_you_mean
 from pttt_ooc.other_games.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
-from pttt_ooc.other_games.arena.games.boards import DRAWN, FREE, Board, nested
+from pttt_ooc.other_games.arena.games.boards import DRAWN, FREE, Board, nested_board
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
 
 OPTIONS = {"open": rules.OPEN, "most": rules.MOST}
@@ -96,7 +96,7 @@ class Ultimate(Game):
             owner if owner != FREE or not state[rules.CLOSED] >> board & 1 else DRAWN for board, owner in enumerate(won)
         )
         legal = set(self.legal(state))
-        return [nested(marks, owners, lambda b, c: 9 * b + c, self.show_move, legal=legal, latest=latest)]
+        return [nested_board(marks, owners, lambda b, c: 9 * b + c, self.show_move, legal=legal, latest=latest)]
 
     @staticmethod
     def _cell(state: State, board: int, cell: int, legal: bool) -> str:

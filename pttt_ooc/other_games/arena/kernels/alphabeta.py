@@ -88,7 +88,7 @@ def work(rules: ModuleType, values: ModuleType, slots: int, weights: Any = ()) -
 
 
 @piece
-def _known(table, key, depth, alpha, beta):
+def _look_up(table, key, depth, alpha, beta):
     """The entry of a position: whether it suffices, its value, and its best move or -1."""
     slot = 2 * (key & (len(table) // 2 - 1))
     entry = table[slot + 1]
@@ -123,7 +123,7 @@ def _steps(rules: ModuleType, values: ModuleType) -> tuple[Any, Any]:
     def static(work, state, heuristic):
         """The value of a position to the player to move."""
         if state[RESULT] == UNFINISHED:
-            return np.int64(values.noted(state, heuristic, work.weights))
+            return np.int64(values.noted_value(state, heuristic, work.weights))
         if state[RESULT] == DRAW:
             return work.memory[at.draw] if state[PLAYER] == 0 else -work.memory[at.draw]
         return WIN - state[PLY] if state[RESULT] == FIRST + state[PLAYER] else state[PLY] - WIN
@@ -203,7 +203,7 @@ def _margins(rules: ModuleType, values: ModuleType) -> Any:
 
 @cache
 def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
-    """The kernels ``order``, ``take`` and ``refuted``."""
+    """The kernels ``order``, ``take`` and ``record_cutoff``."""
     at = layout(rules, values)
 
     @bare_kernel
@@ -237,7 +237,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
         return most & 0x3FFF
 
     @bare_kernel
-    def refuted(work, level, move, depth):
+    def record_cutoff(work, level, move, depth):
         """Record a move that caused a cut-off, in the killers and the history."""
         row = level * at.row
         work.memory[at.history + work.memory[row + PLAYER] * rules.MOVES + move] += depth * depth
@@ -245,7 +245,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
             work.memory[row + at.killers + 1] = work.memory[row + at.killers]
             work.memory[row + at.killers] = move
 
-    return order, take, refuted
+    return order, take, record_cutoff
 
 
 @cache
@@ -253,7 +253,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
     """The kernel ``search``."""
     at = layout(rules, values)
     static, descend = _steps(rules, values)
-    order, take, refuted = _move_order(rules, values)
+    order, take, record_cutoff = _move_order(rules, values)
     quiet = _quiescence(rules, values)
     beyond = _margins(rules, values)
 
@@ -270,7 +270,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
             return quiet(work, level, _QUIET_PLIES, alpha, beta, heuristic, control)
         if stops(control):
             return ROOT
-        enough, value, first = _known(table, state[KEY], depth, alpha, beta)
+        enough, value, first = _look_up(table, state[KEY], depth, alpha, beta)
         if enough and level > 0:
             control[CUT] = 1
             return value
@@ -303,7 +303,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
                     work.memory[at.best] = move
             floor = max(floor, best)
             if floor >= beta:
-                refuted(work, level, move, depth)
+                record_cutoff(work, level, move, depth)
                 break
         bound = AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
         _keep(table, state[KEY], depth, best, chosen, bound)

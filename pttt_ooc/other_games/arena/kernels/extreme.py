@@ -61,7 +61,7 @@ def setup(state, options):
 
 
 @piece
-def closed(state, big):
+def closed_boards(state, big):
     """The small boards of a big board that take no more marks."""
     return state[WON + big] | state[WON + 2 + big] | state[DRAWN + big]
 
@@ -69,7 +69,7 @@ def closed(state, big):
 @piece
 def free(state, board):
     """The empty cells of a small board that takes marks; none of another."""
-    if closed(state, board // 9) >> (board % 9) & 1:
+    if closed_boards(state, board // 9) >> (board % 9) & 1:
         return 0
     return FULL & ~(state[MARKS + board] | state[MARKS + 18 + board])
 
@@ -147,7 +147,7 @@ def play(state, move):
             state[RESULT] = FIRST + player
     elif marks | state[MARKS + 18 * (1 - player) + board] == FULL:
         state[DRAWN + big] |= bit
-    both = closed(state, 0) & closed(state, 1)
+    both = closed_boards(state, 0) & closed_boards(state, 1)
     if both == FULL and state[RESULT] == UNFINISHED:
         state[RESULT] = DRAW
     state[PLACE] = ANYWHERE if both >> cell & 1 else cell

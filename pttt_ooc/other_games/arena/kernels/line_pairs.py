@@ -135,7 +135,7 @@ def _match(count, groups, weights, numbers):
 
 
 @piece
-def held(lines, following, free, state, maker_moves, groups, weights, numbers):
+def breaker_holds(lines, following, free, state, maker_moves, groups, weights, numbers):
     """Whether pairs, and the sum over the lines without a pair, show that Breaker prevents all lines.
 
     Parameters

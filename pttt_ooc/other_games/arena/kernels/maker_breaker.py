@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import kernel, piece
-from pttt_ooc.other_games.arena.kernels.line_pairs import NONE, OPEN, OWNER, held, lowest, set_bits
+from pttt_ooc.other_games.arena.kernels.line_pairs import NONE, OPEN, OWNER, breaker_holds, lowest, set_bits
 from pttt_ooc.other_games.arena.kernels.open_lines import simplify, within
 
 NO, YES, STOPPED = 0, 1, 2
@@ -103,7 +103,7 @@ def _free_move(lines, free, state, on):
 
 
 @piece
-def _undominated(moves, on):
+def _drop_dominated(moves, on):
     """The moves without those whose open lines are all lines of another move, which is then at least as good."""
     rest = moves
     while rest != _ZERO:
@@ -165,7 +165,7 @@ def maker_wins(
     lines_on, state, worths
         Scratch: uint64, shape (squares, words); int8, shape (lines,); float64, shape (depths, squares).
     groups, weights, numbers
-        Scratch of :func:`~pttt_ooc.other_games.arena.kernels.line_pairs.held`.
+        Scratch of :func:`~pttt_ooc.other_games.arena.kernels.line_pairs.breaker_holds`.
     budget
         int64, shape (2,): nodes visited, and nodes allowed.
 
@@ -244,7 +244,7 @@ def _holds_with(square, lines, following, maker, free, on, state, groups, weight
         return True, twins
     if single != _ZERO:
         return False, _ZERO
-    holds, zone = held(lines, following, rest, state, True, groups, weights, numbers)
+    holds, zone = breaker_holds(lines, following, rest, state, True, groups, weights, numbers)
     return holds, zone | twins
 
 
@@ -286,10 +286,10 @@ def _enter(
         return np.int64(answers[slot] & YES)
     moves = _free_move(lines, free, state, on) if maker_moves else single
     if moves == _ZERO:
-        moves = _undominated(free, on)
+        moves = _drop_dominated(free, on)
         rest = _ZERO
         if danger < _PAIRS_BELOW:
-            if held(lines, following, free, state, maker_moves, groups, weights, numbers)[0]:
+            if breaker_holds(lines, following, free, state, maker_moves, groups, weights, numbers)[0]:
                 return NO
             rest = free if maker_moves else moves
         for _ in range(_MAKER_TRIALS if maker_moves else _BREAKER_TRIALS):
@@ -323,4 +323,4 @@ def find_pairs(lines, following, maker, free, on, state, groups, weights, number
     numbers[OWNER] = NONE
     if open_lines == 0:
         return True
-    return single == _ZERO and held(lines, following, free, state, True, groups, weights, numbers)[0]
+    return single == _ZERO and breaker_holds(lines, following, free, state, True, groups, weights, numbers)[0]

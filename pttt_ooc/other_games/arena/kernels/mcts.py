@@ -202,13 +202,13 @@ def _leaves(rules: ModuleType, values: ModuleType | None) -> Any:
         return played_out
 
     @bare_kernel
-    def evaluated(state, rng, draw, weights):
+    def learnt_chance(state, rng, draw, weights):
         """The learnt evaluation as a chance to win."""
         values.note(state, weights)
-        chance = 1.0 / (1.0 + np.exp(-values.noted(state, 0, weights) / values.SCALE))
+        chance = 1.0 / (1.0 + np.exp(-values.noted_value(state, 0, weights) / values.SCALE))
         return chance if state[PLAYER] == 0 else 1.0 - chance
 
-    return evaluated
+    return learnt_chance
 
 
 @cache

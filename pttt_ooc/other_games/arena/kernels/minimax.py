@@ -17,7 +17,7 @@ from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.other_games.arena.kernels.rng import below
 from pttt_ooc.other_games.arena.kernels.search_control import CUT, REACHED, STOPPED, VALUE, stops
 from pttt_ooc.other_games.arena.kernels.state_words import KEY, PLAYER, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT, find, keep, mixed
+from pttt_ooc.other_games.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT, find, keep, key_with_depth
 
 MINIMAX, ALPHA_BETA, EXPECTIMAX = 0, 1, 2
 """Methods."""
@@ -31,7 +31,7 @@ INFINITY, BELOW_ROOT = np.int64(1 << 40), np.int64(1)  # not literals: a recursi
 
 
 @piece
-def _bound(best, alpha, beta):
+def _bound_kind(best, alpha, beta):
     """Whether the value of a search between two bounds is exact or a bound."""
     return AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
 
@@ -111,17 +111,17 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
     leaf, descend = _steps(rules, values)
 
     @bare_kernel
-    def remembered(state, depth, kind, memory):
+    def look_up(state, depth, kind, memory):
         """The entry of a position or of one of its images, or -1, and the key of a new entry."""
         if kind == ZOBRIST:
-            key = mixed(state[KEY], depth)
+            key = key_with_depth(state[KEY], depth)
             return find(memory, key), key
-        key = mixed(rules.image_key(state, 0), depth)
+        key = key_with_depth(rules.image_key(state, 0), depth)
         entry = find(memory, key)
         if kind == SYMMETRY:
             for symmetry in range(1, rules.SYMMETRIES):
                 if entry < 0:
-                    entry = find(memory, mixed(rules.image_key(state, symmetry), depth))
+                    entry = find(memory, key_with_depth(rules.image_key(state, symmetry), depth))
         return entry, key
 
     @bare_kernel
@@ -134,7 +134,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
             return leaf(state, heuristic)
         key = 0
         if kind != NOTHING:
-            entry, key = remembered(state, depth, kind, memory)
+            entry, key = look_up(state, depth, kind, memory)
             if entry >= 0:
                 value, bound = memory.values[entry], memory.bounds[entry]
                 if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
@@ -154,7 +154,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
             if floor >= beta:
                 break
         if kind != NOTHING and control[STOPPED] == 0:
-            keep(memory, key, best, _bound(best, alpha, beta), kind != PLAIN)
+            keep(memory, key, best, _bound_kind(best, alpha, beta), kind != PLAIN)
         return best
 
     return alpha_beta

@@ -17,7 +17,7 @@ import numpy as np
 from pttt_ooc.jit import bare_kernel, kernel
 from pttt_ooc.other_games.arena.kernels.rng import below, uniform
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.transposition_table import mixed
+from pttt_ooc.other_games.arena.kernels.transposition_table import key_with_depth
 
 WON = 500.0
 
@@ -81,7 +81,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
 
     @bare_kernel
     def pair_value(learnt, state, move):
-        place = slot(learnt, mixed(state[KEY], move))
+        place = slot(learnt, key_with_depth(state[KEY], move))
         return learnt.values[place] if place >= 0 else 0.0
 
     @bare_kernel
@@ -127,7 +127,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
             for index in range(values.FEATURES):
                 learnt.weights[index] += rate * error * features[index]
             return
-        key = mixed(before[KEY], move)
+        key = key_with_depth(before[KEY], move)
         place = slot(learnt, key)
         if place >= 0:
             learnt.keys[place] = key

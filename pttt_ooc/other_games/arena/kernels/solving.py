@@ -80,7 +80,7 @@ def look(lines, need, attacker, defender):
 
 
 @piece
-def forced(attacks, defences, live, attacker_moves):
+def forced_moves(attacks, defences, live, attacker_moves):
     """The moves to consider, and the answer if it is already known: (squares, UNKNOWN, NO or YES)."""
     if attacker_moves:
         if attacks != 0:
@@ -132,7 +132,7 @@ def _slot(first, second, size):
 
 
 @piece
-def _held(lines, attacker, defender, attacker_moves, form, budget):
+def _defender_holds(lines, attacker, defender, attacker_moves, form, budget):
     """Whether the Maker-Breaker form shows, with a few nodes, that the attacker has no line."""
     following, byte_images, keys, answers, stack, lines_on, state, worths, groups, weights, numbers, asked = form
     asked[0], asked[1] = 0, min(_ASKED, budget[1] - budget[0])
@@ -197,7 +197,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         return STOPPED
     attacker, defender = images[depth, 0, 0], images[depth, 0, 1]
     attacks, defences, open_lines, live, danger = look(lines, need, attacker, defender)
-    moves, answer = forced(attacks, defences, live, attacker_moves)
+    moves, answer = forced_moves(attacks, defences, live, attacker_moves)
     if answer != UNKNOWN:
         return answer
     if open_lines == 0 or danger < (0.5 if attacker_moves else 1.0):
@@ -206,7 +206,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
     slot = _slot(first, second, len(keys))
     if keys[slot, 0] == first and keys[slot, 1] == second:
         return np.int64(answers[slot])
-    if danger < _HOPE and _held(lines, attacker, defender, attacker_moves, form, budget):
+    if danger < _HOPE and _defender_holds(lines, attacker, defender, attacker_moves, form, budget):
         keys[slot, 0], keys[slot, 1] = first, second
         answers[slot] = NO
         return NO
@@ -269,7 +269,7 @@ def _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs
     """Proof and disproof number of a position: of an end, from the table, or those of a new leaf."""
     attacker, defender = images[depth, 0, 0], images[depth, 0, 1]
     attacks, defences, open_lines, live, danger = look(lines, need, attacker, defender)
-    _, answer = forced(attacks, defences, live, attacker_moves)
+    _, answer = forced_moves(attacks, defences, live, attacker_moves)
     if answer == YES:
         return 0, _FAR
     if answer == NO or open_lines == 0:
@@ -298,7 +298,7 @@ def _expand(lines, need, below, images, depth, attacker_moves, keys, proofs, dis
     """
     attacker, defender = images[depth, 0, 0], images[depth, 0, 1]
     attacks, defences, _, live, _ = look(lines, need, attacker, defender)
-    moves, _ = forced(attacks, defences, live, attacker_moves)
+    moves, _ = forced_moves(attacks, defences, live, attacker_moves)
     least, second, largest = _FAR, _FAR, 0
     best, more = -1, -1
     for square in range(below.shape[1]):

@@ -53,7 +53,7 @@ def memory(entries: int) -> Memory:
 
 
 @piece
-def mixed(key, depth):
+def key_with_depth(key, depth):
     """The key of a position together with a depth."""
     key = (key ^ (key >> 31) ^ depth * 7046029254386353131) * -7723592293110705685
     return key ^ (key >> 29)

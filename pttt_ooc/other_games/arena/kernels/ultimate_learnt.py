@@ -24,7 +24,7 @@ from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, PLAYER, 
 from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, TARGET, WON
 from pttt_ooc.other_games.arena.kernels.ultimate_values import TERNARY, sharp
 
-__all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "reduction", "sharp", "train", "whole"]
+__all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted_value", "reduction", "sharp", "train", "whole"]
 
 HEURISTICS = (5,)
 """Its number distinguishes it from those of the report."""
@@ -255,7 +255,7 @@ def total_noted(state, weights):
 
 
 @piece
-def noted(state, heuristic, weights):
+def noted_value(state, heuristic, weights):
     """The value to the player to move of a position with notes, that is not an end, as a whole number."""
     return total_noted(state, weights) // UNIT
 

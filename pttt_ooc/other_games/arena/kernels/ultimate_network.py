@@ -41,7 +41,7 @@ __all__ = [
     "Network",
     "follow",
     "note",
-    "noted",
+    "noted_value",
     "reduction",
     "sharp",
 ]
@@ -143,7 +143,7 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 """The shapes of its parts."""
 
 
-def _rounded(values: NDArray[np.float64], factor: float) -> NDArray[np.int16]:
+def _quantize(values: NDArray[np.float64], factor: float) -> NDArray[np.int16]:
     return np.rint(np.clip(values * factor, -32_000, 32_000)).astype(np.int16)
 
 
@@ -161,16 +161,16 @@ def whole(network: Network) -> NDArray[np.int16]:
     out[:WHOLE], out[WHOLE:_ROWS] = sums.whole(eager, other), sums.whole(other, eager)
     rows = out[_ROWS:_ANYWHERE_ROW].reshape(9, _SETS, 4, HIDDEN)
     for board in range(9):
-        own = _rounded(network.embedding @ network.boards[board], ONE)
-        sent = _rounded(network.embedding @ network.targets[board] + network.places[board], ONE)
+        own = _quantize(network.embedding @ network.boards[board], ONE)
+        sent = _quantize(network.embedding @ network.targets[board] + network.places[board], ONE)
         for player, entries in enumerate((ENTRY_OF_MARKS, ENTRY_OF_MARKS[SWAPPED])):
             rows[board, :, player], rows[board, :, 2 + player] = own[entries], sent[entries]
-    out[_ANYWHERE_ROW:_BIAS] = _rounded(network.places[9], ONE)
-    out[_BIAS:_OUTPUT] = _rounded(network.bias, ONE).ravel()
-    out[_OUTPUT:_CONSTANT] = _rounded(network.output, SCALE * UNIT * _FINER / ((ONE * ONE) >> 8)).ravel()
-    out[_CONSTANT:_TACTICS] = _rounded(network.constant, SCALE * UNIT).ravel()
-    out[_TACTICS:_TACTIC_VALUES] = _rounded(network.tactics, ONE).ravel()
-    out[_TACTIC_VALUES:] = _rounded(network.tactic_values, SCALE * UNIT).ravel()
+    out[_ANYWHERE_ROW:_BIAS] = _quantize(network.places[9], ONE)
+    out[_BIAS:_OUTPUT] = _quantize(network.bias, ONE).ravel()
+    out[_OUTPUT:_CONSTANT] = _quantize(network.output, SCALE * UNIT * _FINER / ((ONE * ONE) >> 8)).ravel()
+    out[_CONSTANT:_TACTICS] = _quantize(network.constant, SCALE * UNIT).ravel()
+    out[_TACTICS:_TACTIC_VALUES] = _quantize(network.tactics, ONE).ravel()
+    out[_TACTIC_VALUES:] = _quantize(network.tactic_values, SCALE * UNIT).ravel()
     return out
 
 
@@ -272,7 +272,7 @@ def follow(before, after, move, weights):
 
 
 @piece
-def noted(state, heuristic, weights):
+def noted_value(state, heuristic, weights):
     """The value to the player to move of a position with notes, that is not an end, as a whole number."""
     player, board = state[PLAYER], state[TARGET]
     first = _SUMS + player * _WORDS_OF_PLAYER

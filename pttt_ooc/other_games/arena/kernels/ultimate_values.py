@@ -153,7 +153,7 @@ def follow(before, after, move, weights):
 
 
 @piece
-def noted(state, heuristic, weights):
+def noted_value(state, heuristic, weights):
     """The value to the player to move of a position with notes, that is not an end, as a whole number."""
     value = np.int64(evaluate(state, heuristic))
     return value if state[PLAYER] == 0 else -value

@@ -80,7 +80,7 @@ def load(path: Path, game: Game, player: int) -> Policy:
             if file.read(len(FORMAT)) != FORMAT:
                 raise ArenaError(f"{path} is not a policy of this version: train anew in another directory.")
             header = file.readline(_LONGEST_HEADER)
-            entries, iterations = _checked(path, header, game, player)
+            entries, iterations = _check_header(path, header, game, player)
             if size != len(FORMAT) + len(header) + 12 * entries:
                 raise ArenaError(f"{path} is damaged: its size is not that of {entries} entries; train anew.")
             keys = np.frombuffer(file.read(8 * entries), dtype="<i8").astype(np.int64)
@@ -92,7 +92,7 @@ def load(path: Path, game: Game, player: int) -> Policy:
     return Policy(keys, values, iterations)
 
 
-def _checked(path: Path, header: bytes, game: Game, player: int) -> tuple[int, int]:
+def _check_header(path: Path, header: bytes, game: Game, player: int) -> tuple[int, int]:
     """The numbers of entries and of iterations, of a header that fits."""
     try:
         record = json.loads(header)

@@ -104,7 +104,7 @@ class Training:
 
     def __init__(self, game: Game, directory: Path | None = None, seed: int = 0) -> None:
         self.game, self.directory = game, directory
-        loaded = [self._loaded(player) for player in (0, 1)]
+        loaded = [self._load_policy(player) for player in (0, 1)]
         if loaded[0].iterations != loaded[1].iterations:
             raise ArenaError(
                 f"The two policies in {directory} are not of the same training: remove them to train anew."
@@ -114,7 +114,7 @@ class Training:
         self.rng = generator(seed, loaded[0].iterations)
         self.kernels: Any = learning(game.rules)
 
-    def _loaded(self, player: int) -> policies.Policy:
+    def _load_policy(self, player: int) -> policies.Policy:
         if self.directory is None or not (self.directory / FILES[player]).exists():
             return policies.empty()
         return policies.load(self.directory / FILES[player], self.game, player)

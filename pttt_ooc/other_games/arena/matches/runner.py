@@ -56,7 +56,7 @@ def run(
         The directory holds another match, or an agent cannot play the game.
     """
     if directory is None:
-        return _ordered(_play_all(match, [], None, processes, tell))
+        return _sort_by_number(_play_all(match, [], None, processes, tell))
     make_directory(directory)
     with hold(directory / "lock", lambda process: f"{directory} is in use (process {process}).", error=ArenaError):
         _same_match(match, directory / "match.json")
@@ -67,10 +67,10 @@ def run(
         if len(games) > len(done):
             for name in (log.GAMES, log.EFFORT):
                 log.put_in_order(directory / name)
-    return _ordered(games)
+    return _sort_by_number(games)
 
 
-def _ordered(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sort_by_number(games: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(games, key=lambda one: int(one["number"]))
 
 

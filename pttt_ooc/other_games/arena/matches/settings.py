@@ -67,11 +67,11 @@ class Match:
             raise ArenaError(f"The clock is wall or processor, not '{self.clock}'.")
         if self.limit is not None and not 0 < self.limit < float("inf"):
             raise ArenaError(f"The limit of {self.limit} s for a move cannot be met: give a time above zero.")
-        texts = tuple(text_of(self._checked(text)) for text in self.agents)
+        texts = tuple(text_of(self._check_agent(text)) for text in self.agents)
         object.__setattr__(self, "agents", texts)
         object.__setattr__(self, "game", game(self.game).text)
 
-    def _checked(self, text: str) -> Agent:
+    def _check_agent(self, text: str) -> Agent:
         one = agent(text)
         if self.opening and one.needs_all_moves:
             raise ArenaError(f"The agent {text} must make all its moves itself: leave out the moves at random.")

@@ -157,7 +157,7 @@ def ratings(scores: NDArray[np.float64]) -> Ratings:
     return Ratings(ELO * (strengths - strengths.mean()), ELO * errors)
 
 
-def expected(elo: float) -> float:
+def expected_score(elo: float) -> float:
     """The expected score of a game with this many points more."""
     return 1 / (1 + math.exp(-elo / ELO))
 

@@ -19,6 +19,6 @@ def answerer(directory: str) -> Iterator[AnswersByKind]:
     yield AnswersByKind(
         methods(
             *(archive.matches, archive.match, archive.replay, archive.standings),
-            *(service.ready, service.position, service.answered, cache.ratings, cache.rating),
+            *(service.ready, service.position, service.play_on, cache.ratings, cache.rating),
         )
     )

@@ -101,7 +101,7 @@ class GameService:
         _, needs, file = offer.text.partition("{directory}/")
         return not needs or any(self._directory.glob(file.format(game=f"{game_text}*")))
 
-    def answered(
+    def play_on(
         self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool = False
     ) -> list[int]:
         """The moves, and the agents' moves until a person's turn or the end of the game.

@@ -52,7 +52,7 @@ class MatchArchive:
         ``result`` is how many games the first agent won, drew and lost; ``live``: whether more of them are to come.
         """
         found = []
-        for name, place in islice(self._found(), MOST):
+        for name, place in islice(self._iter_matches(), MOST):
             settings, result = self._settings(place), self._result(place)
             live = self._live(place, sum(result), settings["games"])
             found.append({"name": name, **settings, "result": result, "live": live})
@@ -139,7 +139,9 @@ class MatchArchive:
                         | {key: record[key] for key in ("name", "game", "games", "note")}
                     )
                 except (ValueError, KeyError, TypeError):
-                    raise ArenaError(f"{self._told(file)} is damaged; pttt arena experiment writes it anew.") from None
+                    raise ArenaError(
+                        f"{self._public_name(file)} is damaged; pttt arena experiment writes it anew."
+                    ) from None
         return found
 
     def _seconds(self, place: Path, row: dict[str, Any]) -> list[float | None]:
@@ -155,14 +157,14 @@ class MatchArchive:
             below[:] = sorted(below) if len(place.relative_to(self._directory).parts) < DEEPEST else []
             yield place
 
-    def _found(self) -> Iterator[tuple[str, Path]]:
+    def _iter_matches(self) -> Iterator[tuple[str, Path]]:
         """Names and directories of matches."""
         for place in self._folders():
             if (place / _MATCH).is_file():
                 yield place.relative_to(self._directory).as_posix(), place
 
     def _place(self, name: str) -> Path:
-        for known, place in self._found():  # so that a name cannot lead elsewhere
+        for known, place in self._iter_matches():  # so that a name cannot lead elsewhere
             if known == name:
                 return place
         raise ArenaError(f"There is no match '{name[:100]}' here.")
@@ -173,7 +175,7 @@ class MatchArchive:
             one, other = settings["agents"]
             return {"game": str(settings["game"]), "agents": [str(one), str(other)], "games": int(settings["games"])}
         except (OSError, ValueError, KeyError, TypeError):
-            raise ArenaError(f"{self._told(place / _MATCH)} is damaged; the match cannot be shown.") from None
+            raise ArenaError(f"{self._public_name(place / _MATCH)} is damaged; the match cannot be shown.") from None
 
     def _result(self, place: Path) -> list[int]:
         """How many games the first agent won, drew and lost; they are counted again when the file has changed."""
@@ -191,13 +193,15 @@ class MatchArchive:
         try:
             return sorted(rows, key=lambda row: int(row["number"]))
         except (KeyError, TypeError, ValueError):
-            raise ArenaError(f"{self._told(place / log.GAMES)} has a line that is no game.") from None
+            raise ArenaError(f"{self._public_name(place / log.GAMES)} has a line that is no game.") from None
 
-    def _told(self, file: Path) -> str:
+    def _public_name(self, file: Path) -> str:
         """A file's name on pages, which are no place for the server's directories."""
         return file.relative_to(self._directory).as_posix()
 
     def _lines(self, file: Path) -> list[dict[str, Any]]:
         if file.exists() and file.stat().st_size > LARGEST:
-            raise ArenaError(f"{self._told(file)} is larger than {LARGEST >> 20} MB; replay its games on the terminal.")
+            raise ArenaError(
+                f"{self._public_name(file)} is larger than {LARGEST >> 20} MB; replay its games on the terminal."
+            )
         return log.read_lines(file)

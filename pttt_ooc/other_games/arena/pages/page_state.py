@@ -70,7 +70,7 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def joined(moves: list[int]) -> str:
+def join_moves(moves: list[int]) -> str:
     """The moves as a text, for an address or a form."""
     return ",".join(map(str, moves))
 

@@ -91,9 +91,9 @@ def replay(
 def standings(request: Request, state: UsedState, account: Signed, asked: AskedRanking) -> Response:
     """Round robins, with ratings."""
 
-    def arranged(rows: list[Message]) -> Ranking[Message]:
+    def rank_rows(rows: list[Message]) -> Ranking[Message]:
         return ranking(rows, _COLUMNS, lambda row: agent_name(row["agent"]), "/arena/standings", asked)
 
-    robins = [{**robin, "ranking": arranged(robin["rows"])} for robin in state.archive.standings()]
-    context = {"robins": robins, "asked": arranged([]), "shade": shade}
+    robins = [{**robin, "ranking": rank_rows(robin["rows"])} for robin in state.archive.standings()]
+    context = {"robins": robins, "asked": rank_rows([]), "shade": shade}
     return render(request, "arena/standings.html", account, **context)

@@ -26,7 +26,7 @@ from pttt_ooc.other_games.arena.pages.page_state import (
     NoAnswerError,
     UsedState,
     chosen_game,
-    joined,
+    join_moves,
     numbers,
 )
 from pttt_ooc.site.play.answers import form_again
@@ -118,7 +118,7 @@ class AgentGame:
 
     def address(self, moves: list[int], page: str = "game") -> str:
         """The address of the game after other moves, or of another page about it."""
-        return f"/arena/play/{page}" + query(**self.settings, moves=joined(moves) or None)
+        return f"/arena/play/{page}" + query(**self.settings, moves=join_moves(moves) or None)
 
     @property
     def turned(self) -> AgentGame:
@@ -187,17 +187,17 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     fields = await own_form(request, shell)
     state.spend(request)
     try:
-        table = _begun(fields)
+        table = _new_game(fields)
         if table.agent not in await run_in_threadpool(state.service.ready, fields["game"]):
             raise HTTPException(400, f"{table.label} has not been trained here; choose another opponent.")
-        moves = await run_in_threadpool(state.service.answered, table.game, [], table.agents, table.seconds)
+        moves = await run_in_threadpool(state.service.play_on, table.game, [], table.agents, table.seconds)
         await run_in_threadpool(state.service.position, table.game, moves)
     except (HTTPException, NoAnswerError) as error:
         return await lobby_again(request, state, account, fields, error)
     return RedirectResponse(table.address(moves), 303)
 
 
-def _begun(fields: dict[str, str]) -> AgentGame:
+def _new_game(fields: dict[str, str]) -> AgentGame:
     """The game that a form begins; 400 if it is malformed."""
     sides = {"me": 0, "agent": 1, "chance": random.SystemRandom().randrange(2)}
     if fields.get("first") not in sides:
@@ -208,7 +208,7 @@ def _begun(fields: dict[str, str]) -> AgentGame:
     return _table(game, agent, fields.get("seconds", ""), sides[fields["first"]], "")
 
 
-def _asked(
+def _game_in_address(
     game: Annotated[str, Query(max_length=60)],
     agent: Annotated[str, Query(pattern="^[a-z0-9-]{1,20}$")],
     seconds: Annotated[str, Query(pattern="^[0-9.]{1,5}$")],
@@ -221,7 +221,7 @@ def _asked(
     return AgentGame(game, agent, seconds, me, numbers(moves), back, hint, resigned)
 
 
-AskedGame = Annotated[AgentGame, Depends(_asked)]
+AskedGame = Annotated[AgentGame, Depends(_game_in_address)]
 
 
 @router.get("/game")
@@ -261,7 +261,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     if len(chosen) != 1 and "go_on" not in fields:  # the form of a position in which the agent is to move
         raise HTTPException(400, "Choose a square of the board.")
     before = table.moves + chosen
-    moves = await run_in_threadpool(state.service.answered, table.game, before, table.agents, table.seconds)
+    moves = await run_in_threadpool(state.service.play_on, table.game, before, table.agents, table.seconds)
     address = table.address(moves)
     if not wants_part(request):
         return RedirectResponse(address, 303)
@@ -283,7 +283,7 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
         except NoAnswerError as error:
             hint = str(error)
     facts = {"table": table, "seen": seen, "back": table.taken_back(seen["made"]), "addresses": addresses}
-    facts |= {"hint": hint, "moves": joined(table.moves)}
+    facts |= {"hint": hint, "moves": join_moves(table.moves)}
     return render_game(request, "arena/game_part.html", account, table.name, table.heading, **facts)
 
 

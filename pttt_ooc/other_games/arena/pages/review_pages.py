@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.other_games.arena.pages.page_state import NoAnswerError, UsedState, joined
+from pttt_ooc.other_games.arena.pages.page_state import NoAnswerError, UsedState, join_moves
 from pttt_ooc.other_games.arena.pages.play_pages import AskedGame, seen_at
 from pttt_ooc.site.play.review import all_ratings, put_figures, review_game
 from pttt_ooc.site.service.wire import Message
@@ -47,6 +47,6 @@ def review(
         put_figures(seen["boards"], ratings[ply], table.moves[ply])
     end = {None: 0.5, 0: 1.0, 1: 0.0}[whole["winner"]] if whole["over"] else None
     shown = review_game(whole["made"], ratings, table.me, ply, end)
-    fields = {**table.settings, "moves": joined(table.moves)}
+    fields = {**table.settings, "moves": join_moves(table.moves)}
     facts = {"table": table, "seen": seen, "whole": whole, "review": shown, "fields": fields, "why": why}
     return render_game(request, "arena/review_part.html", account, f"Review: {table.name}", table.heading, **facts)

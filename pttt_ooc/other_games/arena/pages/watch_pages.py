@@ -19,7 +19,7 @@ from pttt_ooc.other_games.arena.pages.page_state import (
     NoAnswerError,
     UsedState,
     chosen_game,
-    joined,
+    join_moves,
     numbers,
 )
 from pttt_ooc.other_games.arena.pages.play_pages import LONGEST, lobby_again
@@ -51,7 +51,7 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     """Begin a game of two agents."""
     fields = await own_form(request, shell)
     try:
-        chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+        chosen = _check_choices(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
         game = chosen_game(fields)
         await run_in_threadpool(state.service.position, game, [])
     except (HTTPException, NoAnswerError) as error:
@@ -72,14 +72,14 @@ def watch(
     ply: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
     """A position of a game: the last one, which a script continues, or the one after `ply` moves, which stays."""
-    chosen = {"game": game, **_checked(one, other, seconds)}
+    chosen = {"game": game, **_check_choices(one, other, seconds)}
     played = numbers(moves)
     if ply is not None and ply > len(played):
         raise HTTPException(404, f"The game has {len(played)} moves so far; move {ply} is not one of them.")
     whole = state.service.position(game, played)
     seen = whole if ply is None else state.service.position(game, played[:ply])
     facts = _facts(chosen, seen, whole, paused=ply is not None)
-    return render(request, "arena/watch.html", account, asked=chosen, moves=joined(played), **facts)
+    return render(request, "arena/watch.html", account, asked=chosen, moves=join_moves(played), **facts)
 
 
 def _facts(chosen: dict[str, str], seen: Message, whole: Message, paused: bool, live: bool = False) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _facts(chosen: dict[str, str], seen: Message, whole: Message, paused: bool, 
 
     While the game goes on by itself, its moves are no links: each event would have the whole game for each move.
     """
-    fields = {**chosen, **({"moves": joined(whole["moves"])} if whole["moves"] else {})}
+    fields = {**chosen, **({"moves": join_moves(whole["moves"])} if whole["moves"] else {})}
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
     times = [f"{chosen['seconds']} s a move" if takes_time(chosen[key]) else "" for key in ("one", "other")]
     addresses = ["/arena/watch/game" + query(**fields, ply=ply) for ply, _ in enumerate(whole["made"], start=1)]
@@ -100,10 +100,10 @@ async def step(request: Request, state: UsedState, shell: UsedShell) -> Response
     """One more move."""
     fields = await own_form(request, shell)
     state.spend(request)
-    chosen = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+    chosen = _check_choices(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
     game, moves = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
     seen = await next_position(state, game, moves, [chosen["one"], chosen["other"]], chosen["seconds"])
-    return RedirectResponse("/arena/watch/game" + query(game=game, **chosen, moves=joined(seen["moves"])), 303)
+    return RedirectResponse("/arena/watch/game" + query(game=game, **chosen, moves=join_moves(seen["moves"])), 303)
 
 
 @router.get("/events")
@@ -111,12 +111,12 @@ async def events(
     request: Request, state: UsedState, game: Text, one: Text, other: Text, seconds: Text, moves: Moves = ""
 ) -> Response:
     """The game from a position on, as events: each has the part of the page for one move."""
-    chosen = {"game": game, **_checked(one, other, seconds)}
+    chosen = {"game": game, **_check_choices(one, other, seconds)}
     played = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
     if state.watched >= WATCHED:
         raise HTTPException(503, f"{WATCHED} games are being watched, the most that is possible; try again later.")
     state.spend(request)
-    return _Watched(state, _played(request, state, chosen, played))
+    return _Watched(state, _stream_game(request, state, chosen, played))
 
 
 class _Watched(StreamingResponse):
@@ -134,7 +134,9 @@ class _Watched(StreamingResponse):
             self._state.watched -= 1
 
 
-async def _played(request: Request, state: ArenaState, chosen: dict[str, str], moves: list[int]) -> AsyncIterator[str]:
+async def _stream_game(
+    request: Request, state: ArenaState, chosen: dict[str, str], moves: list[int]
+) -> AsyncIterator[str]:
     """Events until the game is over or nobody watches."""
     agents = [chosen["one"], chosen["other"]]
     over = False
@@ -148,14 +150,14 @@ async def _played(request: Request, state: ArenaState, chosen: dict[str, str], m
         moves, over = seen["moves"], seen["over"]
         if len(moves) > before:
             part = render_part(request, "arena/watch_part.html", **_facts(chosen, seen, seen, False, live=not over))
-            yield _event("move", joined(moves), part)
+            yield _event("move", join_moves(moves), part)
         await asyncio.sleep(0 if over else MOVE_SECONDS)
-    yield _event("over", joined(moves), "")
+    yield _event("over", join_moves(moves), "")
 
 
 async def next_position(state: ArenaState, game: str, moves: list[int], agents: list[str], seconds: str) -> Message:
     """The position after one more move of an agent."""
-    after = await run_in_threadpool(state.service.answered, game, moves, [*agents], seconds, once=True)
+    after = await run_in_threadpool(state.service.play_on, game, moves, [*agents], seconds, once=True)
     return await run_in_threadpool(state.service.position, game, after)
 
 
@@ -163,7 +165,7 @@ def _event(kind: str, id: str, data: str) -> str:
     return f"event: {kind}\n" + (f"id: {id}\n" if id else "") + f"data: {json.dumps(data)}\n\n"
 
 
-def _checked(one: str, other: str, seconds: str) -> dict[str, str]:
+def _check_choices(one: str, other: str, seconds: str) -> dict[str, str]:
     """Two agents and their time; 400 if they are no choices."""
     if one not in _LABELS or other not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There are no such agents here; choose from the lists.")

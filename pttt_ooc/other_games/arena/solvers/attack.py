@@ -168,7 +168,7 @@ def read(file: Path) -> tuple[dict[str, Any], list[Attack]]:
     return facts, found
 
 
-def begun(file: Path, **wanted: Any) -> list[Attack]:
+def read_to_continue(file: Path, **wanted: Any) -> list[Attack]:
     """The games of a file that is to be continued with the same facts.
 
     Raises

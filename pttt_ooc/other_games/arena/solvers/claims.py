@@ -46,7 +46,7 @@ class Claim:
         return f"{_digits(self.begin) or '-'} {self.player} {goal} {_digits(self.moves)}\n"
 
 
-def written(claims: Iterable[Claim], *, open_boards: bool) -> bytes:
+def encode_claims(claims: Iterable[Claim], *, open_boards: bool) -> bytes:
     """A file of claims, compressed."""
     boards = "open boards" if open_boards else "closed boards"
     text = f"{HEADER}\n{boards}\n" + "".join(claim.line() for claim in claims)

@@ -109,7 +109,7 @@ def certify_endings(
     check_output(output, [file], force=force)
     solver, there = collection.EndingSolver(), collection.read(file)
     proofs = [claim for ending in there for claim in claims.of_ending(ending, solver)]
-    atomic_write_bytes(output, claims.written(proofs, open_boards=False))
+    atomic_write_bytes(output, claims.encode_claims(proofs, open_boards=False))
     print(f"{output}: {len(proofs):,} claims about {len(there):,} endings.")
 
 
@@ -161,7 +161,7 @@ def forced_win(
         sentence = f"The first player wins within {plies} plies: a move in each of {len(claim.moves):,} positions, "
         sentence += f"{visited:,} nodes."
         if output is not None:
-            atomic_write_bytes(output, claims.written([claim], open_boards=True))
+            atomic_write_bytes(output, claims.encode_claims([claim], open_boards=True))
     print(json.dumps(told) if as_json else sentence)
 
 
@@ -192,7 +192,7 @@ def attack(
     resumed = resume and output.exists()
     if not resumed:
         check_output(output, force=force)
-    found = attacks.begun(output, **facts) if resumed else []
+    found = attacks.read_to_continue(output, **facts) if resumed else []
     solver, begin = attacks.ProofSolver(most_nodes), process_time()
     for moves in attacks.games(games, seed, len(found)):
         if hours is not None and process_time() - begin >= 3600 * hours:

@@ -130,7 +130,7 @@ class _Walk:
         marks = _marks(sets)
         chosen = []
         left = list(marks)
-        found = [end for reply in _ordered(sets)[:_TRIALS] if (end := self._end(maker, free & ~reply, reply))]
+        found = [end for reply in _order_replies(sets)[:_TRIALS] if (end := self._end(maker, free & ~reply, reply))]
         while left and found:
             suited = [[mark for mark in left if _suits(sets, mark, end)] for end in found]
             most = max(range(len(found)), key=lambda n: len(suited[n]))
@@ -153,7 +153,7 @@ class _Walk:
 
     def _reply(self, maker: int, free: int) -> tuple[int, Pairs | None]:
         """A reply of Breaker that holds a position, with pairs if these prove the rest."""
-        ordered = _ordered(self._sets(maker, free))
+        ordered = _order_replies(self._sets(maker, free))
         for reply in ordered:
             if (end := self._end(maker, free & ~reply, reply)) is not None:
                 return end
@@ -217,7 +217,7 @@ def _marks(sets: Sets) -> list[int]:
     ]
 
 
-def _ordered(sets: Sets) -> list[int]:
+def _order_replies(sets: Sets) -> list[int]:
     """Replies, those with the largest sum of ``1.5 ** -size`` first."""
     on = _on(sets)
     return sorted(on, key=lambda bit: -sum(_BASE ** -one.bit_count() for one in on[bit]))

@@ -111,12 +111,12 @@ class MoveRater:
                 return {move: (value + 1) / 2 for move, value in self._endings.values(state).items()}
             if isinstance(self._game, Mnk) and self._game.rows * self._game.columns <= MOST_SQUARES:
                 legal = self._game.legal(state)
-                return {move: self._after(state, move, self._solved) for move in legal} if len(legal) <= FREE else None
+                return {move: self._after(state, move, self._solve) for move in legal} if len(legal) <= FREE else None
         except ArenaError:  # it needs more than is allowed
             pass
         return None
 
-    def _solved(self, state: State) -> float:
+    def _solve(self, state: State) -> float:
         assert isinstance(self._game, Mnk)
         found = solve(self._game, state, "alpha-beta", 16, _MOST_NODES).value
         if found is None:

@@ -121,11 +121,11 @@ def find(game: Mnk, most_seconds: float = 60.0) -> Search:
         if pairing is None:
             return Search(None, complete, process_time() - begin)
         for image in images:
-            found.setdefault(int(image[first]), _moved(pairing, image))
+            found.setdefault(int(image[first]), _image_of(pairing, image))
     return Search(found, True, process_time() - begin)
 
 
-def _moved(pairing: Pairing, image: NDArray[np.int64]) -> Pairing:
+def _image_of(pairing: Pairing, image: NDArray[np.int64]) -> Pairing:
     reply = None if pairing.reply is None else int(image[pairing.reply])
     return Pairing(reply, tuple((int(image[one]), int(image[other])) for one, other in pairing.pairs))
 

@@ -188,7 +188,7 @@ def experiment(
 
     found: list[dict[str, Any]] = []
     tell = _say if sys.stderr.isatty() else _say_nothing
-    for name, one in experiments.chosen(experiments.read(file), names or []).items():
+    for name, one in experiments.choose_experiments(experiments.read(file), names or []).items():
         limited: Any = one.model_copy(update={"games": min(one.games, games)}) if games else one
         place, at_once = output / name, processes or cores()
         if isinstance(limited, RoundRobin):
@@ -238,7 +238,7 @@ def record(
     from pttt_ooc.other_games.arena.experiments import experiment as experiments
     from pttt_ooc.other_games.arena.experiments import records
 
-    settings = experiments.chosen(experiments.read(file), names or [])
+    settings = experiments.choose_experiments(experiments.read(file), names or [])
     lines = records.of_results(file, settings, directory)
     records.write(output, lines)
     print(f"{output}: {len(lines)} records of {len(settings)} experiments, round robins or trainings.")

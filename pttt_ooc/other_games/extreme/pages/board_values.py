@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pttt_ooc.other_games.arena.games.boards import Board, nested
+from pttt_ooc.other_games.arena.games.boards import Board, nested_board
 from pttt_ooc.other_games.extreme.referee import Referee
 
 Mover = Callable[[int, int], int]
@@ -24,7 +24,7 @@ def boards_of(referee: Referee, latest: tuple[int, int, int] | None) -> list[Boa
             "".join(cells[3 * i + a][3 * j + b] for a in range(3) for b in range(3)) for i in range(3) for j in range(3)
         ]
         owners = "".join(mark for row in small for mark in row)
-        found.append(nested(marks, owners, _mover(big), text, legal=legal, latest=last))
+        found.append(nested_board(marks, owners, _mover(big), text, legal=legal, latest=last))
     return found
 
 

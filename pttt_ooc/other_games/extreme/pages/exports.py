@@ -53,7 +53,7 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
-def _named(seen: TournamentSnapshot, rows: Rows) -> Rows:
+def _with_names(seen: TournamentSnapshot, rows: Rows) -> Rows:
     return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
 
 
@@ -85,7 +85,7 @@ def kit() -> PlainTextResponse:
 @router.get("/api/standings", summary="Extreme TicTacToe: standings")
 def standings(pages: UsedPages) -> dict[str, Any]:
     """The teams, the pools of all stages that have begun, and the marks."""
-    seen = pages.seen()
+    seen = pages.snapshot()
     record, tables = seen.record, seen.state.tables
     return {
         "seed": record.seed,
@@ -99,27 +99,27 @@ def standings(pages: UsedPages) -> dict[str, Any]:
 @router.get("/standings.csv", include_in_schema=False)
 def standings_csv(pages: UsedPages) -> CSVResponse:
     """A row for each team and stage."""
-    seen = pages.seen()
-    return table_of(_named(seen, standings_rows(seen.state.tables)))
+    seen = pages.snapshot()
+    return table_of(_with_names(seen, standings_rows(seen.state.tables)))
 
 
 @router.get("/marks.csv", include_in_schema=False)
 def marks_csv(pages: UsedPages) -> CSVResponse:
     """A row for each team."""
-    seen = pages.seen()
-    return table_of(_named(seen, marks_rows(seen.record, seen.state.tables)))
+    seen = pages.snapshot()
+    return table_of(_with_names(seen, marks_rows(seen.record, seen.state.tables)))
 
 
 @router.get("/api/matches", summary="Extreme TicTacToe: matches")
 def matches(pages: UsedPages) -> Rows:
     """All matches that have been played."""
-    return [played_row(one) for one in pages.seen().state.played]
+    return [played_row(one) for one in pages.snapshot().state.played]
 
 
 @router.get("/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each match."""
-    return table_of([played_row(one) for one in pages.seen().state.played])
+    return table_of([played_row(one) for one in pages.snapshot().state.played])
 
 
 @router.get("/api/matches/{name}", summary="Extreme TicTacToe: a match")
@@ -155,21 +155,21 @@ def _log(pages: TournamentPages, account: Account | None, one: PlayedMatch, foun
 async def matches_zip(request: Request, pages: UsedPages, shell: UsedShell) -> StreamingResponse:
     """The logs of all matches that have been played, each as JSON; 413 if they are too large."""
     account = await _account(request, shell)
-    seen = await run_in_threadpool(pages.seen)
+    seen = await run_in_threadpool(pages.snapshot)
     size = await run_in_threadpool(_size, seen)
     if size > LARGEST_LOGS:
         raise HTTPException(
             413, f"The logs have {size >> 20} MB, more than {LARGEST_LOGS >> 20} MB; download them match by match."
         )
     headers = {"Content-Disposition": 'attachment; filename="matches.zip"'}
-    return StreamingResponse(_zipped(pages, account, seen), media_type="application/zip", headers=headers)
+    return StreamingResponse(_iter_zip(pages, account, seen), media_type="application/zip", headers=headers)
 
 
 def _size(seen: TournamentSnapshot) -> int:
     return sum(seen.record.log(one.pairing).stat().st_size for one in seen.state.played)
 
 
-def _zipped(pages: TournamentPages, account: Account | None, seen: TournamentSnapshot) -> Iterator[bytes]:
+def _iter_zip(pages: TournamentPages, account: Account | None, seen: TournamentSnapshot) -> Iterator[bytes]:
     """A zip, one match at a time; a log that is damaged is there as a sentence."""
     pieces = Pieces()
     with zipfile.ZipFile(cast(IO[bytes], pieces), "w") as archive:
@@ -216,7 +216,7 @@ def match_csv(pages: UsedPages, account: Signed, name: Name) -> CSVResponse:
 @router.get("/api/teams/{key}", summary="Extreme TicTacToe: a team")
 def team(pages: UsedPages, key: Key) -> dict[str, Any]:
     """A team's matches, from its side, the times of its moves, and the reasons of its losses."""
-    facts = team_facts(pages.seen(), key)
+    facts = team_facts(pages.snapshot(), key)
     return {
         "team": key,
         "name": facts["team"].name,
@@ -232,7 +232,7 @@ def team(pages: UsedPages, key: Key) -> dict[str, Any]:
 @router.get("/teams/{key}/{table}.csv", include_in_schema=False)
 def team_csv(pages: UsedPages, key: Key, table: Annotated[str, Path(pattern="^(matches|times)$")]) -> CSVResponse:
     """A row for each match, or for each ten moves of a match."""
-    facts = team_facts(pages.seen(), key)
+    facts = team_facts(pages.snapshot(), key)
     return table_of([asdict(one) for one in facts["appearances" if table == "matches" else "times"]])
 
 

@@ -79,7 +79,7 @@ class BeforeTournament:
     def seen_by(self, account: Account | None) -> PracticeSnapshot | None:
         """Practice, as somebody may see it."""
         reader = self.frozen(account) or self.practice
-        return reader.seen() if reader else None
+        return reader.snapshot() if reader else None
 
     @property
     def over(self) -> bool:
@@ -108,9 +108,9 @@ class TournamentPages:
     before: BeforeTournament | None = None
     base: str = BASE
 
-    def seen(self) -> TournamentSnapshot:
+    def snapshot(self) -> TournamentSnapshot:
         """The tournament as it is now; 404 if it has not begun."""
-        seen = self.shown.seen()
+        seen = self.shown.snapshot()
         if seen is None:
             raise HTTPException(404, "The tournament has not begun.")
         return seen
@@ -123,12 +123,12 @@ class TournamentPages:
         practice = self.before.practice if self.before and name.startswith(f"{STAGE}-") else None
         seen: MatchesSnapshot | None
         if self.before is not None and practice is not None:
-            seen, live = self.before.seen_by(account), practice.seen()
+            seen, live = self.before.seen_by(account), practice.snapshot()
             own = live.matches.get(name) if live else None
             if own is not None and account is not None and self._plays(account, own):
                 seen = live
         else:
-            seen = self.seen()
+            seen = self.snapshot()
         if seen is None or name not in seen.matches:
             raise HTTPException(404, "There is no such match, or it has not been played yet.")
         return seen, seen.matches[name]
@@ -217,7 +217,7 @@ def begin(pages: UsedPages) -> Response:
 @router.get("/parts/standings")
 def standings(request: Request, pages: UsedPages, account: Signed, asked: AskedRanking) -> Response:
     """The overall order, pools, standings and marks."""
-    seen = pages.shown.seen()
+    seen = pages.shown.snapshot()
     if is_seen(request, seen.stamp if seen else "none"):
         return Response(status_code=204)
     facts = {"base": pages.base, "before": pages.before, **_standings(pages, seen, asked)}
@@ -265,9 +265,9 @@ def matches(
     request: Request, pages: UsedPages, account: Signed, team: Annotated[str, Query(max_length=81)] = ""
 ) -> Response:
     """All played matches, or one team's; before the tournament, practice."""
-    if pages.before is not None and pages.shown.seen() is None:
+    if pages.before is not None and pages.shown.snapshot() is None:
         return RedirectResponse(f"{pages.base}/practice", 307)
-    seen = pages.shown.seen() if not team else pages.seen()
+    seen = pages.shown.snapshot() if not team else pages.snapshot()
     if team and seen is not None and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     played = [] if seen is None else seen.of_team(team) if team else seen.state.played
@@ -321,7 +321,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
 @router.get("/teams/{key}")
 def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Response:
     """A team's matches and statistics."""
-    return render(request, "extreme/team.html", account, base=pages.base, **team_facts(pages.seen(), key))
+    return render(request, "extreme/team.html", account, base=pages.base, **team_facts(pages.snapshot(), key))
 
 
 def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:

@@ -168,12 +168,12 @@ async def game_page(
     """A game, as it is now or after `ply` moves; what was seen is shown again after WAIT seconds at the earliest."""
     owner = pages.player(account)
     state = await (
-        _awaited(pages, "change", owner, game, seen, WAIT) if seen else _awaited(pages, "state", owner, game)
+        _await_state(pages, "change", owner, game, seen, WAIT) if seen else _await_state(pages, "state", owner, game)
     )
     return await run_in_threadpool(_render, request, pages, account, state, ply=ply)
 
 
-async def _awaited(pages: PlayPages, method: str, *arguments: Any) -> State:
+async def _await_state(pages: PlayPages, method: str, *arguments: Any) -> State:
     """A game, by a method of :class:`~pttt_ooc.other_games.extreme.play.games.BotGames` that may wait for it."""
     found: State = await cast("StandIn", pages.games).ask(method, *arguments)
     return found
@@ -188,7 +188,7 @@ def review(request: Request, pages: UsedPlay, account: Signed, game: GameNumber,
 @router.get("/{game}/shared/review")
 def shared_review(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
     """The same of a game that its person has shared, for everybody."""
-    return _review(request, pages, account, pages.games.shared(game), ply, own=False)
+    return _review(request, pages, account, pages.games.shared_state(game), ply, own=False)
 
 
 @router.post("/{game}")
@@ -201,7 +201,7 @@ async def move(request: Request, pages: UsedPlay, shell: UsedShell, account: Sig
     if cell is None or not _is_number(ply):
         raise HTTPException(400, "Choose a cell of the board, or type big board, row and column, such as (0, 4, 4).")
     # The script shows the mark already, and many a bot answers at once.
-    state = await _awaited(pages, "move", owner, game, int(ply), cell, AT_ONCE if wants_part(request) else 0.0)
+    state = await _await_state(pages, "move", owner, game, int(ply), cell, AT_ONCE if wants_part(request) else 0.0)
     if any(tuple(made) != cell for _, made, *_ in state["moves"][int(ply) :][:1]):
         sentence = f"Move {int(ply) + 1} of this game has been made already; nothing has changed."
         return out_of_date(request, await run_in_threadpool(_render, request, pages, account, state, sentence))
@@ -227,7 +227,7 @@ async def share(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 @router.get("/{game}/shared")
 def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
     """A game that its person has shared, for everybody, at its end or after `ply` moves."""
-    state = pages.games.shared(game)
+    state = pages.games.shared_state(game)
     mine = state["owner"] == pages.owner(account)
     return _render(request, pages, account, state, own=False, ply=ply, may_stop=mine)
 
@@ -265,7 +265,7 @@ def log(pages: UsedPlay, account: Signed, game: GameNumber) -> Response:
 # What the templates show
 
 
-def _shown(state: State, own: bool, ply: int | None) -> dict[str, Any]:
+def _game_view(state: State, own: bool, ply: int | None) -> dict[str, Any]:
     """A game as it is now, or after some of its moves; 404 if it has fewer."""
     last = len(state["moves"])
     if ply is not None and ply > last:
@@ -326,7 +326,7 @@ def _render(
     ply: int | None = None,
     may_stop: bool = False,
 ) -> Response:
-    shown, hint = _shown(state, own, ply), ""
+    shown, hint = _game_view(state, own, ply), ""
     if shown["mine"] and state["hinted"]:
         pages.rated.check(request, "moves have been rated")
         rating = pages.cache.rating(GAME, [number(*cell) for cell in shown["cells"]], hint=True)
@@ -341,7 +341,7 @@ def _render(
 def _review(
     request: Request, pages: PlayPages, account: Account | None, state: State, ply: int | None, own: bool = True
 ) -> Response:
-    shown = _shown(state, own, ply)
+    shown = _game_view(state, own, ply)
     if not shown["over"]:
         raise HTTPException(409, "This game is not over; its moves are rated when it is.")
     moves = [number(*cell) for cell in shown["cells"]]

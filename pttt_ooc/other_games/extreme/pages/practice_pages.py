@@ -56,7 +56,7 @@ def _before(pages: TournamentPages) -> BeforeTournament:
 def _facts(pages: TournamentPages, account: Account | None, key: str, asked: RankingQuery) -> dict[str, Any]:
     """What the page of a practice league shows; `key`: the bot whose matches are shown; empty: all."""
     before = _before(pages)
-    seen, live = before.seen_by(account), before.practice.seen() if before.practice else None
+    seen, live = before.seen_by(account), before.practice.snapshot() if before.practice else None
     own = key_of(account.id) if account is not None else ""
     if key and (seen is None or key not in seen.record.teams):
         raise HTTPException(404, f"There is no bot {key} in practice.")
@@ -104,7 +104,7 @@ def _curve(bot: PracticeBot) -> Miniature | None:
 # Programs
 
 
-def _seen(pages: TournamentPages) -> PracticeSnapshot:
+def _snapshot(pages: TournamentPages) -> PracticeSnapshot:
     seen = _before(pages).seen_by(None)
     if seen is None:
         raise HTTPException(404, "There has been no practice.")
@@ -132,7 +132,7 @@ def _matches(seen: PracticeSnapshot) -> Rows:
 @router.get("/api/practice", summary="Extreme TicTacToe: practice")
 def ratings(pages: UsedPages) -> dict[str, Any]:
     """The ratings of the bots that practise, the strongest first; nothing of it counts for marks."""
-    seen, before = _seen(pages), _before(pages)
+    seen, before = _snapshot(pages), _before(pages)
     return {
         "begins": before.begins,
         "time_limit": before.time_limit,
@@ -145,16 +145,16 @@ def ratings(pages: UsedPages) -> dict[str, Any]:
 @router.get("/api/practice/matches", summary="Extreme TicTacToe: practice matches")
 def matches(pages: UsedPages) -> Rows:
     """The practice matches that are kept, the oldest first; `current`: between latest versions, which count."""
-    return _matches(_seen(pages))
+    return _matches(_snapshot(pages))
 
 
 @router.get("/practice.csv", include_in_schema=False)
 def ratings_csv(pages: UsedPages) -> CSVResponse:
     """A row for each bot."""
-    return table_of(_bots(_seen(pages)))
+    return table_of(_bots(_snapshot(pages)))
 
 
 @router.get("/practice/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each practice match."""
-    return table_of(_matches(_seen(pages)))
+    return table_of(_matches(_snapshot(pages)))

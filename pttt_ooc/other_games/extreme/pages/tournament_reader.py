@@ -105,7 +105,7 @@ class Reader(ABC, Generic[S]):
         self._seen: S | None = None
         self._read_at = -FRESH_SECONDS
 
-    def seen(self) -> S | None:
+    def snapshot(self) -> S | None:
         """What is there now; None if there is nothing yet.
 
         Raises
@@ -144,7 +144,7 @@ class PracticeReader(Reader[PracticeSnapshot]):
         record = PracticeRecord.read(self.directory, self._seen.record if self._seen else None)
         if record is None:
             return None
-        return PracticeSnapshot(record, {played.pairing.name: played for played in record.practised()})
+        return PracticeSnapshot(record, {played.pairing.name: played for played in record.practice_matches()})
 
 
 def steps_of(seen: MatchesSnapshot, pairing: Pairing) -> Sequence[Step]:

@@ -25,7 +25,7 @@ _MOST_HERE = 2  # games at the same time on one's own machine
 
 def answers_of(games: BotGames) -> AnswersByKind:
     """The answers about people's games."""
-    of_games = (games.choices, games.latest, games.begin, games.state, games.share, games.shared, games.change)
+    of_games = (games.choices, games.latest, games.begin, games.state, games.share, games.shared_state, games.change)
     return AnswersByKind(methods(*of_games, games.move, games.hint, games.leave, games.resign, rating, ratings))
 
 

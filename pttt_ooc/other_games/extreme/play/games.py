@@ -128,7 +128,7 @@ class BotGames:
         secret = {"detail": "", "printed": ["", ""]}
         self._shared.share(owner, number, {**state, "shared": True, "match": {**state["match"], **secret}})
 
-    def shared(self, number: str) -> dict[str, Any]:
+    def shared_state(self, number: str) -> dict[str, Any]:
         """See :meth:`~pttt_ooc.other_games.extreme.play.shared_games.SharedGames.state`."""
         return self._shared.state(number)
 

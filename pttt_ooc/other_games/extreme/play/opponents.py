@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram, read_program
-from pttt_ooc.other_games.extreme.bot_version import settled
+from pttt_ooc.other_games.extreme.bot_version import settle_version
 from pttt_ooc.other_games.extreme.house_bots import HOUSE_BOTS
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 
@@ -83,4 +83,4 @@ class FileOpponents:
         if key != OWN:
             return house_program(key, self.conditions)
         conditions = self.conditions
-        return settled(read_program(self._file, conditions.walls, conditions.python), conditions).program
+        return settle_version(read_program(self._file, conditions.walls, conditions.python), conditions).program

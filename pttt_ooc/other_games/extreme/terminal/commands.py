@@ -94,7 +94,7 @@ def match(
     """
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.other_games.extreme.bot_programs import read_program
-    from pttt_ooc.other_games.extreme.bot_version import settled
+    from pttt_ooc.other_games.extreme.bot_version import settle_version
     from pttt_ooc.other_games.extreme.league import coin_exchanges
     from pttt_ooc.other_games.extreme.match import check_walls, play_match
 
@@ -106,7 +106,7 @@ def match(
         check_walls()
     if coin is not None and coin_exchanges(coin):
         first, second = second, first
-    one, two = (settled(read_program(file, sandbox, python), conditions) for file in (first, second))
+    one, two = (settle_version(read_program(file, sandbox, python), conditions) for file in (first, second))
     for bot in (one, two):
         _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
     played = play_match((one.program, two.program), conditions, opening=opening)
@@ -150,7 +150,7 @@ def play(
     from dataclasses import asdict, replace
 
     from pttt_ooc.other_games.extreme.bot_programs import read_program
-    from pttt_ooc.other_games.extreme.bot_version import settled
+    from pttt_ooc.other_games.extreme.bot_version import settle_version
     from pttt_ooc.other_games.extreme.match import check_walls
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
@@ -163,7 +163,7 @@ def play(
         check_output(log, [opponent], force=force)
     if sandbox:
         check_walls()
-    bot = settled(read_program(opponent, sandbox, python), conditions)
+    bot = settle_version(read_program(opponent, sandbox, python), conditions)
     _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
     if terminal:
         raise typer.Exit(_play_here(bot.program, "xo".index(side or "x"), conditions, log))

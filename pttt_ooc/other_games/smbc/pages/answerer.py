@@ -40,7 +40,7 @@ class SolutionAnswers(AnswersByKind):
             "facts": self._facts,
             "see": self._see,
             "chances": self._chances,
-            "believed": self._believed,
+            "beliefs": self._beliefs,
             "expectation": self._expectation,
         }
         super().__init__(known)
@@ -73,10 +73,8 @@ class SolutionAnswers(AnswersByKind):
         found = self.bot.chances(_pair(question["scores"]), tuple(question["squares"]), question["goal"])
         return {"chances": list(found.items())}
 
-    def _believed(self, question: Message) -> Message:
-        return {
-            "believed": self.bot.believed(_pair(question["scores"]), tuple(question["squares"]), question["player"])
-        }
+    def _beliefs(self, question: Message) -> Message:
+        return {"beliefs": self.bot.beliefs(_pair(question["scores"]), tuple(question["squares"]), question["player"])}
 
     def _expectation(self, question: Message) -> Message:
         return asdict(self.bot.expectation(question["first"]))

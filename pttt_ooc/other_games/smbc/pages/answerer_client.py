@@ -52,9 +52,9 @@ class AskedBot:
         answer = self._ask("chances", scores=scores, squares=squares, goal=goal)
         return {int(square): float(chance) for square, chance in answer["chances"]}
 
-    def believed(self, scores: tuple[int, int], squares: Squares, player: int) -> Sequence[float] | None:
+    def beliefs(self, scores: tuple[int, int], squares: Squares, player: int) -> Sequence[float] | None:
         """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
-        found: list[float] | None = self._ask("believed", scores=scores, squares=squares, player=player)["believed"]
+        found: list[float] | None = self._ask("beliefs", scores=scores, squares=squares, player=player)["beliefs"]
         return found
 
     def expectation(self, first: int) -> Expectation:

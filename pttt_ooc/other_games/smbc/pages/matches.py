@@ -111,9 +111,9 @@ class Matches:
         self.store.check_room(owner)
         facts = self.bot.facts
         begins = int(self._draw() * 2) if first is None else first
-        match = new_match(facts.winning_score, begins, self._draw).answered(self.bot, self._draw)
+        match = new_match(facts.winning_score, begins, self._draw).after_bot_move(self.bot, self._draw)
         row = self.store.begin(
-            owner, solution=facts.digest, match=_written(match), first=begins, result=match.winner, changes=0
+            owner, solution=facts.digest, match=_to_json(match), first=begins, result=match.winner, changes=0
         )
         return row.id
 
@@ -129,7 +129,7 @@ class Matches:
 
     def go_on(self, owner: str, id: str, version: int) -> None:
         """Begin the next round; for errors see :meth:`move`."""
-        self._change(owner, id, version, lambda match: match.on(self._draw).answered(self.bot, self._draw))
+        self._change(owner, id, version, lambda match: match.on(self._draw).after_bot_move(self.bot, self._draw))
 
     def resign(self, owner: str, id: str, version: int) -> None:
         """Resign, which counts as a loss; for errors see :meth:`move`."""
@@ -152,7 +152,7 @@ class Matches:
         """
         return self._seat(self.store.row(owner, id), number)
 
-    def shared(self, id: str, number: int | None = None) -> Seat:
+    def shared_seat(self, id: str, number: int | None = None) -> Seat:
         """As :meth:`seat`, of a match that its owner has shared, for everybody."""
         return self._seat(self.store.find_shared(id), number)
 
@@ -169,7 +169,7 @@ class Matches:
     # -----------------------------------------------------------------------------------------
     # Lists
 
-    def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
+    def list_matches(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
         read = [(row, _MATCH.validate_json(row.match)) for row in self.store.list_games(owner, finished)]
         return [
@@ -194,7 +194,7 @@ class Matches:
     ) -> None:
         row, before = self._open(owner, id, version, any_solution)
         match = changed(before)
-        self.store.change(row, match=_written(match), result=match.winner, changes=version + 1)
+        self.store.change(row, match=_to_json(match), result=match.winner, changes=version + 1)
 
     def _open(self, owner: str, id: str, version: int, any_solution: bool = False) -> tuple[MatchRow, Match]:
         """A person's match that goes on, at its version."""
@@ -208,5 +208,5 @@ class Matches:
         return row, _MATCH.validate_json(row.match)
 
 
-def _written(match: Match) -> str:
+def _to_json(match: Match) -> str:
     return json.dumps(asdict(match))

@@ -141,8 +141,8 @@ def _lobby(
         "smbc/lobby.html",
         account,
         points=state.bot.facts.winning_score,
-        under_way=state.matches.listed(owner, finished=False) if owner else [],
-        finished=state.matches.listed(owner, finished=True) if owner else [],
+        under_way=state.matches.list_matches(owner, finished=False) if owner else [],
+        finished=state.matches.list_matches(owner, finished=True) if owner else [],
         standings=[(tally, state.bot.expectation(tally.first)) for tally in counted],
         typed=typed,
         wrong=wrong,
@@ -178,7 +178,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     fields = await own_form(request, shell)
     version, square = _version(fields), number(fields, "square", 8, "Choose a square of the board.")
     change = partial(state.matches.move, _owner(request, account), id, version, square)
-    return await _answered(request, state, account, id, change)
+    return await _answer_change(request, state, account, id, change)
 
 
 @router.post("/play/{id}/rounds")
@@ -186,7 +186,7 @@ async def next_round(request: Request, state: UsedState, shell: UsedShell, accou
     """Begin the next round."""
     fields = await own_form(request, shell)
     change = partial(state.matches.go_on, _owner(request, account), id, _version(fields))
-    return await _answered(request, state, account, id, change)
+    return await _answer_change(request, state, account, id, change)
 
 
 @router.post("/play/{id}/hints")
@@ -194,7 +194,7 @@ async def hint(request: Request, state: UsedState, shell: UsedShell, account: Si
     """Ask for a hint."""
     fields = await own_form(request, shell)
     change = partial(state.matches.hint, _owner(request, account), id, _version(fields))
-    return await _answered(request, state, account, id, change)
+    return await _answer_change(request, state, account, id, change)
 
 
 @router.post("/play/{id}/resignation")
@@ -202,7 +202,7 @@ async def resign(request: Request, state: UsedState, shell: UsedShell, account: 
     """Resign."""
     fields = await own_form(request, shell)
     change = partial(state.matches.resign, _owner(request, account), id, _version(fields))
-    return await _answered(request, state, account, id, change)
+    return await _answer_change(request, state, account, id, change)
 
 
 @router.post("/play/{id}/share")
@@ -210,20 +210,20 @@ async def share(request: Request, state: UsedState, shell: UsedShell, account: S
     """Make a finished match's link for everybody, or take it back."""
     fields = await own_form(request, shell)
     change = partial(state.matches.store.share, _owner(request, account), id, "stop" not in fields)
-    return await _answered(request, state, account, id, change)
+    return await _answer_change(request, state, account, id, change)
 
 
 @router.get("/play/{id}/shared")
 def shared_match(request: Request, state: UsedState, account: Signed, id: str, round: RoundNumber = None) -> Response:
     """A match that its player has shared, for everybody."""
-    return _rendered(request, account, state.matches.shared(id, round), own=False)
+    return _render_match(request, account, state.matches.shared_seat(id, round), own=False)
 
 
 def _owner(request: Request, account: Account | None) -> str:
     return owners.known_owner(request, account, "match")
 
 
-async def _answered(
+async def _answer_change(
     request: Request, state: SecretGoalsState, account: Account | None, id: str, change: Callable[[], Any]
 ) -> Response:
     return await answer(request, change, partial(_match_page, request, state, account, id), f"/smbc/play/{id}")
@@ -238,10 +238,10 @@ def _match_page(
     round: int | None = None,
 ) -> Response:
     seat = state.matches.seat(_owner(request, account), id, round)
-    return _rendered(request, account, seat, own=True, notice=notice)
+    return _render_match(request, account, seat, own=True, notice=notice)
 
 
-def _rendered(request: Request, account: Account | None, seat: Seat, **facts: Any) -> Response:
+def _render_match(request: Request, account: Account | None, seat: Seat, **facts: Any) -> Response:
     template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
     return render(request, template, account, seat=seat, **facts)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.other_games.smbc.findings import best_responses
-from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts, believed
+from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts, beliefs_at
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.pipeline import sources
@@ -75,7 +75,7 @@ def opening(lookout: Lookout) -> list[dict[str, Any]]:
     found = []
     for number, squares in enumerate(start.alike()):
         chances = [lookout.see(start, (goal, 0)).moves[number].average for goal in range(len(GOALS))]
-        posterior = believed(lookout.tree, lookout.average, start.step(squares[0]), 0)
+        posterior = beliefs_at(lookout.tree, lookout.average, start.step(squares[0]), 0)
         beliefs = None if posterior is None else posterior.tolist()
         found.append({"squares": list(squares), "chances": chances, "posterior": beliefs})
     return found

@@ -109,7 +109,7 @@ class Walk:
         scores = f"{self.scores[0]}-{self.scores[1]}"
         say(f"Iteration {seen.iteration} of the round at {scores} (the first player's points come first)")
         say(f"First player's goal: {GOALS[goals[0]]}. Second player's goal: {GOALS[goals[1]]}.")
-        say(self.dialogue.board(BOARD, numbered(place)))
+        say(self.dialogue.board(BOARD, numbered_board(place)))
         say(f"EV of the first player: {decimals(seen.value, 6)}")
         say("Reach by own moves: " + _both(seen.reach))
         say("Best response value: " + _both(seen.best_values))
@@ -134,7 +134,7 @@ def _both(values: tuple[float | None, float | None]) -> str:
     return ", ".join(f"{decimals(value, 6)} ({player})" for value, player in zip(values, PLAYERS, strict=True))
 
 
-def numbered(place: Place) -> list[Square]:
+def numbered_board(place: Place) -> list[Square]:
     """The board with the numbers of the moves."""
     found = [Square("")] * SQUARES
     for number, square in enumerate(place.squares):

@@ -59,7 +59,7 @@ class TerminalMatch:
         say(HELP)
         while True:
             first = int(self._draw() * 2)
-            self.match = new_match(self.bot.winning_score, first, self._draw).answered(self.bot, self._draw)
+            self.match = new_match(self.bot.winning_score, first, self._draw).after_bot_move(self.bot, self._draw)
             while self.match.winner is None:
                 self._round()
             self._finish()
@@ -74,11 +74,11 @@ class TerminalMatch:
     def _round(self) -> None:
         match = self._now()
         if match.round.over:
-            match = self.match = match.on(self._draw).answered(self.bot, self._draw)
+            match = self.match = match.on(self._draw).after_bot_move(self.bot, self._draw)
         self._begin(match)
         while not self._now().round.over:
             self._show(self._now().round)
-            self.match = self._moved()
+            self.match = self._ask_move()
         self._reveal(self._now())
         if self._now().winner is None:
             self._ask("Enter: the next round, q: end >", {""})
@@ -97,7 +97,7 @@ class TerminalMatch:
     def _show(self, now: Round) -> None:
         self.dialogue.say(self.dialogue.board(BOARD, _board(now)))
 
-    def _moved(self) -> Match:
+    def _ask_move(self) -> Match:
         """The match after a move of the person."""
         match = self._now()
         mark = MARKS[len(match.round.squares) % 2]
@@ -154,7 +154,7 @@ class TerminalMatch:
         self._ask("Enter: another match, q: end >", {""})
 
     def _statistics(self) -> None:
-        for sentence in match_results.sentences(match_results.kept(self.directory), self.bot):
+        for sentence in match_results.sentences(match_results.read_tallies(self.directory), self.bot):
             self.dialogue.say(sentence)
 
 
