@@ -379,6 +379,8 @@ def test_variants_that_do_not_exist(corner):
     with pytest.raises(ConfigError, match="custom"):
         corner.cfr_solver(eas.CfrConf(avg=eas.AveragingStrategy.CUSTOM))
     assert eas.CfrConf.PCFRP is not eas.CfrConf.PCFRP, "nobody changes another one's"
+    assert vars(eas.CfrConf.PCFRP) == vars(eas.CfrConf(dcfr=False, rmplus=True, predictive=True))
+    assert vars(eas.CfrConf.DCFR) == vars(eas.CfrConf(dcfr=True, rmplus=False, predictive=False))
 
 
 def test_bad_input_gets_a_sentence(corner):
