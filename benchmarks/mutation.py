@@ -176,6 +176,16 @@ _UNCOMPILED = {
 }
 
 
+_NOTHING_BEFOREHAND = """
+
+_ensure_compiled = ensure_compiled
+
+
+def ensure_compiled(*arguments, **named) -> None:
+    if "test_kernels.py" in os.environ.get("PYTEST_CURRENT_TEST", ""):  # its own tests
+        _ensure_compiled(*arguments, **named)
+"""
+
 # ---------------------------------------------------------------------------------------------
 # Running the tests
 
@@ -206,7 +216,7 @@ class Tree:
                 shutil.copy2(ROOT / name, place / name)
         # It would compile all kernels anew for every mutant; numba compiles those that are called, one by one.
         with open(self.file("pipeline/stages/compilation"), "a", encoding="utf-8") as file:
-            file.write("\n\ndef ensure_compiled(*_, **__) -> None:\n    pass\n")
+            file.write(_NOTHING_BEFOREHAND)
         self._sound: set[str] = set()
         self._unsound: set[str] = set()
         self._times = count(int(time.time()))

@@ -9,7 +9,7 @@ import pytest
 
 import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, GameError, InfosetFileError, StrategyError
-from pttt_ooc.library import eas
+from pttt_ooc.library.api import eas
 
 NEIGHBOURS = ((0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1))  # of a hexagon, by rows and columns
 
@@ -379,6 +379,8 @@ def test_variants_that_do_not_exist(corner):
     with pytest.raises(ConfigError, match="custom"):
         corner.cfr_solver(eas.CfrConf(avg=eas.AveragingStrategy.CUSTOM))
     assert eas.CfrConf.PCFRP is not eas.CfrConf.PCFRP, "nobody changes another one's"
+    assert vars(eas.CfrConf.PCFRP) == vars(eas.CfrConf(dcfr=False, rmplus=True, predictive=True))
+    assert vars(eas.CfrConf.DCFR) == vars(eas.CfrConf(dcfr=True, rmplus=False, predictive=False))
 
 
 def test_bad_input_gets_a_sentence(corner):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -341,6 +342,47 @@ def test_masked_ppo_of_the_contributions_to_stable_baselines(tmp_path):
         return model.policy.get_distribution(given, action_masks=legal).distribution.probs.detach().numpy()
 
     assert_same(score(GAME, find_agent(str(tmp_path / "masked.zip"))), score(GAME, probabilities))
+
+
+class Runtime:
+    """What is used of onnxruntime, for networks with inputs of these shapes; the answer is what they are given."""
+
+    def __init__(self, *shapes):
+        self.shapes, self.InferenceSession = shapes, lambda path, providers: self
+
+    def get_inputs(self):
+        return [SimpleNamespace(name=f"input {n}", shape=shape) for n, shape in enumerate(self.shapes)]
+
+    def run(self, outputs, given):
+        return [given["input 0"]]
+
+
+def test_the_inputs_of_an_onnx_file(tmp_path, monkeypatch):
+    """One, for batches of any size; what it takes is what the agent is given."""
+    path = tmp_path / "net.onnx"
+    path.touch()
+    infostates = np.random.default_rng(0).random((4, size_of("infostates"))) < 0.5
+    legal = np.ones((4, SQUARES), np.bool_)
+    seen = {
+        "infostates": infostates.astype(np.float32),
+        "observations": checkpoints.environment_observations(infostates, SQUARES, 1).reshape(4, -1),
+    }
+
+    def agent(*shapes):
+        monkeypatch.setitem(sys.modules, "onnxruntime", Runtime(*shapes))
+        return find_agent(str(path))
+
+    for kind, width in (("infostates", size_of("infostates")), ("observations", size_of("observations"))):
+        assert np.array_equal(agent(["batch", width])(infostates, legal, 1), seen[kind])
+    for shape in (["batch", "width"], [None, None], []):
+        assert np.array_equal(agent(shape)(infostates, legal, 1), seen["infostates"])
+    with pytest.raises(ConfigError, match="The network takes 7 numbers, but information states have 54, and the env"):
+        agent(["batch", 7])(infostates, legal, 1)
+    for shapes in ((), (["batch", 54], ["batch", 54])):
+        with pytest.raises(ConfigError, match=f"The network has {len(shapes)} inputs, but must have one"):
+            agent(*shapes)
+    with pytest.raises(ConfigError, match="The network takes batches of 1; export it"):
+        agent([1, 54])
 
 
 @pytest.mark.parametrize(
