@@ -144,13 +144,13 @@ def test_attempts_that_are_refused_change_nothing(games):
     assert "made already" in refused(games, 409, ME, seat.id, 0, 2)  # the very same, sent again
     assert "made already" in refused(games, 409, ME, seat.id, 0, 3)
     assert "cannot be attempted" in refused(games, 400, ME, seat.id, 1, 2)
-    assert "not over" in refused(games, 409, ME, seat.id, do="played")
+    assert "not over" in refused(games, 409, ME, seat.id, do="find_finished")
     assert "no such game" in refused(games, 404, OTHER, seat.id, 1, do="resign")
     assert "made already" in refused(games, 409, ME, seat.id, 0, do="resign")
     seat = play_out(games, seat, first_legal)
     assert "is over" in refused(games, 409, ME, seat.id, seat.made, 5)
     assert "is over" in refused(games, 409, ME, seat.id, seat.made, do="resign")
-    assert "no such game" in refused(games, 404, OTHER, seat.id, do="played")
+    assert "no such game" in refused(games, 404, OTHER, seat.id, do="find_finished")
     assert "no such opponent" in refused(games, 404, ME, "nobody", 0, do="begin")
 
 
