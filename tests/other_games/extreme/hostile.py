@@ -15,7 +15,7 @@ from tests.other_games.extreme.bot_kit import bot
 class StillMeter:
     """The counters of a process that takes no time, and lives."""
 
-    processor = waited = staticmethod(lambda: 0.0)
+    processor = wait_time = staticmethod(lambda: 0.0)
     state = staticmethod(lambda: "S")
     is_ending = staticmethod(lambda: False)
 
