@@ -1,6 +1,6 @@
 """Claims about late positions of Ultimate tic-tac-toe by lot, true and false, each with a proof; and the truth.
 
-The truth is a plain search with the rules of :mod:`tests.arena.naive_ultimate`, which shares nothing with
+The truth is a plain search with the rules of :mod:`tests.other_games.arena.naive_ultimate`, which shares nothing with
 ``proof/verify_ultimate.py``.  The proofs have a move for each position in which the program's walk asks for one: the
 best one or one by lot.
 """

@@ -94,7 +94,7 @@ def test_an_agent_without_errors_and_one_with_nothing_else(tmp_path):
     file = tmp_path / "endings.jsonl"
     endings.write(file, chosen, seed=0)
     assert endings.read(file) == chosen
-    program = "import sys\nsys.path.insert(0, {root!r})\nfrom tests.arena.test_arena_endings import pick\n"
+    program = "import sys\nsys.path.insert(0, {root!r})\nfrom tests.other_games.arena.test_arena_endings import pick\n"
     program += "def choose(legal, state):\n    return pick(legal, state, {which})\n"
     found = []
     for which in ("max", "min"):

@@ -83,7 +83,7 @@ def test_no_second_message_while_a_bot_is_loaded_is_more_than_a_forfeit(process)
 
 def test_before_the_program_begins_all_is_our_own_fault(process, monkeypatch):
     draw, failed = random.Random(8), 0
-    monkeypatch.setattr("tests.extreme.hostile.Said.listen", walled_process.Enclosed.listen)
+    monkeypatch.setattr("tests.other_games.extreme.hostile.Said.listen", walled_process.Enclosed.listen)
     process.enclosed._process = -1
     for _ in range(300):
         first = hostile_bytes(draw)

@@ -49,8 +49,8 @@ def test_an_accepted_path(name):
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 def test_make_refuses_before_anything_is_made(tmp_path):
     place = tmp_path / "my course"
-    modules = ("__init__", "errors", "pipeline/stages/__init__", "pipeline/stages/path_check")
-    (place / "pttt_ooc" / "stages").mkdir(parents=True)
+    modules = ("__init__", "errors", "pipeline/__init__", "pipeline/stages/__init__", "pipeline/stages/path_check")
+    (place / "pttt_ooc" / "pipeline" / "stages").mkdir(parents=True)
     for part in ("Makefile", "pyproject.toml", "envs", *(f"pttt_ooc/{module}.py" for module in modules)):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
         copy(ROOT / part, place / part)

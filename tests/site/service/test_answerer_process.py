@@ -61,7 +61,7 @@ def asked(tmp_path_factory):
     directory = tmp_path_factory.mktemp("answerer")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-        call = ("tests.service.test_answerer_process:answerer", str(directory))
+        call = ("tests.site.service.test_answerer_process:answerer", str(directory))
         with processes_behind([Pages("made", "Nothing", ("json:loads",), answerer=call)]) as ([child], parts):
             [[_, address]] = json.loads(parts)
             client = Client(Path(address), PATIENCE)

@@ -404,7 +404,7 @@ def test_the_process_of_a_local_server_knows_its_names(tmp_path):
     assert names_of("0.0.0.0") == {"localhost", "0.0.0.0", socket.gethostname().lower()}
     with listen("127.0.0.1", 0) as opened:
         command = [sys.executable, "-m", "pttt_ooc.site.shell.local_process", str(opened.fileno()), "my-box", "A", "B"]
-        calls = json.dumps([["tests.web.test_web_shell:garden_parts", str(tmp_path)]])
+        calls = json.dumps([["tests.site.shell.test_web_shell:garden_parts", str(tmp_path)]])
         process = subprocess.Popen([*command, calls], stdin=subprocess.PIPE, pass_fds=[opened.fileno()], cwd=ROOT)
         port, statuses = opened.getsockname()[1], []
         for host in ("my-box", "evil.example"):
