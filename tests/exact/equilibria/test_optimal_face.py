@@ -3,8 +3,12 @@
 from functools import cache
 from random import Random
 
+import numpy as np
 import pytest
 
+from pttt_ooc.cfr.solving import highs_solver
+from pttt_ooc.cfr.solving.highs_solver import BASIC
+from pttt_ooc.exact.equilibria import face_program
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
 from tests.kits.equilibria import face_of
@@ -55,3 +59,22 @@ def test_best_and_worst_equilibrium_strategies_are_those_of_all_sequences(name, 
                 worst = -naive.best_response_value(game, 1 - player, rows)
                 assert worst == pytest.approx(reference.value, abs=1e-9)
                 assert found.loss < 1e-11
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_each_program_begins_with_a_basis_of_its_own_size(player, monkeypatch):
+    """One that does not fit is passed over without a word, and the program takes longer."""
+    begun, rng = [], np.random.default_rng(0)
+
+    def solve(program, options, start=None):
+        if start is not None:
+            assert list(map(len, start)) == [len(program.costs), len(program.rows[0])]
+            assert sum((part == BASIC).sum() for part in start) == len(program.rows[0])
+            begun.append(len(program.costs))
+        return highs_solver.solve(program, options, start)
+
+    monkeypatch.setattr(face_program, "solve", solve)
+    face = face_of("mini-2x3k2-classical")
+    for _ in range(3):
+        face.extreme(player, rng.normal(size=face.responses.index.players[player].sequences))
+    assert len(set(begun)) > 1 - player, "the restricted game of player 0 grows"
