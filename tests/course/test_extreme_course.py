@@ -601,7 +601,7 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.course.bots.league import LeagueSettings, open_league
-from pttt_ooc.course import teams
+from pttt_ooc.course.people import teams
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.pages.context import Grader
 from pttt_ooc.course.data.settings import make_settings

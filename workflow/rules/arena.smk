@@ -2,7 +2,7 @@
 # section, and a report of the results.  The games are in data/arena/NAME/games, where Snakemake deletes nothing; a killed
 # job resumes from them.
 
-from pttt_ooc.other_games.arena import pipeline as arena_pipeline
+from pttt_ooc.other_games.arena.experiments import pipeline as arena_pipeline
 
 ARENA = WINGS["arena"].all
 ARENA_DIR = "data/arena"

@@ -3,7 +3,7 @@
 Programs that were written for ``eas`` run unmodified: ``python -m pttt_ooc.library.eas PROGRAM``, or :func:`install`
 before they import it.  ``docs/eas.md`` says what is the same and what is not.
 
->>> from pttt_ooc import eas
+>>> from pttt_ooc.library import eas
 >>> traverser = eas.CornerDhTraverser()
 >>> found = traverser.ev_and_exploitability(*traverser.construct_uniform_strategies())
 >>> found

@@ -44,7 +44,7 @@ class Averager:
 
     Examples
     --------
-    >>> from pttt_ooc import eas
+    >>> from pttt_ooc.library import eas
     >>> traverser = eas.CornerDhTraverser()
     >>> averager = traverser.new_averager(0, eas.AveragingStrategy.CUSTOM)
     >>> uniform, _ = traverser.construct_uniform_strategies()

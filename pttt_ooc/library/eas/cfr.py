@@ -44,7 +44,7 @@ class CfrConf:
 
     Examples
     --------
-    >>> from pttt_ooc import eas
+    >>> from pttt_ooc.library import eas
     >>> eas.CfrConf.PCFRP
     CfrConf(avg=quadratic, alternation=true, dcfr=false, rmplus=true, predictive=true)
     """
@@ -110,7 +110,7 @@ class Solver:
 
     Examples
     --------
-    >>> from pttt_ooc import eas
+    >>> from pttt_ooc.library import eas
     >>> traverser = eas.CornerDhTraverser()
     >>> solver = traverser.cfr_solver(eas.CfrConf.PCFRP)
     >>> for _ in range(100):

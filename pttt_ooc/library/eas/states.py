@@ -25,7 +25,7 @@ class State:
 
     Examples
     --------
-    >>> from pttt_ooc import eas
+    >>> from pttt_ooc.library import eas
     >>> state = eas.DhState()
     >>> for cell in (0, 0, 2, 1):
     ...     state.next(cell)

@@ -98,7 +98,7 @@ class Layer:
     Attributes
     ----------
     tone, opacity
-        Its shade: see :mod:`pttt_ooc.site.explore.scales`.
+        Its shade: see :class:`Scale`.
     figure
         Its number, as short as a square needs.
     faint

@@ -17,11 +17,11 @@ from pathlib import Path
 from coursekit import GOOD, Course
 from kit import pttt, strategy_zip
 
+from pttt_ooc.explore.games import Base as GamesTables
+from pttt_ooc.explore.games import Row
+from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.grader.submissions import open_to_play
-from pttt_ooc.site.explore.games import Base as GamesTables
-from pttt_ooc.site.explore.games import Row
-from pttt_ooc.site.explore.games_file import games_file
-from pttt_ooc.site.shell.kept import Kept
+from pttt_ooc.web.kept import Kept
 
 
 def filled(data):

@@ -9,7 +9,7 @@ import pytest
 
 import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, GameError, InfosetFileError, StrategyError
-from pttt_ooc.library.api import eas
+from pttt_ooc.library import eas
 
 NEIGHBOURS = ((0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1))  # of a hexagon, by rows and columns
 
