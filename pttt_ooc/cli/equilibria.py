@@ -59,10 +59,12 @@ def equilibria(
     check_listed(Config(game=rules.name), "the search")
     begin = time.monotonic()
     directory = prepare_index(data, rules.name, "full")
+    # One equilibrium, up to rounding: rounds of the double oracle until neither player gains anything.
     oracle = DoubleOracle(rules, threads=threads or cores())
     for _ in oracle.rounds():
         pass
     with open_engine(directory, rules.name, "full", np.float32, threads or cores()) as engine:
+        # From its value the optimal face of each player, which holds all equilibrium strategies, and what they play.
         face = OptimalFace(oracle, engine)
         found = _supports(face)
         if keep:

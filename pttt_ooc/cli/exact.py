@@ -103,6 +103,7 @@ def exact(
     from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
+    # What can be refused at once is refused before the search: existing outputs, missing extras, jobs without a number.
     rules = _checked_game(chosen_game(game, board), solution, output)
     for file, suffix in ((mps, ".mps"), (efg, ".efg")):
         if file:
@@ -112,10 +113,13 @@ def exact(
         check_extra("cluster", "A search by several processes")
     if scheduler == SLURM and not workers:
         raise typer.BadParameter("with --scheduler slurm, --workers says how many jobs to start.")
+    # The tree for Gambit follows from the rules alone.
     if efg:
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
     budget = memory_mb or MEMORY_MB
+    # The restricted game begins with what a solution plays, or as a run was saved; rounds enlarge it until the gap or
+    # the time is reached.
     with open_runner(workers, scheduler, rules, budget) as runner:
         oracle = DoubleOracle(rules, math.inf, threads or cores(), budget, runner)
         played = _allow_solution(oracle, solution, data) if solution else None
@@ -123,6 +127,7 @@ def exact(
         with SavedState(state, oracle) if state else nullcontext() as saved:
             _play_rounds(oracle, saved, gap, 60 * max_minutes)
         seconds = time.monotonic() - begin
+    # The plans of the last round are the equilibrium; the interval is what all rounds together prove.
     last = oracle.last
     assert last
     if output:
@@ -130,6 +135,7 @@ def exact(
     low, high = last.interval
     if mps:
         _write_program(oracle, mps)
+    # The facts of the run, and for comparison what pure strategies guarantee.
     if as_json:
         record = {
             "game": rules.name,

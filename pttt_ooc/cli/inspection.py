@@ -75,6 +75,7 @@ def show(
     named, rules = _named_strategies([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = check_infoset(rules, whose, infoset)
+    # The row of probabilities.  A plan lists no infosets: it answers for this one only.
     pair = None
     if named[0].kind == "plan":
         from pttt_ooc.library.api.plan_reader import read_plan_pair
@@ -82,9 +83,11 @@ def show(
         pair = read_plan_pair(named[0])
     row = pair.row(whose, infoset) if pair else _read(named, rules, data)[0][infoset]
     probabilities, attempts = row.tolist(), attempts_of(infoset)
+    # What some equilibrium plays here, if that is known; it goes by the attempts after the setup.
     support = None if pair else kept_support(named[0], rules, data)
     played = support.played_squares(whose, tuple(attempts)[setup:]) if support else None
     own = [square for square, p in enumerate(probabilities) if p > 0]
+    # One object for programs; for people the board as the player sees it, then supports and values.
     if as_json:
         known = {"met": played is not None, "squares": played or []} if support else None
         steps = [{"square": s, "placed": placed} for s, placed in attempts]
@@ -234,12 +237,15 @@ def mistakes(
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     [own], rules = _named_strategies([strategy], player, [infosets], game)
+    # The equilibrium strategy of the opponent, against which own mistakes are measured, and the value of the game.
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
     named, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
     value = interval or strategy_reader.required_value(rules, named, data)
+    # Both strategies on one index, which uses symmetry only if both have it.
     symmetry = strategy_reader.common_symmetry(named)
     directory = prepare_index(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
+        # Arrays for reading and for the losses share one budget of memory.
         reading = strategy_reader.reading_needs(named, engine.index, data)
         budget, both = memory_mb or MEMORY_MB, (loss_arrays(engine.index), reading.arrays)
         arrays, own_arrays = arrays_for(engine, "mistakes", reading.fixed, both, budget, directory)
@@ -247,6 +253,7 @@ def mistakes(
             strategy_reader.load_strategy(one, engine.index, data, part, directory)
             for one, part in zip(named, own_arrays, strict=True)
         ]
+        # Exploitability = own mistakes + openings + what the opponent misses of an equilibrium.
         result = find_mistakes(read[0], read[1], engine, value, top, arrays)
     if as_json:
         print(json.dumps({"strategy": strategy, "equilibrium": name, **result.as_record()}))

@@ -49,6 +49,7 @@ def play(
     At the end both boards are shown, what each of your attempts lost, and what could be believed before it.
     """
     check_game(game)
+    # On the terminal, with the opponent in this process.
     if terminal:
         name = opponent or _solution(data, game)
         raise typer.Exit(_play_here(name, player, best_response, keypad, game, data))
@@ -57,12 +58,14 @@ def play(
             "In the browser you choose there whom and against whom you play; --player, --best-response and --keypad "
             "are for --terminal."
         )
+    # Without an opponent, all of the directory is served, and the address is that of the games.
     if opponent is None:
         from pttt_ooc.cli.servers import serve_site, solved_in
 
         solved_in(data, game)
         serve_site(data, game, host, port, PAGE if browser else None, PAGE)
         return
+    # With one, only the pages of this opponent.
     with extra("grader", "`pttt play`"):
         from pttt_ooc.site.explore.local_sources import local_pages
         from pttt_ooc.site.service.local_server import serve

@@ -72,12 +72,14 @@ def certify(
     the strategies reach, so it is for strategies that reach at most a few million.
     Anybody can check it: with `pttt verify`, or with proof/verify.py, which needs nothing but Python.
     """
+    # Even --force replaces no strategy that the certificate is about.
     inputs = (target, p1, infosets0, infosets1) if p1 is not None else ()
     check_output(output, inputs, force=force, suffix=".gz")
     check_game(game)
     from pttt_ooc.exact.certificates.certificate import write
 
     begin = time.monotonic()
+    # Of a game, an equilibrium is searched and its value proven; two strategies are taken as they are.
     if p1 is None:
         certificate = _of_game(_game_by_name(target, game, infosets0, infosets1), state, gap, memory_mb)
     else:

@@ -96,6 +96,7 @@ def score(
     from pttt_ooc.library.scoring import answers, checkpoints, scores
     from pttt_ooc.library.scoring.ladder import place_of
 
+    # Options that do not go together are refused before the agent is loaded.
     if page is not None:
         if games is not None:
             raise ConfigError("A page is about an exact score; leave out --games or --page.")
@@ -106,20 +107,25 @@ def score(
         raise ConfigError(f"--outputs is {outputs!r}, but must be probabilities or logits.")
     interval = parse_interval(game_value) if game_value is not None else None
     configure(data=data, threads=threads)
+    # An agent for each player; one that was named alone plays both.
     rules, agents = _agents((agent, other or agent), game)
     kind: checkpoints.Outputs = "logits" if outputs == "logits" else "probabilities"
+    # An agent that can only be played: its losses are estimated, and there is no place on the ladder.
     if games is not None:
         _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed, as_json)
         return
+    # What mistakes are measured against is found before the long work, so that a wrong name is told at once.
     limit, opponents = memory_mb or math.inf, None
     if page is not None and (name := equilibrium or _solution(rules)):
         opponents = name, _opponents(rules, name)
+    # Exactly: the agent's answers at all infosets, then both best responses.  Half of NashConv gives the place.
     found, strategies = scores.score_strategies(rules, agents, kind, greedy, block, _report, interval, limit)
     place = place_of(rules.name, found.exploitability)
     if as_json:
         print(json.dumps({**found.as_record(), "ladder": None if place is None else asdict(place)}))
     else:
         print(_line(found, place))
+    # The page needs the strategies once more, to find where they lose.
     if page is not None:
         from pttt_ooc.library.scoring.page import write_page
 

@@ -87,6 +87,7 @@ def explore(
     Strategies are prepared once, which takes seconds and, for the full game, up to a gigabyte on disk.
     """
     check_game(game)
+    # Without strategies, all of the directory is served, and the address is that of the explorer.
     if not strategies:
         if terminal or profiles is not None or secret_goals is not None or arena is not None:
             raise StrategyFileError(
@@ -99,6 +100,7 @@ def explore(
         from pttt_ooc.site.explore.terminal_explore import explore_named
 
         raise typer.Exit(explore_named(strategies, game, data))
+    # With them, their pages come first, and those of a match or an arena stand beside them.
     with extra("grader", "`pttt explore`"):
         from pttt_ooc.site.explore.local_sources import local_pages
         from pttt_ooc.site.service.local_server import serve as served

@@ -72,6 +72,7 @@ def export(
     from pttt_ooc.pipeline.stages.directories import results_of
     from pttt_ooc.pipeline.stages.preparation import open_index
 
+    # No strategy is read before the solution, the lists of infosets and the outputs have passed their checks.
     named = [named_strategy(solution, player) for player in (0, 1)]
     if named[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")
@@ -80,6 +81,8 @@ def export(
             check_infosets_file(order)
     check_outputs(output, FILES + [BUNDLE] * bundle, [named[0].path, infosets0, infosets1], force=force)
     name, threads = further_of(named, game).name, min(cores(), MOST_THREADS)
+    # Files of the course list all infosets, so the index has no symmetry.  Arrays and blocks of rows share one budget
+    # of memory; where it is small, fewer threads prepare blocks.
     index, scratch = open_index(data, name), results_of(data, name, "none")
     reading = strategy_reader.reading_needs(named, index, data)
     needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB
@@ -87,6 +90,7 @@ def export(
     if message := workspace.fewer_threads("export", budget, threads):
         say(message)
     arrays, nodes = workspace.allocate()
+    # For each player the node of each row, and the strategy at all nodes.
     rows = (
         strategy_reader.rows_of(index, 0, infosets0, nodes[0]),
         strategy_reader.rows_of(index, 1, infosets1, nodes[1]),
@@ -95,6 +99,7 @@ def export(
         strategy_reader.load_strategy(named[0], index, data, arrays[0]),
         strategy_reader.load_strategy(named[1], index, data, arrays[1]),
     )
+    # All files are written side by side, as each block of rows goes into all of them.
     output.mkdir(parents=True, exist_ok=True)
     facts = {"solution": named[0].metadata} if bundle else None
     write_export(output, index, strategies, rows, dtype, compression_level, facts, workspace.threads)

@@ -134,12 +134,14 @@ def evaluate(
     from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
+    # The value of the game, against which exploitabilities are measured: as it was given, or as it is known.
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
     named = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
     rules = further_of(named, game)
     known = strategy_reader.known_value(rules, named, data)
     directory = prepare_index(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
+        # Arrays for reading and for the best responses share one budget of memory; the engine scales the rows.
         reading = strategy_reader.reading_needs(named, engine.index, data, normalised=False)
         budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
         arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
@@ -149,6 +151,7 @@ def evaluate(
 
         # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
         strategies = list(in_order(load, (0, 1), engine.threads))
+        # NashConv is the sum of both best responses' values; what they prove of the value narrows the known interval.
         evaluation = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
         result = strategy_reader.with_value(evaluation, interval, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

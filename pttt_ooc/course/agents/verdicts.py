@@ -69,11 +69,14 @@ def verdict_on(
     """
     from pttt_ooc.course.agents.judging import judge
 
+    # A file that is no program is rejected at once, without a game.
     try:
         handed_in = program_of(storage, agent, settings)
     except ProgramError as error:
         return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error), "progress": 1.0}
     check_walls_of(settings)
+    # Games are played on a core that no other match has, as each move is timed.  Without a core the worker is stopping:
+    # then there is no verdict, and the agent is judged at the next start.
     with taken_core(free_cores(), stopping) as core:
         if core is None:
             raise Stopped
@@ -81,6 +84,7 @@ def verdict_on(
             found = asdict(judge(handed_in, settings, replace(settings.conditions, core=core), tell, stopping))
         except StoppedError:
             raise Stopped from None
+    # The verdict as columns; of long texts the end is kept, where the error is.
     status = ACCEPTED if found.pop("accepted") else REJECTED
     for name in ("detail", "printed"):
         found[name] = found[name][-_LONGEST_TEXT:]

@@ -154,18 +154,22 @@ def points_of(
     """
     if rule is None:
         return 0.0, ""
+    # By the place among the teams: its listed points, or `rest` after the last listed place.
     if isinstance(rule, Ranks):
         if rank is None:
             return 0.0, "no rank yet"
         return (rule.points[rank - 1] if rank <= len(rule.points) else rule.rest), f"rank {rank} of {teams}"
     if isinstance(rule, FormulaRule):
         return _by_formula(rule, figures, rank, teams, baseline)
+    # The other rules look at one figure of the team; without it there are no points yet.
     figure = figures.get(rule.figure)
     if figure is None:
         return 0.0, f"no {rule.figure} yet"
+    # Of the steps that the figure reaches, the one with most points counts, wherever it stands in the list.
     if isinstance(rule, Thresholds):
         reached = [step for step in rule.steps if step.is_reached_by(figure)]
         return max((step.points for step in reached), default=0.0), f"{rule.figure} {figure:.6g}"
+    # In proportion: the share of the way from the baseline's figure, which gives 0, down to the target, which gives 1.
     least = baseline.get(rule.figure)
     if least is None:
         return 0.0, "the baseline has no figure yet"

@@ -230,8 +230,10 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
     GraderError
         If an assignment would go, or change its kind, although something was handed in or decided for it.
     """
+    # What concerns the whole course: games and leagues must be there; then time zone, late days, aliases and team size.
     _check_games(wanted, data)
     changes = _term_changes(session, wanted)
+    # Assignments are known by their names: a new one is added, and of a known one all columns that differ are changed.
     there = {one.name: one for one in all_assignments(session)}
     for position, section in enumerate(wanted.assignments):
         columns = section.columns(position, wanted.timezone)
@@ -240,6 +242,7 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
             changes.append(Change(f"assignment {section.name}", None, section.kind))
             session.add(Assignment(name=section.name, **columns))
             continue
+        # Kind, game and league say what a submission is: they stay once other rows depend on the assignment.
         if found.kind != section.kind:
             _check_unused(session, found, "change its kind")
         elif found.kind in (STRATEGIES, BOTS) and found.settings != columns["settings"]:
@@ -255,6 +258,8 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
                     )
                 )
                 setattr(found, column, value)
+    # What the file has no longer is removed if nothing depends on it.  Strategies for the course's own game name no
+    # assignment: they keep the last one that they can count for.
     for gone in there.values():
         _check_unused(session, gone, "be removed")
         left = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is None]
@@ -263,6 +268,7 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
         changes.append(Change(f"assignment {gone.name}", gone.kind, None))
         session.delete(gone)
     session.flush()
+    # The log tells who changed what, and grades follow the new dates and rules at once.
     if changes:
         note(session, by, "apply", changes=[str(change) for change in changes])
         settle(session, data, "course.yaml applied")

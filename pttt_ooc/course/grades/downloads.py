@@ -65,12 +65,15 @@ def members_of(session: Session, storage: Storage, name: str, only: Team | None 
     assignment = find_assignment(session, name)
     teams = {team.id: team for team in session.scalars(select(Team).where(*OF_STUDENTS))}
     dates = TeamDates.of(session, assignment)
+    # What counts now, as the latest grades of the assignment name it.
     counted = {
         (team, number)
         for (team, to), row in current(session).items()
         if to == assignment.id
         for number in row.facts["submissions"].values()
     }
+    # All that was handed in of this kind, with its name in the zip.  Strategies for a further game lie in the directory
+    # of the game, bots in the database of their league.
     found: list[_Member] = []
     rows: list[tuple[Judged, str, Content, str]] = []
     if assignment.kind == STRATEGIES:
@@ -88,6 +91,7 @@ def members_of(session: Session, storage: Storage, name: str, only: Team | None 
         for report in session.scalars(select(Report).where(Report.assignment_id == assignment.id).order_by(Report.id)):
             given = re.sub(r"[^A-Za-z0-9._-]", "_", report.given)[-80:]
             rows.append((report, f"report-{report.id}-{given}", storage.upload(report.file), report.note))
+    # Of these, what wanted teams began within their own dates, extensions included.
     for row, file, content, note in rows:
         team = teams.get(row.team_id)
         if team is None or (only is not None and team.id != only.id) or not dates.dates(team.id).takes(row.counts_from):

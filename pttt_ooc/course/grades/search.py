@@ -99,11 +99,14 @@ def find(
     for given, known, what in ((kind, KINDS, "kind"), (state, STATES, "state")):
         if given and given not in known:
             raise GraderError(f"There is no {what} {given[:40]!r}; choose from {', '.join(known)}.")
+    # The teams that the search names.  The page asked for lies within the latest `most` rows of all sources together,
+    # so that no source has to give more.
     teams = {team.id: team for team in session.scalars(select(Team))}
     wanted = _teams(session, teams, search)
     most = max(1, page) * size
     rows, total = list[Found](), 0
     names = {number: name for number, name in session.execute(select(Assignment.id, Assignment.name))}
+    # The course's database has strategies, reports and agents; each further game has one for its strategies.
     tables: Sequence[tuple[str, type[Judged]]] = ((STRATEGIES, Submission), (REPORT, Report), (AGENTS, Agent))
     for name, table in tables:
         if kind not in ("", name):
@@ -113,10 +116,12 @@ def find(
             found, count = _rows(source, table, _conditions(table, wanted, search, state), most)
             rows += [_of(name, of, row, teams, names) for row in found if row.team_id in teams]
             total += count
+    # Bots: each league has a database of its own.
     for league in (None, *further_leagues(session)) if kind in ("", BOTS) else ():
         found, count = _bots(league_directory(data, league), wanted, search, state, most)
         rows += [_of(BOTS, league or "", row, teams, names) for row in found if row.team_id in teams]
         total += count
+    # All sources in one order; a page beyond the end is the last one.
     rows.sort(key=lambda one: (-one.at, one.kind, -one.number))
     pages = max(1, -(-total // size))
     page = min(max(1, page), pages)

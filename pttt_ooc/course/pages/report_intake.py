@@ -93,14 +93,17 @@ def _seconds(fields: Fields) -> float | None:
 def _keep(
     grader: Grader, limits: Limits, name: str, assignment: int, team: Team, fields: Fields, incoming: Incoming
 ) -> tuple[Report, bool]:
+    # The very same file again is the report that is there: sending twice makes no second one.
     with grader.database.reading() as session:
         twin = session.scalar(_twins(team, assignment, incoming.digest))
         if twin is not None:
             incoming.discard()
             return twin, False
     try:
+        # The file is on disk and looked at before its row is made: what was confirmed is never lost.
         incoming.keep()
         status, note = _verdict(grader.storage.upload(incoming.name))
+        # Of the path that was sent, the last part counts, in harmless characters.
         given = re.sub(r"[^\w .()+-]", "_", re.split(r"[/\\]", incoming.given)[-1])[-_LONGEST_NAME:] or "report"
         now = time.time()
         made = Report(
@@ -119,6 +122,7 @@ def _keep(
             link=fields.get("link", "").strip(),
             comment=fields.get("comment", "").strip(),
         )
+        # Dates and limits are checked once more under the locks, as several uploads of a team may end at the same time.
         with grader.database.writing() as session:
             hold_grades(session)  # in the order of all that writes grades down: first the grades, then the team
             hold(session, team)
@@ -128,6 +132,7 @@ def _keep(
             session.flush()
             settle(session, grader.storage.data, f"report {made.id}")
     except BaseException:
+        # Refused after all: no file stays without a row.
         incoming.discard()
         raise
     return made, True

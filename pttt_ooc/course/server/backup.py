@@ -164,6 +164,7 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
     with replacing(file) as temporary, tarfile.open(temporary, "w") as opened:
         archive, lost = _Archive(opened), {}
         archive.add(SETTINGS, (storage.data / SETTINGS).read_bytes())
+        # Uploads, each compared with its digest.  One that is lost or has changed does not stop the copy.
         for table, row in [(table, row) for table, row in rows if table in _UPLOADED]:
             try:
                 whole = archive.add_file(f"uploads/{row['file']}", storage.upload(row["file"]), row["digest"])
@@ -171,8 +172,11 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
                     lost[table, row["id"]] = "has changed since it was received"
             except FileNotFoundError:
                 lost[table, row["id"]] = "is lost"
+        # Tables, without all rows that are about a lost upload: what is restored fits together.
         complete = [[table, row] for table, row in rows if not lost.keys() & _uploads_of(table, row)]
         archive.add(_TABLES, _lines(complete))
+        # Beside the tables: own lists of infosets, databases of other parts, course.yaml, own code, the tournament,
+        # certificates, and the secret of OpenID Connect, if it is in the directory.
         for player, order in enumerate(read_settings(storage.data).orders(storage.data)):
             if order is not None:
                 archive.add_file(f"{_OTHERS}{LISTS[player]}", order)
@@ -186,6 +190,7 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
                     archive.add_file(name, file_proven)
         if (secret := _secret_of(storage.data)) is not None and secret.is_file():
             archive.add_file(f"{_OTHERS}{_SECRET}", secret)
+        # Further leagues with their bots and tournaments; further games, each a copy within the copy.
         for league in sorted((storage.data / LEAGUES).glob(f"*/{LEAGUE}")):
             place = f"{LEAGUES}/{league.parent.name}"
             archive.add_file(f"{place}/{LEAGUE}", league)
@@ -195,6 +200,7 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
                 archive.add_file(f"{place}/{name}", league.parent / name)
         for game in games_in(storage.data):
             _add_game(archive, storage.data, game, file)
+        # Last come the digests of all members, which restoring compares.
         digest = archive.close()
     count = sum(table == "submissions" for table, _ in complete)
     return Copy(count, digest, tuple(_describe_lost(database, lost)))
@@ -309,9 +315,11 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy
 def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
     aside.mkdir(parents=True)
     with tarfile.open(file, "r:") as archive:
+        # First the file as a whole: it is not cut off, and each member is there as it was written.
         members = {member.name: member for member in archive.getmembers()}
         _check_end(file, archive)
         digest = _check_digests(archive, members)
+        # The settings.  A database that they name may still be in use: whoever restores says where the tables go.
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
         if settings.database_url is not None and database_url is None:
@@ -319,6 +327,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
                 f"The tables of this copy were in {make_url(settings.database_url).render_as_string()}; add "
                 f"`--database-url {OWN}` to keep them in the directory, or the address of an empty database."
             )
+        # What becomes different here: where the tables are, and own lists of infosets, which move beside the settings.
         changes: dict[str, Any] = {} if database_url is None else {"database_url": database_url}
         if database_url == OWN:
             changes["database_url"] = None
@@ -332,14 +341,17 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
             content = {**settings.model_dump(mode="json"), **changes}
             settings = check_section(CourseSettings, content, "--database-url")
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
+        # The rows of the tables, in today's form.  Since format 5 each copy has digests: without them it is damaged.
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
         check_format(form, str(file))
         if not digest and form >= _DIGESTED:
             raise ValueError("it has no digests")
         rows = [(table, row) for table, row in upgrade_rows(rows, form)]
+        # Uploads under the names in their rows, each compared with its row's digest.
         for row in [row for table, row in rows if table in _UPLOADED]:
             _restore_upload(archive, members, row, storage)
+        # Other members only if their names have a known form, by which none is written outside the directory.
         for name, member in members.items():
             if named := _NAME.fullmatch(name):
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
@@ -358,6 +370,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
                     _check_database(aside / name)
             elif of_game := _GAME.fullmatch(name):
                 _restore_game(archive, member, of_game[1], aside)
+        # Last the tables, read back to see that the database keeps what it was given.
         database = Database.of(aside, settings.database_url, settings.game)
         try:
             _insert(database, rows)

@@ -118,6 +118,7 @@ def submit(
     server = _server(url, token)
     if len(files) > 2 or (len(files) == 2) == (player is not None):
         raise GraderError("Give one file and its --player, or player 0's file and player 1's without --player.")
+    # All files are checked before the first is sent: what the course rejects would count as an attempt.
     players = (0, 1) if player is None else (player,)
     for file, of in zip(files, players, strict=True):
         if not file.is_file():
@@ -125,6 +126,7 @@ def submit(
         if not file.stat().st_size:
             raise GraderError(f"{file}: The file is empty.")
         _check_fits(file, of, server)
+    # Both uploads come before any waiting, so that the course can judge one after the other; two files are a pair, too.
     tell = _silent if as_json else _say
     found = []
     for file, of in zip(files, players, strict=True):
@@ -133,6 +135,7 @@ def submit(
         page = f"{url.rstrip('/')}{answer['submission']['url']}"
         tell(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
     pair = _pair(server, found, tell, url) if len(found) == 2 else None
+    # Asked to wait: the verdicts and the pair's value take the places of what the uploads answered.
     if wait:
         found = [_verdict(server, submission, tell) for submission in found]
         pair = _pair_verdict(server, pair, tell) if pair else None

@@ -60,6 +60,7 @@ def serve(
     PtttError
         If it cannot start, for example as another process serves this directory.
     """
+    # One server for a directory: it holds the lock until all children have ended.
     with private():  # the children see to themselves
         settings = make_settings(data, game)
         lock = hold(data / "serve.lock", partial(_busy, data), error=GraderError)
@@ -68,14 +69,17 @@ def serve(
             storage = Storage(data)
             database = Database.of(data, settings.database_url, settings.game)
         with closing(database):
+            # Before anything listens: files left readable are made private, settings that cannot work are refused.
             tighten([*storage.private_paths(), *database.files()])
             check_value_is_known(settings)
             check_openid(settings, data)
             check_orders(data, settings)
+            # The sockets are opened here and stay open: a child that is started anew goes on with the same one.
             with listen(host, port) as listening, ExitStack() as stack:
                 others, other_parts = stack.enter_context(processes_behind(pages(data)))
                 processes = _Processes(data, settings, database, listening.fileno(), stack, others, other_parts)
                 what = f"The course for {settings.game}"
+                # Children follow the course while it runs: a new game, kind or league of assignments gets its own.
                 children = processes.make_children()
                 renewed = processes.renew_children
                 serve_until_stopped("serve", what, listening, host, children, as_json=as_json, renewed=renewed)

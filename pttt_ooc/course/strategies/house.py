@@ -36,6 +36,7 @@ def enter_house(session: Session, storage: Storage, name: str, files: tuple[Path
     for file in files:
         if not file.is_file():
             raise GraderError(f"{file}: There is no such file.")
+    # The team of the house, made at its first strategies; no team of students becomes one.
     name = check_name(name)
     team = find_team(session, name)
     if team is not None and not team.house:
@@ -44,6 +45,7 @@ def enter_house(session: Session, storage: Storage, name: str, files: tuple[Path
         team = Team(name=name, key=name_key(name), created_at=time.time(), house=True)
         session.add(team)
         session.flush()
+    # Each file as an ordinary upload, which the worker judges; one that was handed in before is not taken again.
     made = []
     for player, file in enumerate(files):
         incoming = Incoming(storage)
@@ -57,6 +59,7 @@ def enter_house(session: Session, storage: Storage, name: str, files: tuple[Path
                 made.append(there)
                 continue
             row = keep_upload(incoming, team, player)
+            # Hidden: its values are in the head-to-head, but students do not see the submission.
             row.ruling = HIDDEN
             session.add(row)
             session.flush()

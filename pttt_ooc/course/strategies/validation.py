@@ -74,11 +74,14 @@ def read_strategy(
         If the file is missing or `scratch` is full, which is not the file's fault.
     """
     try:
+        # Each row goes to its node of the index, by `rows`; reading ends at the first mistake.
         with open_zipped_tensor(path, (len(rows), index.game.squares), scratch, on_progress) as tensor:
             return Strategy(index, player, strategy_from_tensor(index, player, tensor, rows, source=str(path)))
     except FlawedFileError as error:
+        # A flaw of the file itself, for which the reader has the verdict's words.
         raise Refusal(error.note, error.detail) from error
     except StrategyError as error:
+        # Its content is no strategy of this player; with the shape of the other player's tensor, the detail says so.
         note = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
         theirs = (int(index.players[1 - player].infosets_by_slice().sum()), index.game.squares)
         is_theirs = isinstance(error, ShapeError) and error.shape == theirs

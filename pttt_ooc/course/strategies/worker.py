@@ -57,6 +57,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
     threads = settings.threads or cores()
     pulse = Pulse(storage.alive)
     busy = f"Another worker is at work in {data}; stop it first."
+    # One worker for a directory.  From here on it gives a sign of life, with what it is waiting for.
     with (
         hold(data / "worker.lock", lambda _: busy, error=GraderError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
@@ -64,26 +65,31 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
         pulse.beating(),
         lines_logged(log),
     ):
+        # What every judgement needs: compiled kernels, the value of the game, and an engine on its index.
         pulse.wait_for("kernels, which are compiled once for a machine, within minutes")
         ensure_compiled()
         pulse.wait_for("the value of the game")
         game_value = find_value(settings, database, storage, threads, grading.settle)
         pulse.wait_for("the index of the game, which is built once")
         with open_assessor(settings, storage, game_value.interval, threads) as assessor:
+            # The order of rows comes first: the files of the baseline and of the starter kit follow it.
             settle_orders(database, storage, settings)
             pulse.wait_for(f"the strategies of {BASELINE}")
             submit_baseline(database, storage, assessor)
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
+            # The three kinds of work: verdicts, values of pairs of strategies, and dry runs of the instructors.
             judge = Judge(database, storage, assessor, stopping, grading.settle, course)
             pairs = PairValues(database, storage, assessor, stopping)
             again = partial(verdict_on, assessor, storage, stopping=stopping)
             rehearse = grading.rehearse(database, storage.data, STRATEGIES, again)
+            # Put in order what an earlier worker left: gradients and files that nobody needs, and grades.
             judge.forget()
             judge.sweep()
             judge.settle("start of the worker")  # one that was killed may have left a verdict without its grades
             with database.reading() as session:
                 storage.sweep([file for table in FILED for file in session.scalars(select(table.file))])
+            # Ready: from here on a signal ends a judgement in order, and its submission waits again.
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
             with (
@@ -92,6 +98,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
             ):
 
                 def step() -> bool:
+                    # One unit of work: verdicts first, for which students wait; then pairs, then dry runs.
                     certifier.look_after()
                     return judge.judge_next() or pairs.step() or rehearse()
 

@@ -72,21 +72,27 @@ def flow_of(
         The probability that a game comes to the player's first infoset.
     """
     first = first_infoset(game, player)
+    # Before any attempt there is one class, the player's first infoset.  `members` are the infosets of the classes of
+    # the last level, each with the probability that a game comes to it.
     levels, members, left = [[Flow(first, 1, root, 0)]], [{first: root}], MOST
     for _ in range(ATTEMPTS):
         level, inside = [], []
+        # Of this level, the likeliest classes that the rest of MOST infosets can follow; the others are cut here.
         followed, left = _affordable(members, left)
         for parent, texts in enumerate(members):
             if parent not in followed:
                 levels[-1][parent] = replace(levels[-1][parent], cut=True)
                 continue
             classes: dict[str, dict[str, float]] = {}
+            # One more attempt: the probability of each infoset is shared out by the strategy's choice of a square, and
+            # then by what the player observes; infosets that mirror each other are collected in a class.
             for text, probability in texts.items():
                 chances = row(text)
                 for square in range(len(chances)):
                     for after, p in following(text, square).items() if chances[square] > 0 else ():
                         reached = probability * float(chances[square]) * p
                         classes.setdefault(class_of(game, after), {})[after] = reached
+            # Classes of at least LEAST make the next level, the likeliest first; of the others only their sum is kept.
             likely = sorted((c for c in classes.values() if sum(c.values()) >= LEAST), key=lambda c: -sum(c.values()))
             level += [Flow(min(one), len(one), sum(one.values()), parent) for one in likely]
             inside += likely

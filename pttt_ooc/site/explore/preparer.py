@@ -71,6 +71,7 @@ def prepare(
     """
     named = _named_strategies(names, (0, 1))
     with _engine(game, indices, named) as (engine, directory):
+        # Best responses are arrays, too, within the same budget of memory as the strategies.
         replies = tuple(
             virtual_array(i.sequences if player in best else 0, np.float32)
             for player, i in enumerate(engine.index.players)
@@ -78,6 +79,7 @@ def prepare(
         [first, second], arrays = _read(named, engine, indices, replies)
 
         def profile_at(where: Path) -> PreparedProfile:
+            # Room is made before anything is written; the mark comes last, as it says that the profile is whole.
             needed = 0 if is_whole(where) else size_on_disk((first, second), engine.index)
             make_room(where.parent, budget, needed, where.name)
             profile = PreparedProfile.prepare(first, second, engine, where, MEMORY_MB)
@@ -85,6 +87,8 @@ def prepare(
             mark_whole(where, profile.directory, directory, engine.index.symmetry)
             return profile
 
+        # Best responses come from the profile of the strategies themselves, which is prepared first; then they take
+        # their places in the pair.
         if base is not None:
             tell("the best response", 0.3)
             followed = profile_at(Path(base))
