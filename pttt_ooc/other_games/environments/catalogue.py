@@ -41,6 +41,7 @@ def environment(text: str, render_mode: str | None = None) -> Any:
     winner gets 1, the loser -1.  An illegal action loses the game.
     """
     check_extra("environments", "An environment")
+    # Modules of environments are imported late: they need PettingZoo, which may be missing.
     name, _, rest = text.partition(":")
     if name == "phantom":
         from pttt_ooc.games.rules.catalogue import named_game

@@ -110,20 +110,24 @@ def check(
     ExtremeError
         If bots cannot be run on this machine as the conditions say.
     """
+    # Games that have settled the version count for the check if they are long enough; else two are played.
     version = settle_version(program, conditions, tell)
     one, found = version.program, version.games or []
     if not found or any(not match.message and not _is_enough(match, side) for side, match in enumerate(found)):
         found = trial_games(one, conditions, _is_enough, tell)
+    # The report tells of the first game that the bot has lost by its own fault, or of its game as x.
     failed = [match for side, match in enumerate(found) if has_forfeited(match, side)]
     first = failed[0] if failed else found[0]
     side = found.index(first)
     used = [seconds for own, match in enumerate(found) for seconds in match.used(own)]
+    # Positions to remember for the next bot; and how this one, if it plays, does in those of the bots before it.
     hard = [
         position
         for own, match in enumerate(found)
         for position in hard_positions(match.as_json(), own, conditions.time_limit)
     ]
     trials = () if failed else try_positions(one, conditions, former)
+    # Formal rules are told in any case, and are a reason to refuse only where `strict` says so.
     python, broken = first.pythons[side], breaches_of(one)
     refused = strict and broken and not failed
     return Finding(

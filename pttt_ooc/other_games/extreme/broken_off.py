@@ -89,6 +89,7 @@ def try_match(
     StoreError
         If nothing can be written.
     """
+    # A try counts unless it was stopped, or the machine can run no bots at all: that tells nothing about this match.
     if not tries.are_over(name):
         try:
             with tries.trying(name, (StoppedError, UnableError)):
@@ -96,12 +97,14 @@ def try_match(
         except (StoppedError, UnableError, StoreError):
             raise
         except Exception as error:
+            # It has failed: as long as tries are left, the caller comes back to it.
             failed = len(tries.of(name).reasons)
             told = f"The match {name} was broken off, in try {failed} of {tries.most}: {reason_of(error)}"
             log.warning(told, exc_info=not isinstance(error, PtttError))
             if not tries.are_over(name):
                 kind = MissingModuleError if isinstance(error, MissingModuleError) else MachineError
                 raise kind(f"{told} After the last one it is drawn by rule.") from error
+    # The last try has failed.  Only on a machine that runs our own bots is the match drawn by rule.
     check_machine(conditions, stopping)
     tries.decide(name)
     log.error("drawn by rule", extra={"match": name, "why": tries.of(name).reasons})

@@ -118,10 +118,13 @@ def play_match(
     MachineError
         If the machine breaks the match off each time; with a person, at once.
     """
+    # What programs need is made before the first try, outside of their time.
     bots = [one for one in programs if isinstance(one, BotProgram)]
     for program in bots:
         program.prepare()
     broken_off: list[str] = []
+    # The machine breaks a match off by chance, so bots play it again; a person is not asked to.  A missing module would
+    # be missing each time.
     while True:
         try:
             match = _play(programs, conditions, watch, opening, stopping)
@@ -213,6 +216,7 @@ def _play_moves(
     opening: Sequence[Cell],
 ) -> int | None:
     """Play to the end; returns who has forfeited, if anybody."""
+    # Moves of the opening cost no time, and are told to the bots with the first question.
     referee = Referee()
     known = [0, 0]  # moves that each bot has been told
     told: list[tuple[Cell, Cell, str]] = []  # the move before, the move, the flag
@@ -221,10 +225,12 @@ def _play_moves(
         match.moves.append(TimedMove(referee.player, cell, referee.bonus, 0.0))
         if not referee.play(cell):
             raise ExtremeError(f"The opening is against the rules: {cell} cannot be move {len(told)}.")
+    # Each question tells the moves since the last one, so that a bot's own board follows the referee's.
     while referee.result()[1] == "-":
         player, flag, before = referee.player, FLAGS[referee.player], referee.old_move
         request = {"moves": told[known[player] :], "old_move": before, "flag": flag}
         known[player] = len(told)
+        # A bad answer, a late one, and a move against the rules lose the match at once.
         try:
             answer, spent = bots[player].ask(request)
             cell = _check_answer(answer, referee.board)
@@ -241,6 +247,7 @@ def _play_moves(
         match.moves.append(move)
         if watch and not watch(match):
             return None
+    # Who wins has all points; else the small boards that were won give them.
     winner, match.message = referee.result()
     if match.message == "WON":
         player = FLAGS.index(winner)

@@ -108,6 +108,7 @@ class Practice:
         stopping
             Once it is set, the match is broken off and leaves nothing behind.
         """
+        # Under the lock: take the latest bots, and reserve the pairing and its number.
         with self._lock:
             self._enter(teams)
             pairing = self._due()
@@ -116,6 +117,8 @@ class Practice:
             self._next += 1
             self._under_way.append(pairing)
             bots = (self.record.teams[pairing.first], self.record.teams[pairing.second])
+        # The match itself runs without the lock, beside those of other threads.  A newer bot, or a stop, leaves no
+        # trace.
         try:
             with self.record.tries.trying(tried_name(bots), (StoppedError, UnableError)):
                 play_if_able(
@@ -128,6 +131,7 @@ class Practice:
         finally:
             with self._lock:
                 self._under_way.remove(pairing)
+        # Again under the lock: make room on disk, and bring the ratings up to date.
         with self._lock:
             self._forget()
             self._update(self._theirs())
@@ -197,6 +201,7 @@ class Practice:
         bots meet a quarter as often, so that their ratings can be told apart; and not at all without a team's bot.
         Whose matches the machine has broken off meet later, and after the last try not at all.
         """
+        # How often each two have met, matches under way included, by who began; and who plays just now.
         tried = {name: len(found.reasons) for name, found in self.record.tries.all().items()}
         begun: Counter[tuple[str, str]] = Counter(
             (match.pairing.first, match.pairing.second)
@@ -213,6 +218,8 @@ class Practice:
         def failed_tries(pair: tuple[str, str]) -> int:
             return tried.get(tried_name([bots[key] for key in pair]), 0)
 
+        # The order of pairs: first those that are free, then those that have met least, a failed try counting as a
+        # meeting.
         def rank(pair: tuple[str, str]) -> tuple[bool, int, int, int]:
             met = begun[pair] + begun[pair[::-1]] + failed_tries(pair)
             if all(bots[key].ours for key in pair):
@@ -220,6 +227,7 @@ class Practice:
             counts = [played[key] for key in pair]
             return bool(busy & {*pair}), met, min(counts), sum(counts)
 
+        # Pairs that may meet: neither bot is paused, tries are left, and they do not play each other just now.
         bots = self.record.teams
         able = [bot for bot in bots.values() if not bot.paused]
         if all(bot.ours for bot in able):
@@ -230,6 +238,7 @@ class Practice:
             for pair in combinations([bot.key for bot in able], 2)
             if failed_tries(pair) < self.record.tries.most and {*pair} not in meeting
         ]
+        # Of the best pair, the bot begins that has begun less often.
         for first, second in sorted(pairs, key=rank)[:1]:
             begins = (first, second) if begun[first, second] <= begun[second, first] else (second, first)
             return Pairing(STAGE, self._next - 1, *begins)

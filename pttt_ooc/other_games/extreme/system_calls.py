@@ -106,6 +106,7 @@ def call_filter(listening: bool) -> dict[str, Any]:
     ExtremeError
         If libseccomp is missing.
     """
+    # A call that is on neither list fails with an error, which a bot may survive; a forbidden one does not.
     library = _binding()
     made = library.SyscallFilter(library.ERRNO(1))
     refusal = library.NOTIFY if listening else library.KILL_PROCESS
@@ -113,6 +114,7 @@ def call_filter(listening: bool) -> dict[str, Any]:
         for name in names:
             if library.resolve_syscall(library.Arch.NATIVE, name) >= 0:  # else this machine or library has it not
                 made.add_rule(action, name)
+    # Handlers may be set for the C library's own signals only.
     made.add_rule(refusal, _HANDLERS, library.Arg(0, library.LT, _INTERNAL[0]))
     made.add_rule(refusal, _HANDLERS, library.Arg(0, library.GT, _INTERNAL[-1]))
     for signal in _INTERNAL:

@@ -132,6 +132,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
         If there is another one, or there are too few teams.
     """
     league.check_sizes(settings.stages, len(entries))
+    # All that the results depend on; the core is not part of it.
     described = {
         "version": VERSION,
         "seed": settings.seed,
@@ -147,6 +148,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
             for entry in entries
         },
     }
+    # A tournament that is there goes on only if all of it is the same.
     file = directory / FACTS
     if file.exists():
         there = read_json(file)
@@ -159,6 +161,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
                     "directory with --output."
                 )
         return
+    # Else a new one is made.  Its facts are written last: with them the directory is a tournament.
     for name in RESULTS:
         if (directory / name).exists():
             raise ExtremeError(f"{directory} holds {name} of something else; name another directory with --output.")
@@ -203,6 +206,7 @@ def play_logged(
     PtttError
         If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
     """
+    # A core is held during the match, so that no other bot takes time from these two.
     with taken_core(cores, stopping) as core:
         if core is None:
             return None
@@ -210,6 +214,7 @@ def play_logged(
             match = play_match(programs, replace(conditions, core=core), stopping=stopping)
         except StoppedError:
             return None
+    # The file is written when all is over: a match that was stopped leaves none.
     match.broken_off = [*broken_off, *match.broken_off]
     return _write(logs, pairing, match, facts())
 

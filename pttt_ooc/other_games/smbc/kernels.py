@@ -165,6 +165,7 @@ def update(shape, player, payoffs, bonus, tables, step):
     tables, step
         :class:`RoundArrays`, in which all but the reach is changed, and :class:`UpdateStep`.
     """
+    # Upward, from the last ply whose nodes have children: values first, as parents need those of their children.
     plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
     reach, values, regrets, strategy = tables
     positive, negative, lowest, ahead, trust = step
@@ -173,9 +174,11 @@ def update(shape, player, payoffs, bonus, tables, step):
             begin, end = first_child[node], first_child[node + _ONE]
             if begin == end:
                 continue
+            # Where the opponent moves, the values of the children add up: the opponent's reach is in them already.
             if ply % 2 != player:
                 _add_up(shape, player, payoffs, node, reach, values)
                 continue
+            # Where the player moves, v is the expected value of each goal under the present strategy.
             v0 = v1 = v2 = 0.0
             for child in range(begin, end):
                 if outcome[child] >= 0:
@@ -186,6 +189,7 @@ def update(shape, player, payoffs, bonus, tables, step):
                 v1 += strategy[child, 1] * values[child, 1]
                 v2 += strategy[child, 2] * values[child, 2]
             values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
+            # The newest regret n of a move is its value less v.  It is added to the discounted sum r.
             s0 = s1 = s2 = 0.0
             for child in range(begin, end):
                 n0, n1, n2 = values[child, 0] - v0, values[child, 1] - v1, values[child, 2] - v2
@@ -194,11 +198,15 @@ def update(shape, player, payoffs, bonus, tables, step):
                 r1 = max(r1 * (positive if r1 > 0 else negative) + n1, lowest)
                 r2 = max(r2 * (positive if r2 > 0 else negative) + n2, lowest)
                 regrets[child, 0], regrets[child, 1], regrets[child, 2] = r0, r1, r2
+                # The shares of the next strategy: the sum with the weight `ahead`, and the newest regret once more with
+                # `trust`.
                 r0 = max(ahead * r0 + trust * n0, 0.0)
                 r1 = max(ahead * r1 + trust * n1, 0.0)
                 r2 = max(ahead * r2 + trust * n2, 0.0)
                 strategy[child, 0], strategy[child, 1], strategy[child, 2] = r0, r1, r2
                 s0, s1, s2 = s0 + r0, s1 + r1, s2 + r2
+            # The next strategy is in proportion to the shares; where all are zero, f is 0, and a is the uniform
+            # strategy.
             same = 1.0 / (end - begin)
             f0, f1, f2 = 1 / s0 if s0 > 0 else 0.0, 1 / s1 if s1 > 0 else 0.0, 1 / s2 if s2 > 0 else 0.0
             a0, a1, a2 = 0.0 if s0 > 0 else same, 0.0 if s1 > 0 else same, 0.0 if s2 > 0 else same

@@ -84,14 +84,17 @@ def solve(
     _refuse_others(directory)
     with stage("solve", directory, [STORE, LOG], sources, continues=True) as facts:
         facts["threads"] = threads
+        # Settings and code name the saved state, so that only a solve of the same numbers is continued.
         name = fingerprint(settings)
         tree = build(Rules(fill_board=settings.fill_board))
         rows, strategies = _solve_rounds(tree, settings, directory / "work" / name, threads, on_row)
+        # The results: the average strategies, and the checks of each pair of rounds.
         with fresh_store(directory / STORE) as store:
             for scores, strategy in strategies.items():
                 write_array(store, name_of(scores), strategy, compress=True)
         lines = [json.dumps({"scores": name_of(pair), **row}, sort_keys=True) for pair in rows for row in rows[pair]]
         atomic_write_text(directory / LOG, "".join(f"{line}\n" for line in lines))
+        # The manifest tells sizes and values; it is written at the end of the stage.
         sizes = tree.sizes()
         facts.update(settings=asdict(settings), sizes={**asdict(sizes), "infosets": sizes.infosets}, work=name)
         facts["rounds"] = {

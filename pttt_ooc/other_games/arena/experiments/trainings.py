@@ -65,6 +65,7 @@ def conduct(
     ArenaError
         The directory holds other trainings.
     """
+    # Each seed has a file of its own, with the settings: a directory of other trainings is refused.
     place = games_in or directory
     make_directory(place)
     known = decisive(trainings)
@@ -72,6 +73,7 @@ def conduct(
     for file in files:
         if file.exists() and json.loads(file.read_text(encoding="utf-8"))["settings"] != known:
             raise ArenaError(f"{file} is of other trainings than {name}: choose another directory.")
+    # Only seeds without a file are trained with, so that an interrupted run goes on.
     missing = [seed for seed, file in enumerate(files) if not file.exists()]
     if processes > 1 and len(missing) > 1:
         context = multiprocessing.get_context("spawn")
@@ -81,6 +83,7 @@ def conduct(
     else:
         for seed in missing:
             _keep(files[seed], train(trainings, seed), known, name, tell)
+    # The result is read from the files: the same whether one run has made them or several.
     rows = [json.loads(file.read_text(encoding="utf-8"))["training"] for file in files]
     result = {"name": name, **trainings.model_dump(mode="json"), "trainings": rows}
     atomic_write_text(directory / RESULT, json.dumps(result, indent=1) + "\n")

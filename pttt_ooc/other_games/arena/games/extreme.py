@@ -56,6 +56,7 @@ class Extreme(Game):
         flag
             Who is to move, ``x`` or ``o``.
         """
+        # The cells, with the key and the number of marks that belong to them.
         state = self.start()
         player = "xo".index(flag)
         for move in range(rules.MOVES):
@@ -65,11 +66,13 @@ class Extreme(Game):
                 state[rules.MARKS + 18 * owner + rules.BOARD[move]] |= 1 << rules.CELL[move]
                 state[KEY] ^= rules._ZOBRIST[owner, move]
                 state[PLY] += 1
+        # Who has won each small board: sets by player and big board.
         for board in range(18):
             owner_of = small_boards[board // 9][board % 9 // 3][board % 3]
             if owner_of != "-":
                 field = rules.DRAWN if owner_of == "d" else rules.WON + 2 * "xo".index(owner_of)
                 state[field + board // 9] |= 1 << board % 9
+        # Where the last move sends: anywhere if both small boards at its place are closed.
         state[PLAYER] = player
         if state[PLY]:
             big, row, column = old_move
@@ -77,6 +80,7 @@ class Extreme(Game):
             both = rules.closed_boards(state, 0) & rules.closed_boards(state, 1)
             state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
             state[rules.BONUS] = big_boards[big][row][column] == flag  # the same player has moved last
+        # The key also tells who is to move, whether it is a bonus move, and where.
         state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
         state[KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
         return state

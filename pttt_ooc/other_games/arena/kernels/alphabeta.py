@@ -209,6 +209,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
     @bare_kernel
     def order(work, level, number, first):
         """Write the rank of each move of a level in the order of search into the higher bits of the move."""
+        # The order: the table's move, the killers of this level, then the rest by history.
         row = level * at.row
         history = at.history + work.memory[row + PLAYER] * rules.MOVES
         one, other = work.memory[row + at.killers], work.memory[row + at.killers + 1]
@@ -227,6 +228,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
     @bare_kernel
     def take(work, level, index, number):
         """Bring the best of the moves that are left to a place, and return it."""
+        # One step of a selection sort: a cut-off often comes early, so that the rest need not be sorted.
         first = level * at.row + at.moves
         best, most = index, work.memory[first + index]
         for other in range(index + 1, number):
@@ -239,6 +241,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
     @bare_kernel
     def record_cutoff(work, level, move, depth):
         """Record a move that caused a cut-off, in the killers and the history."""
+        # Deep cut-offs spare more nodes, and count for more in the history.  The newest killer comes first.
         row = level * at.row
         work.memory[at.history + work.memory[row + PLAYER] * rules.MOVES + move] += depth * depth
         if work.memory[row + at.killers] != move:
@@ -262,6 +265,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
         """The value of the position of a level to the player to move."""
         row = level * at.row
         state, table = work.memory[row : row + at.moves], work.memory[at.table :]
+        # Ends have their value; at the leaves, quiescence follows the moves that win something.
         if state[RESULT] != UNFINISHED:
             control[NODES] += 1
             return static(work, state, heuristic)
@@ -270,10 +274,13 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
             return quiet(work, level, _QUIET_PLIES, alpha, beta, heuristic, control)
         if stops(control):
             return ROOT
+        # An entry of the table that is deep enough answers; else its best move is tried first.  The root needs a move,
+        # and is always searched.
         enough, value, first = _look_up(table, state[KEY], depth, alpha, beta)
         if enough and level > 0:
             control[CUT] = 1
             return value
+        # Near the leaves, a position far beyond the window is given up.
         enough, value = beyond(work, level, depth, alpha, beta, heuristic, control)
         if enough:
             control[CUT] = 1
@@ -284,6 +291,9 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
         for index in range(number):
             move = take(work, level, index, number)
             descend(work, level, move)
+            # Principal variation search: the first move is expected to be the best, so a null window only asks whether
+            # another one is better, late moves first to a smaller depth; where the answer is yes, the move is searched
+            # again.  A second move of the same player has the full window.
             if work.memory[row + at.row + PLAYER] == state[PLAYER]:
                 value = search(work, level + ONE, depth - ONE, floor, beta, heuristic, control)
             elif index == 0:
@@ -295,8 +305,10 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
                     value = -search(work, level + ONE, depth - ONE, -floor - ONE, -floor, heuristic, control)
                 if floor < value < beta:
                     value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)
+            # After a limit, only the moves at the root that were searched to their end count.
             if control[STOPPED] != 0:
                 return best if level == 0 and index > 0 else ROOT
+            # A value from beta up refutes the opponent's last move: the other moves need no search.
             if value > best:
                 best, chosen = value, move
                 if level == 0:
@@ -305,6 +317,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
             if floor >= beta:
                 record_cutoff(work, level, move, depth)
                 break
+        # Beyond the window, the value is only a bound.
         bound = AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
         _keep(table, state[KEY], depth, best, chosen, bound)
         return best

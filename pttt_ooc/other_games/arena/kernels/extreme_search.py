@@ -138,6 +138,7 @@ def _order(state, moves, scores, total, first, history, chances):
 def _search(states, moves, scores, level, depth, alpha, beta, table, history, chances, own, control):
     """The value of ``states[level]`` to the player to move there, searched to a depth: negamax with alpha and beta."""
     state = states[level]
+    # Ends and leaves have their values; deadline and limit end the whole search.
     if state[RESULT] != UNFINISHED:
         return _final(state)
     if depth <= 0 and state[BONUS] == 0:  # a bonus move is searched in any case
@@ -149,6 +150,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
         control[STOPPED] = 1
     if control[STOPPED]:
         return _ZERO
+    # The table: an entry that is deep enough answers, and any other one names the move to try first.
     slot = state[KEY] & (len(table) - 1)
     hint = _ZERO - 1
     if table[slot, 0] == state[KEY]:
@@ -159,6 +161,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
             exact = kind == _EXACT or (kind == _AT_LEAST and stored >= beta) or (kind == _AT_MOST and stored <= alpha)
             if exact:
                 return stored
+    # Moves are chosen one by one, the most promising of the rest first; `floor` keeps the first alpha.
     total = legal(state, moves[level])
     _order(state, moves[level], scores[level], total, hint, history, chances)
     best, best_move, floor = -2 * WIN, _ZERO, alpha
@@ -178,6 +181,8 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
         less = _ONE  # depth that the move costs; late moves cost more, at first
         if quiet and depth >= 3 and index >= 4:
             less += 1 + np.int64(index >= 16)
+        # Principal variation search: after the first move a null window asks whether a move is better than alpha.  A
+        # reduced move that seems so is asked about again at full depth.
         same = child[PLAYER] == state[PLAYER]
         while True:
             narrow = index > 0
@@ -195,6 +200,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
                 less = _ONE
                 continue
             break
+        # A move inside the window is searched again for its exact value.
         if narrow and alpha < value < beta and not control[STOPPED]:
             if same:
                 value = _search(
@@ -206,6 +212,8 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
                 )
         if control[STOPPED]:
             return _ZERO
+        # The best move so far; from beta up the opponent would not let it come to this position.  A quiet move that
+        # does so is tried earlier elsewhere.
         if value > best:
             best, best_move = value, move
             if level == 0:
@@ -215,6 +223,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
             if quiet:
                 history[state[PLAYER], move] += depth * depth
             break
+    # Beyond the window, the value is only a bound.
     kind = _AT_LEAST if best >= beta else (_EXACT if best > floor else _AT_MOST)
     table[slot, 0] = state[KEY]
     table[slot, 1] = (best + WIN) << 18 | best_move << 10 | max(depth, _ZERO) << 2 | kind
@@ -244,14 +253,17 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     control
         int64, shape (8,): DEADLINE, LIMIT and CLOCK are read, the rest is written.
     """
+    # The root, and any legal move in case that no search comes to its end.
     for word in range(WORDS):
         states[0, word] = state[word]
     legal(state, moves[0])
     best, control[MOVE] = moves[0, 0], moves[0, 0]
     control[NODES] = control[STOPPED] = control[REACHED] = control[VALUE] = 0
+    # The history of former moves fades: it is of positions that are less and less alike.
     for player in range(2):
         for move in range(history.shape[1]):
             history[player, move] //= 8
+    # Iterative deepening: each search finds its order of moves in the table that the one before has filled.
     for depth in range(1, deepest + 1):
         value = _search(
             states, moves, scores, _ZERO, _ZERO + depth, -2 * WIN, 2 * WIN, table, history, chances, own, control

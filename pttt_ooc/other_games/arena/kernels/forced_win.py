@@ -70,10 +70,13 @@ def wins_within(states, moves, level, plies, cells, keys, entries, budget):
     """
     state = states[level]
     budget[VISITED] += 1
+    # Ends; and positions without a win in time, as no plies are left or no line can be completed any more.
     if state[RESULT] != UNFINISHED:
         return np.int64(state[RESULT] == FIRST)
     if plies <= 0 or budget[VISITED] > budget[ALLOWED] or not can_win(state, 0):
         return np.int64(0)
+    # The table: from `enough` plies on there is a win, and up to `too_few` there is none.  In between, its move comes
+    # first.
     one, two, three = words(state)
     slot = (state[KEY] ^ state[KEY] >> 29) & (len(entries) - 1)
     enough, too_few, hint = np.int64(_NEVER), np.int64(0), np.int64(-1)
@@ -81,6 +84,8 @@ def wins_within(states, moves, level, plies, cells, keys, entries, budget):
         enough, too_few, hint = entries[slot] & 127, entries[slot] >> 7 & 127, (entries[slot] >> 14) - 1
         if plies >= enough or plies <= too_few:
             return np.int64(plies >= enough)
+    # An AND/OR search: one move to a win is enough for the first player, and a move without one for the second.  Until
+    # such a move is found, the answer is the other one.
     number = rules.legal(state, moves[level])
     _order(state, moves[level], number, hint)
     player = state[PLAYER]
@@ -90,11 +95,13 @@ def wins_within(states, moves, level, plies, cells, keys, entries, budget):
         for word in range(rules.WORDS):
             states[level + 1, word] = state[word]
         rules.play(states[level + 1], move)
+        # The first player is confined to `cells`, which makes the tree small.
         if player == 0 and not cells >> move % 9 & 1 and states[level + 1, RESULT] != FIRST:
             continue
         if wins_within(states, moves, level + _ONE, plies - _ONE, cells, keys, entries, budget) != player:
             answer, chosen = _ONE - player, move
             break
+    # An answer narrows the open plies of the entry from one side, unless the budget has cut the search short.
     if budget[VISITED] > budget[ALLOWED]:
         return np.int64(0)
     if answer:

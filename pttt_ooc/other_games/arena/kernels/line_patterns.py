@@ -77,6 +77,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
 
     @kernel
     def windows(state, move, player, before, after):
+        # Along each direction, `code` holds the latest LENGTH squares as digits.  From n = 0 on they include the move's
+        # square, which is free: there a mark adds its digit n places from the last one.
         row, column = rules.place(state, move)
         own = player + 1
         mark = 1 if state[PLAYER] == player else 2
@@ -94,6 +96,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
 
     @kernel
     def gain(state, move, player, weights, before, after):
+        # Only the windows through the square change: their old weights go and their new ones come.
         windows(state, move, player, before, after)
         total = 0.0
         for n in range(4 * LENGTH):
@@ -119,10 +122,12 @@ def patterns(rules: ModuleType) -> PatternKernels:
         count = rules.legal(state, moves)
         for n in range(count):
             move = moves[n]
+            # A win at once ends the search; moves far from all marks are left out.
             if rules.result_after(state, move) == FIRST + state[PLAYER]:
                 return move
             if state[PLY] > 0 and not is_near(state, move):
                 continue
+            # All moves start from the same sum, so that gains can be compared; ties are drawn.
             value = gain(state, move, state[PLAYER], weights, before, after)
             if value > most:
                 chosen, most, same = move, value, 1
@@ -135,6 +140,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
     @kernel
     def learn(start, made, sums, score, rates, weights):
         """Move the weights towards the lambda-returns of a game; `score` is what it was worth to player 0."""
+        # Backward: the lambda-returns.  A player's next position is two moves later, so that each player learns from
+        # values of its own, and at last from the result.
         before, after = np.empty(4 * LENGTH, np.int64), np.empty(4 * LENGTH, np.int64)
         targets = np.empty(len(made))
         for n in range(len(made) - 1, -1, -1):
@@ -145,6 +152,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
                 targets[n] = targets[n + 2]  # the end of the game has no value of its own
             else:
                 targets[n] = (1 - rates[2]) * logistic(sums[n + 2]) + rates[2] * targets[n + 2]
+        # Forward: the game is played again, and `counts` follows how often each pattern is on the board, as each player
+        # sees it.  `seen` lists patterns that have come.
         counts = np.zeros((2, PATTERNS), np.int64)
         seen = np.empty((2, 8 * LENGTH * len(made)), np.int64)
         size = np.zeros(2, np.int64)
@@ -160,6 +169,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
                         size[player] += 1
                     counts[player, after[k]] += 1
             rules.play(state, made[n])
+            # The list keeps patterns that are still there, each once: only their weights change.
             player = n % 2
             all_windows, kept = 1, 0
             for k in range(size[player]):
@@ -173,6 +183,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
                         kept += 1
                         all_windows += counts[player, pattern]
             size[player] = kept
+            # TD(lambda): the weights move by the difference of return and value, shared by all windows in the sum.
             step = rates[1] * (targets[n] - logistic(sums[n])) / all_windows
             weights[CONSTANT] += step
             for k in range(kept):
@@ -187,6 +198,8 @@ def patterns(rules: ModuleType) -> PatternKernels:
         state = start.copy()
         for _ in range(games):
             state[:] = start
+            # Both players' sums follow the moves; kept is the one of the player who moves, for the position after the
+            # move.
             totals[:] = weights[CONSTANT]
             while state[RESULT] == UNFINISHED:
                 move = rules.explore(state, rng) if uniform(rng) < rates[0] else best(state, weights, moves, rng)
@@ -195,6 +208,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
                 made[state[PLY]] = move
                 sums[state[PLY]] = totals[state[PLAYER]]
                 rules.play(state, move)
+            # At the end, the game is learnt from as a whole.
             results[state[RESULT]] += 1
             score = 1.0 if state[RESULT] == FIRST else 0.0 if state[RESULT] == SECOND else 0.5
             learn(start, made[: state[PLY]], sums, score, rates, weights)

@@ -188,6 +188,7 @@ def maker_wins(
     stack[0, 0], stack[0, 1] = maker, free
     depth, known = 0, _UNKNOWN
     while True:
+        # Downward: count a node, and see what is known of the position without a search.
         if known == _UNKNOWN:  # a position that has been reached by a move
             budget[0] += 1
             if budget[0] > budget[1]:
@@ -209,6 +210,8 @@ def maker_wins(
                 numbers,
             )
         else:  # the answer of a position after a move
+            # Upward: one answer that the mover wants is enough; after another one the next move is tried, and when none
+            # is left the answer stands.  It goes to the table.
             wanted = YES if maker_moves else NO
             if known != wanted and stack[depth, 2] != _ZERO:
                 known = _UNKNOWN
@@ -217,6 +220,8 @@ def maker_wins(
                 slot = _slot(first, second, len(keys))
                 keys[slot, 0], keys[slot, 1] = first, second
                 answers[slot] = known | (_SIDE if maker_moves else 0)
+        # With an answer, back to the position before; without one, on to the position after the best move that is left.
+        # Either way the other player is to move.
         if known != _UNKNOWN:
             if depth == 0:
                 return known
@@ -266,6 +271,8 @@ def _enter(
     numbers,
 ):
     """The answer of a position, if it is known at once; else write its moves, their worth and its key."""
+    # Known at once: no open line; a line to complete, or two threats that cannot be parried; Erdős and Selfridge's
+    # bound, if Breaker is to move.
     maker, free, single, danger, open_lines, _ = simplify(lines, following, stack[depth, 0], stack[depth, 1], on, state)
     if open_lines == 0:
         return NO
@@ -276,22 +283,29 @@ def _enter(
         return YES  # two threats cannot be parried
     elif danger < 1.0:
         return NO
+    # If Maker is to move, a move adds to the danger what the lines of its square have.
     largest = _weigh(lines, free, state, 2.0 if maker_moves else _BREAKER_BASE, worths[depth])
     if maker_moves and danger + largest < 1.0:
         return NO
+    # The table knows the position up to symmetry, with the side to move.
     first, second = _key(images, maker, free)
     slot = _slot(first, second, len(keys))
     side = _SIDE if maker_moves else 0
     if keys[slot, 0] == first and keys[slot, 1] == second and answers[slot] & _SIDE == side:
         return np.int64(answers[slot] & YES)
+    # A forced move, or one for nothing, is the only one.  Else the candidates are squares that no other square
+    # dominates.
     moves = _free_move(lines, free, state, on) if maker_moves else single
     if moves == _ZERO:
         moves = _drop_dominated(free, on)
         rest = _ZERO
+        # Where the danger is small, pairs may show that Breaker holds already.
         if danger < _PAIRS_BELOW:
             if breaker_holds(lines, following, free, state, maker_moves, groups, weights, numbers)[0]:
                 return NO
             rest = free if maker_moves else moves
+        # Else a mark of Breaker is tried on some squares.  If Breaker holds with it, Breaker to move has the answer,
+        # and Maker to move must choose from that square and the zone.
         for _ in range(_MAKER_TRIALS if maker_moves else _BREAKER_TRIALS):
             if rest == _ZERO:
                 break
@@ -302,6 +316,7 @@ def _enter(
                 moves &= zone | square
                 if moves == _ZERO or not maker_moves:
                     return NO
+    # Open: leave the simplified position, its moves and its key for the search.
     stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4] = (
         maker,
         free,

@@ -220,6 +220,7 @@ def _growth(rules: ModuleType, values: ModuleType | None) -> Any:
     @bare_kernel
     def expand(tree, node, state, moves, scratch, solver):
         """Give a node its children, and prove those that end the game."""
+        # Children lie side by side at the end of the tree; without room, the node stays a leaf.
         begin, number = tree.filled[0], rules.legal(state, moves)
         if begin + number > len(tree.move):
             return
@@ -235,12 +236,15 @@ def _growth(rules: ModuleType, values: ModuleType | None) -> Any:
             tree.proven[child] = scratch[RESULT]
         tree.filled[0] = begin + number
         tree.first[node], tree.count[node] = begin, number
+        # Ends are proven at once; so the node may be proven, too.
         if solver:
             tree.proven[node] = _proof(tree, node, state[PLAYER])
 
     @bare_kernel
     def descend(tree, state, path, movers, rng, exploration, solver, draw, moves, scratch):
         """Play from the root to a node that is proven or has no children, and return the length of the path."""
+        # Selection by upper bounds, until a node is proven or has no children.  A new node is valued first; it gets
+        # children when it is visited for the second time.
         path[0], movers[0] = 0, state[PLAYER]
         length, node = 1, 0
         while tree.proven[node] == UNFINISHED:
@@ -262,6 +266,7 @@ def _growth(rules: ModuleType, values: ModuleType | None) -> Any:
         moves = np.empty(rules.WIDTH, dtype=np.int64)
         path = np.empty(rules.LENGTH + 1, dtype=np.int64)
         movers = np.empty(rules.LENGTH + 1, dtype=np.int64)  # who moves at each node of the path
+        # Each round is one visit, until the root is proven or a limit is reached.
         while tree.proven[0] == UNFINISHED and control[NODES] < control[NODE_LIMIT]:
             look = control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0
             if look and nanoseconds(control[CLOCK]) > control[DEADLINE]:
@@ -270,10 +275,13 @@ def _growth(rules: ModuleType, values: ModuleType | None) -> Any:
             control[NODES] += 1
             for word in range(rules.WORDS):
                 state[word] = start[word]
+            # Selection and expansion.
             length = descend(tree, state, path, movers, rng, exploration, solver, draw, moves, scratch)
             control[REACHED] = max(control[REACHED], length - 1)
+            # The leaf: a proven result has its points, another position is played out or evaluated.
             result = np.int64(tree.proven[path[length - 1]])
             points = leaf(state, rng, draw, weights) if result == UNFINISHED else _points(result, draw)
+            # The points go up the path, and with the solver proofs go up, too.
             _back_up(tree, path, movers, length, points, solver)
 
     return grow

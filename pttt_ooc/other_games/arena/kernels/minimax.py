@@ -113,6 +113,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def look_up(state, depth, kind, memory):
         """The entry of a position or of one of its images, or -1, and the key of a new entry."""
+        # The depth is part of the key, so that an entry is always deep enough.
         if kind == ZOBRIST:
             key = key_with_depth(state[KEY], depth)
             return find(memory, key), key
@@ -126,12 +127,14 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def alpha_beta(states, moves, level, depth, alpha, beta, heuristic, control, kind, memory):
+        # Ends and leaves; a line that the depth cuts short is noted, as a deeper search may tell more.
         state = states[level]
         if stops(control):
             return 0
         if state[RESULT] != UNFINISHED or depth == 0:
             control[CUT] |= state[RESULT] == UNFINISHED
             return leaf(state, heuristic)
+        # A value in the table answers if it is exact, or if its bound lies outside of the window.
         key = 0
         if kind != NOTHING:
             entry, key = look_up(state, depth, kind, memory)
@@ -140,6 +143,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
                 if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
                     control[CUT] = 1  # perhaps: entries do not record it
                     return value
+        # Negamax: the window is turned round where the opponent moves next.  From beta up, the rest is cut off.
         best, floor = -INFINITY, alpha
         for index in range(rules.legal(state, moves[level])):
             descend(states, level, moves[level, index])
@@ -153,6 +157,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
             floor = max(floor, value)
             if floor >= beta:
                 break
+        # An unfinished search tells nothing that may be kept.
         if kind != NOTHING and control[STOPPED] == 0:
             keep(memory, key, best, _bound_kind(best, alpha, beta), kind != PLAIN)
         return best

@@ -125,10 +125,12 @@ def simplify(lines, following, maker, free, on, state):
     """
     twins = _ZERO
     while True:
+        # Marks and squares off the lines that count have no use.
         live = _open_lines(lines, following, maker, free, state)
         maker &= live
         free &= live
         single, danger, open_lines = _incidence(lines, free, state, on)
+        # Twins go to Breaker and close their lines; then further squares may be without use, or twins.
         gone = _twins(free, on)
         if gone == _ZERO:
             return maker, free, single, danger, open_lines, twins

@@ -44,6 +44,7 @@ def counting(rules: ModuleType) -> Counting:
 
     @kernel
     def perft(state, depth):
+        # An explicit stack: for each level a state, its moves, and how many of them are left.
         if depth == 0:
             return 1
         states = np.empty((depth, rules.WORDS), dtype=np.int64)
@@ -54,6 +55,7 @@ def counting(rules: ModuleType) -> Counting:
         if depth == 1:
             return rules.count(states[0])
         left[0] = rules.legal(states[0], moves[0])
+        # The next move of the deepest level; a level without moves is done.
         while level >= 0:
             if left[level] == 0:
                 level -= 1
@@ -63,6 +65,7 @@ def counting(rules: ModuleType) -> Counting:
             for word in range(rules.WORDS):
                 below_it[word] = states[level, word]
             rules.play(below_it, moves[level, left[level]])
+            # One move before the end, the moves are only counted, not made.
             if level + 2 == depth:
                 total += rules.count(below_it)
             else:

@@ -108,6 +108,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
     @bare_kernel
     def best(learnt, state, player, rng, moves, scratch, features):
         """The best action, drawn among equally good ones, and its value."""
+        # The n-th of equal values takes the place with the chance 1/n, so that each is as likely as the others.
         chosen, top, ties = moves[0], 0.0, 0
         for index in range(rules.legal(state, moves)):
             value = action_value(learnt, state, moves[index], player, scratch, features)
@@ -122,6 +123,8 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
     @bare_kernel
     def learn(learnt, before, move, player, target, rate, scratch, features):
         """Move the value of an action towards a target."""
+        # Features: the gradient step of a linear function, whose features `action_value` has just written.  Pairs: the
+        # value of the one pair moves; without a free slot nearby nothing is learnt.
         error = target - action_value(learnt, before, move, player, scratch, features)
         if len(learnt.weights) > 0:
             for index in range(values.FEATURES):
@@ -139,26 +142,32 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
         moves, features = np.empty(rules.WIDTH, dtype=np.int64), np.empty(values.FEATURES)
         before = np.empty((2, rules.WORDS), dtype=np.int64)  # each player's last decision
         made = np.empty(2, dtype=np.int64)
+        # The chance of random moves is for the first half of the games.
         for game in range(games):
             state[:] = start
             made[:] = -1
             chance = explore if 2 * game < games else 0.0
             while state[RESULT] == UNFINISHED:
                 player = state[PLAYER]
+                # A lonely learner meets random moves.
                 if alone and player != game % 2:
                     rules.play(state, rules.pick(state, below(rng, rules.count(state))))
                     continue
+                # The player's next decision is known now: their last one learns from the gain in score, and from the
+                # best value that can be reached from here.
                 move, value = best(learnt, state, player, rng, moves, scratch, features)
                 if made[player] >= 0:
                     gain = score(state, player) - score(before[player], player)
                     learn(
                         learnt, before[player], made[player], player, gain + discount * value, rate, scratch, features
                     )
+                # Explore, and remember the decision until the player's next one.
                 if uniform(rng) < chance:
                     move = rules.pick(state, below(rng, rules.count(state)))
                 before[player] = state
                 made[player] = move
                 rules.play(state, move)
+            # At the end both last decisions learn from the result; no value follows.
             for player in range(2):
                 if made[player] >= 0:
                     gain = score(state, player) - score(before[player], player)

@@ -63,6 +63,7 @@ def look(lines, need, attacker, defender):
     for n in range(len(lines)):
         line = lines[n]
         mine, theirs = line & attacker, line & defender
+        # An open line of the attacker: it counts in the danger, and with one square missing it is a threat.
         if theirs == 0:
             free = line & ~mine
             missing = need - set_bits(mine)
@@ -71,6 +72,7 @@ def look(lines, need, attacker, defender):
             danger += 2.0**-missing
             if missing == 1:
                 attacks |= free
+        # A line that the defender may still complete, which would end the game without a line of the attacker.
         if mine == 0:
             free = line & ~theirs
             live |= free
@@ -192,6 +194,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
     defender takes the square with the largest sum, and no line is ever completed).  The defender's own lines can only
     end the game earlier.
     """
+    # Threats decide or force a move; with no open line, or below Erdős and Selfridge's bound, the attacker has no win.
     budget[0] += 1
     if budget[0] > budget[1]:
         return STOPPED
@@ -202,6 +205,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         return answer
     if open_lines == 0 or danger < (0.5 if attacker_moves else 1.0):
         return NO
+    # The table knows positions up to symmetry; where the danger is small, the Maker-Breaker form may answer no.
     first, second = _key(images, depth)
     slot = _slot(first, second, len(keys))
     if keys[slot, 0] == first and keys[slot, 1] == second:
@@ -210,6 +214,8 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         keys[slot, 0], keys[slot, 1] = first, second
         answers[slot] = NO
         return NO
+    # The order of moves: each line adds to its squares, the more marks it has, unless both players are on it.  Squares
+    # that are no candidates have a negative score.
     row = scores[depth]
     row[:] = -1.0
     for square in range(len(row)):
@@ -223,6 +229,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         for square in range(len(row)):
             if row[square] >= 0 and lines[n] >> np.uint64(square) & _ONE:
                 row[square] += weight
+    # A null window: the first move with the answer that the mover wants decides.
     wanted = YES if attacker_moves else NO
     answer = 1 - wanted
     while True:
@@ -239,6 +246,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
         if found == wanted:
             answer = wanted
             break
+    # The latest position stays in the table.
     keys[slot, 0], keys[slot, 1] = first, second
     answers[slot] = answer
     return answer
@@ -345,12 +353,14 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
     largest of them and one for each other move, as many moves lead to the same positions (T. Ueda and others, Weak
     proof-number search, 2008).  No position occurs twice in a game, so that the numbers need no care for cycles.
     """
+    # The root may be an end already; then there is nothing to search.
     proof, disproof = _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs)
     limits = np.full((images.shape[0], 2), _FAR)  # of a number of proof and of disproof, at which a node is left
     first_depth, first_moves = depth, attacker_moves
     if proof == 0 or disproof == 0:
         depth -= 1
     used = np.int64(np.sum(keys[:, 0] != _EMPTY))
+    # Each step expands the node at the end of the path to the most promising leaf.
     while depth >= first_depth:
         if budget[0] >= budget[1]:
             return STOPPED
@@ -361,6 +371,7 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
         proof, disproof, best, second, more = _expand(
             lines, need, below, images, depth, attacker_moves, keys, proofs, disproofs
         )
+        # A number has reached its limit: the node goes to the table, and its parent looks for the best move anew.
         if proof >= limits[depth, 0] or disproof >= limits[depth, 1]:
             own_key = _key(images, depth)
             slot = _find(own_key[0], own_key[1], keys)
@@ -371,6 +382,7 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
             disproofs[slot] = disproof
             depth -= 1
             continue
+        # Else on to the best move, up to where the second best would be better, or the parent's limit would be reached.
         own, other = (0, 1) if attacker_moves else (1, 0)
         limits[depth + 1, own] = min(limits[depth, own], second + 1)
         limits[depth + 1, other] = limits[depth, other] - more

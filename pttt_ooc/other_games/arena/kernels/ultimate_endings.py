@@ -81,6 +81,8 @@ def value(states, moves, level, alpha, beta, keys, entries, budget):
     budget[VISITED] += 1
     if state[RESULT] != UNFINISHED:
         return np.int64(0 if state[RESULT] == DRAW else (1 if state[RESULT] == FIRST + state[PLAYER] else -1))
+    # The bounds before a search: who cannot win any more gets a draw at most; the table narrows them, and has the move
+    # to try first.
     upper = np.int64(can_win(state, state[PLAYER]))
     lower = -np.int64(can_win(state, 1 - state[PLAYER]))
     slot = state[KEY] & (len(entries) - 1)
@@ -94,6 +96,7 @@ def value(states, moves, level, alpha, beta, keys, entries, budget):
         return lower
     if upper <= alpha or budget[VISITED] > budget[ALLOWED]:
         return upper
+    # Alpha-beta, up to the value that cannot be surpassed.
     number = rules.legal(state, moves[level])
     _order(state, moves[level], number, first)
     best, chosen = -_ONE - _ONE, first
@@ -108,6 +111,8 @@ def value(states, moves, level, alpha, beta, keys, entries, budget):
             break
     if budget[VISITED] > budget[ALLOWED]:
         return best
+    # What the search tells of the bounds: the exact value inside of the window, else one of the two.  The table keeps
+    # both bounds.
     if best >= upper:
         lower = upper
     elif best >= beta:

@@ -316,12 +316,14 @@ def train(start, games, rates, weights, results, rng):
     seen, values = np.zeros((rules.LENGTH, ACTIVE), np.int64), np.zeros(rules.LENGTH)
     sides, drawn = np.zeros(rules.LENGTH, np.int64), np.zeros(rules.LENGTH, np.bool_)
     state = start.copy()
+    # A game: its opening is drawn, and a later move may be drawn, too; all others lead to the best value after them.
     for game in range(games):
         eager = game & 1
         state[:] = start
         opening = below(rng, np.int64(rates[3]) + 1)
         length = 0
         while state[RESULT] == UNFINISHED:
+            # The value of the position for the player to move, and its weights, are kept until the end.
             active(state, seen[length])
             sides[length] = _side(state, eager)
             summed = 0.0
@@ -335,6 +337,8 @@ def train(start, games, rates, weights, results, rng):
                 move = best(state, weights, eager, rates[4], moves, after, rng)
             rules.play(state, move)
             length += 1
+        # Backward: value and return of the position after move n are the opponent's; one minus their mixture is the
+        # lambda-return of the position before it.
         results[state[RESULT]] += 1
         value = back = _worth(state, eager, rates[4])
         for n in range(length - 1, -1, -1):
@@ -343,6 +347,7 @@ def train(start, games, rates, weights, results, rng):
                 continue
             back = 1.0 - ((1.0 - rates[2]) * value + rates[2] * back)
             value = values[n]
+            # TD(lambda): the weights of the position share the step towards its return.
             step = rates[1] * (back - value) / ACTIVE
             for k in range(ACTIVE):
                 weights[sides[n], seen[n, k]] += step

@@ -92,6 +92,7 @@ def _expand(states, level, moves, attacker, keys, numbers):
     more
         The number of other moves that count in the position's other number.
     """
+    # From the mover's side: `own` is the number that the mover wants small; the least one over all moves counts.
     attacks = states[level, PLAYER] == attacker
     least, second, largest = FAR, FAR, 0
     best, more = -1, -1
@@ -102,6 +103,7 @@ def _expand(states, level, moves, attacker, keys, numbers):
         rules.play(states[level + 1], move)
         proof, disproof = _numbers(states[level + 1], attacker, keys, numbers)
         own, other = (proof, disproof) if attacks else (disproof, proof)
+        # The other number is weak: the largest one, and one for each other move that is still open.
         largest = max(largest, other)
         if other > 0:
             more += 1
@@ -110,6 +112,7 @@ def _expand(states, level, moves, attacker, keys, numbers):
             least, best = own, move
         elif own < second:
             second = own
+        # A move that decides makes the other number infinite.
         if least == 0:
             break
     if least == 0:
@@ -143,6 +146,7 @@ def proof_number(states, moves, attacker, keys, numbers, budget):
     place of the sum (T. Ueda and others, 2008).  A game never comes back to a position.
     """
     limits = np.full((states.shape[0], 2), FAR)  # of a number of proof and of disproof, at which a node is left
+    # The root may be an end already; then there is nothing to search.
     level = 0
     proof, disproof = _numbers(states[0], attacker, keys, numbers)
     if proof == 0 or disproof == 0:
@@ -152,12 +156,15 @@ def proof_number(states, moves, attacker, keys, numbers, budget):
             return STOPPED
         budget[VISITED] += 1
         proof, disproof, best, second, more = _expand(states, level, moves, attacker, keys, numbers)
+        # A number has reached its limit: the node goes to the table, and its parent looks for the best move anew.
         if proof >= limits[level, 0] or disproof >= limits[level, 1]:
             slot, one, two, three = _slot(states[level], keys)
             keys[slot, 0], keys[slot, 1], keys[slot, 2] = one, two, three
             numbers[slot, 0], numbers[slot, 1] = proof, disproof
             level -= 1
             continue
+        # Else on to the best move, until it is clearly worse than the second best: a quarter more than its number keeps
+        # the search from going to and fro between the two.
         own, other = (0, 1) if states[level, PLAYER] == attacker else (1, 0)
         limits[level + 1, own] = min(limits[level, own], second + 1 + second // 4)
         limits[level + 1, other] = limits[level, other] - more

@@ -51,12 +51,14 @@ def self_play(values: ModuleType) -> Any:
         """
         state, number = start.copy(), 0
         for game in range(len(results)):
+            # A new game: nothing is remembered of the one before.
             works[0].memory[:] = 0
             works[1].memory[:] = 0
             state[:] = start
             opening, length = 1 + below(rng, np.int64(rates[0])), 0
             while state[RESULT] == UNFINISHED:
                 value, lot = np.int64(NO_VALUE), length < opening
+                # After the opening each position is searched and has a value, even if its move is drawn then.
                 if not lot:
                     work = works[state[PLAYER]]
                     work.memory[: rules.WORDS] = state
@@ -70,6 +72,7 @@ def self_play(values: ModuleType) -> Any:
                 moves[game, length], searched[game, length], drawn[game, length] = move, value, lot
                 rules.play(state, move)
                 length += 1
+            # The rest of the row tells where the game has ended.
             moves[game, length:] = NO_MOVE
             results[game] = state[RESULT]
         return number
@@ -110,6 +113,7 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
     for game in range(len(results)):
         state[:] = start
         first = number
+        # Forward: the features of each position, from the side of the player to move.
         while state[RESULT] == UNFINISHED:
             active(state, some)
             found[number] = some
@@ -122,15 +126,20 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
         if state[RESULT] != results[game]:
             return -1
         for player in range(2):
+            # Backward, once for each player: `back` is the player's lambda-return, which begins with the result.
             back = np.float64(results[game] == FIRST + player)
             if results[game] == DRAW:
                 back = np.float64(draw)
             for ply in range(number - first - 1, -1, -1):
+                # Before a move by lot nothing that comes later counts.
                 if drawn[game, ply]:
                     back = np.float64(np.nan)
+                # The opponent's positions are worth the rest to them, with the values that this player's search has
+                # found.
                 if ply & 1 != player:
                     wanted[first + ply, 0] = 1.0 - back
                     continue
+                # The return mixes the value found here with what comes later.
                 if searched[game, ply] == NO_VALUE:
                     back = np.float64(np.nan)
                 else:

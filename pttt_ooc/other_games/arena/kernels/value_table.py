@@ -114,6 +114,7 @@ def learning(rules: ModuleType) -> Learning:
         for n in range(rules.legal(state, moves)):
             move = moves[n]
             value = look_up(keys, values, rules.key_after(state, move), rules.result_after(state, move))
+            # With shuffle, the n-th of equal values takes the place with the chance 1/n.
             if value > most:
                 chosen, most, same = move, value, 1
             elif shuffle and value == most:
@@ -130,10 +131,12 @@ def learning(rules: ModuleType) -> Learning:
         starts = np.zeros((2, rules.LENGTH))
         lengths = np.zeros(2, dtype=np.int64)
         for game in range(games):
+            # A game adds at most LENGTH keys to a table: without room for them the caller enlarges it first.
             if used[0] * 10 + rules.LENGTH * 10 > len(keys0) * 7 or used[1] * 10 + rules.LENGTH * 10 > len(keys1) * 7:
                 return game
             state[:] = start
             lengths[:] = 0
+            # A game: each player's path has the positions after its own moves.
             while state[RESULT] == UNFINISHED:
                 player = state[PLAYER]
                 if uniform(rng) < rates[EXPLORE]:
@@ -146,6 +149,7 @@ def learning(rules: ModuleType) -> Learning:
                 paths[player, lengths[player]] = state[KEY]
                 starts[player, lengths[player]] = _initial(state[RESULT])
                 lengths[player] += 1
+            # At the end, each path is fed with the player's reward.
             result, chain = state[RESULT], rates[CHAIN] > 0
             results[result] += 1
             first = rates[DRAW] if result == state_words.DRAW else rates[WIN] if result == FIRST else rates[LOSS]

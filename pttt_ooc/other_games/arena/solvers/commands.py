@@ -48,6 +48,7 @@ def solve(
 
     game = Mnk([board, f"need{need}"])
     state = game.after(game.read_move(text) for text in moves.split(",") if text.strip())
+    # Two methods only prove draws, and print an answer of their own.
     if method == "pairing":
         _print_pairing(game, moves, certificate, force, as_json)
         return
@@ -56,6 +57,7 @@ def solve(
         return
     if certificate is not None:
         raise ArenaError("--certificate needs --method pairing or maker-breaker: the others write no certificate.")
+    # The searches: a method that has not ended has no value, and those that have must agree.
     if method == "both":
         solutions = values.solve_by_both(game, state, most_nodes=most_nodes)
     else:
@@ -71,6 +73,7 @@ def solve(
         solved.method: {"value": solved.value, "nodes": solved.nodes, "seconds": round(solved.seconds, 3)}
         for solved in solutions
     }
+    # On small boards all games can be counted, too.
     if game.rows * game.columns <= enumeration.MOST_SQUARES:
         everything = enumeration.walk(game)
         result |= {"positions": everything.positions, "games": everything.games}

@@ -79,6 +79,8 @@ def find(plies: int = PLIES, *, table_bits: int = 22, most_positions: int = 10**
     ArenaError
         The search needs more positions.
     """
+    # For each last cell of the centre board, at first the first player marks only cells that send to its small board or
+    # to the opposite one; if that is not enough, all cells.
     game, budget = Ultimate(["open"]), np.array([0, most_positions])
     searches: dict[int, _Search] = {}
     for last in sorted(set(range(9)) - {CENTRE}):
@@ -90,6 +92,7 @@ def find(plies: int = PLIES, *, table_bits: int = 22, most_positions: int = 10**
         else:
             return None, int(budget[kernels.VISITED])
 
+    # The opening and the eight searches together are one strategy, whose moves the certificate lists.
     search: _Search | None = None
 
     def choose(state: State) -> int:

@@ -138,11 +138,13 @@ def _after(first: int, lines: list[frozenset[int]], squares: int, most_seconds: 
     """
     if not lines:
         return Pairing(None, ()), True
+    # The variables: first the replies, then the pairs of squares that are on a line together.
     on = {pair for line in lines for pair in combinations(sorted(line - {first}), 2)}
     pairs = sorted(on)
     replies = [square for square in range(squares) if square != first]
     if not replies:
         return None, True
+    # The rows: which squares a variable uses, and which lines it covers.
     uses = lil_array((squares, len(replies) + len(pairs)))
     covers = lil_array((len(lines), len(replies) + len(pairs)))
     for place, square in enumerate(replies):
@@ -155,6 +157,7 @@ def _after(first: int, lines: list[frozenset[int]], squares: int, most_seconds: 
         for number, line in enumerate(lines):
             if one in line and other in line:
                 covers[number, place] = 1
+    # Each square at most once, each line at least once, one reply; any solution will do, so nothing is minimized.
     single = np.zeros((1, len(replies) + len(pairs)))
     single[0, : len(replies)] = 1
     solved = milp(
@@ -168,6 +171,7 @@ def _after(first: int, lines: list[frozenset[int]], squares: int, most_seconds: 
         bounds=Bounds(0, 1),
         options={"time_limit": most_seconds},
     )
+    # Status 2: the program has no solution.  Else the time has not sufficed.
     if solved.x is None:
         return None, bool(solved.status == 2)
     taken = np.flatnonzero(solved.x > 0.5)

@@ -128,11 +128,13 @@ def match(
     from pttt_ooc.other_games.arena.matches.settings import Match
     from pttt_ooc.other_games.arena.matches.statistics import Sequential, pairs_of, rate_of
 
+    # A sequential test looks at pairs of games with swapped sides, so that the agents start in turn.
     if stop_early is not None and not 0 < stop_early[0] < stop_early[1] < 1:
         raise ArenaError("--stop-early needs two scores between 0 and 1, the lower one first.")
     wanted = Match(game, (one, other), games, seed, "both" if stop_early else start, limit, clock, opening)
     test = Sequential(*stop_early) if stop_early else None
 
+    # After each game: show the score, and end once the test has its verdict.
     def tell(done: list[dict[str, Any]]) -> bool:
         if sys.stderr.isatty():
             print(f"\r{len(done)} of {games} games: {rate_of(done).rate:.2%}", end="", file=sys.stderr)
@@ -141,6 +143,7 @@ def match(
     done = run(wanted, output, processes or min(cores(), games), tell)
     if sys.stderr.isatty():
         print(file=sys.stderr)
+    # The record: the score, the exact test over independent units, and who has forfeited why.
     rate = rate_of(done)
     record = wanted.to_json() | {"games": len(done)} | rate.to_json()
     units = Units.of(record | {"pairs": pairs_of(done) if wanted.start == "both" else None})
@@ -152,6 +155,7 @@ def match(
     if as_json:
         print(json.dumps(record))
         return
+    # The same in sentences.
     low, high = units.interval
     print(f"{wanted.agents[0]} scores {rate.rate:.2%} against {wanted.agents[1]} in {rate.games} games of {game}.")
     print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
@@ -186,6 +190,7 @@ def experiment(
     from pttt_ooc.other_games.arena.experiments import experiment as experiments
     from pttt_ooc.other_games.arena.settings import RoundRobin, Trainings
 
+    # Each experiment is a round robin, a training, or a list of matches with a claim that is judged.
     found: list[dict[str, Any]] = []
     tell = _say if sys.stderr.isatty() else _say_nothing
     for name, one in experiments.choose_experiments(experiments.read(file), names or []).items():

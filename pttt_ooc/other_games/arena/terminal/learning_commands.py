@@ -52,9 +52,11 @@ def train(
     from pttt_ooc.other_games.arena.games.catalogue import game as by_name
     from pttt_ooc.other_games.arena.learning.training import Rates, Training, better
 
+    # Both policies of a game share a directory, where training continues.
     chosen = by_name(_text(form, board_size, need, limiter))
     directory = policies / chosen.text.replace(":", "-")
     opponent = 2 - int(start)  # the player whose moves the bot makes
+    # After the training the person meets the bot that has done better; without one, `start` decides.
     if train == "y":
         training = Training(chosen, directory, seed)
         rates = Rates(

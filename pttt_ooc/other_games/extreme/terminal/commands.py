@@ -98,12 +98,14 @@ def match(
     from pttt_ooc.other_games.extreme.league import coin_exchanges
     from pttt_ooc.other_games.extreme.match import check_walls, play_match
 
+    # What can be refused is refused before any bot runs.
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     if log is not None:
         check_output(log, [first, second], force=force)
     opening = _opening(moves)
     if sandbox:
         check_walls()
+    # The coin may exchange the bots; then each is settled in its version of Python.
     if coin is not None and coin_exchanges(coin):
         first, second = second, first
     one, two = (settle_version(read_program(file, sandbox, python), conditions) for file in (first, second))
@@ -154,6 +156,7 @@ def play(
     from pttt_ooc.other_games.extreme.match import check_walls
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
+    # What can be refused is refused before the bot runs.
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python)
     if side not in (None, "x", "o"):
         raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
@@ -163,10 +166,12 @@ def play(
         check_output(log, [opponent], force=force)
     if sandbox:
         check_walls()
+    # The bot is tried here, so that warnings about its version come before the first game.
     bot = settle_version(read_program(opponent, sandbox, python), conditions)
     _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
     if terminal:
         raise typer.Exit(_play_here(bot.program, "xo".index(side or "x"), conditions, log))
+    # In the browser: the local server has the pages, and a process of its own answers for the bot.
     with extra("grader", "`pttt extreme play`"):
         from pttt_ooc.site.service.local_server import serve as served
         from pttt_ooc.site.service.wing import Pages
@@ -279,6 +284,7 @@ def check(
     from pttt_ooc.other_games.extreme.terminal.display import CheckProgress
     from pttt_ooc.other_games.extreme.walls import python2
 
+    # The check, with its progress on stderr if it takes long.
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     if sandbox:
         check_walls()
@@ -288,6 +294,7 @@ def check(
     if as_json:
         print(json.dumps(asdict(found)))
     else:
+        # The report: how it was run, how fast it is, how it does in hard positions, and what is wrong with it.
         ran = "converted from Python 2" if found.python == "converted" else f"run by Python {found.python}"
         if found.python.startswith("2") and (old := python2()) is not None:
             ran += f" ({old.command[0]})"
@@ -361,11 +368,13 @@ def tournament(
     from pttt_ooc.other_games.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
+    # What can be refused is refused before any match.
     conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
     stages = display.read_stages(pools, qualify, marks)
     files = sorted(directory.glob("*.py")) if directory.is_dir() else []
     if not files:
         raise ExtremeError(f"{directory} holds no bots: name a directory with files like team39.py.")
+    # As many matches at a time as there are cores and memory: two bots that share them would lose by time.
     cores = free_cores()
     if workers is not None and workers > len(cores):
         raise ExtremeError(f"There are {len(cores)} cores; with {workers} workers, two bots would share one.")
@@ -381,6 +390,7 @@ def tournament(
         )
     if sandbox:
         check_walls()
+    # The tournament continues where its directory says that it was.
     results = output or directory / "tournament"
     played = Tournament(results, entries_of(files, conditions, results), TournamentSettings(stages, seed, conditions))
     try:

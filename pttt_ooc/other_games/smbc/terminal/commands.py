@@ -86,6 +86,7 @@ def solve(
     from pttt_ooc.other_games.smbc import solve as solving
     from pttt_ooc.other_games.smbc.settings import SolveSettings
 
+    # Without an --algorithm, --discount stands for DCFR and --no-discount for plain CFR.
     chosen = algorithm or {None: "sapdcfr+", True: "dcfr", False: "cfr"}[discount]
     settings = SolveSettings(
         winning_score=winning_score,
@@ -102,6 +103,7 @@ def solve(
         max_iterations=max_iterations,
     )
     solving.solve(settings, output, threads or cores(), _SolvedRounds(settings.maximum_subgame_exploitability))
+    # The value from 0-0 is that of the whole match; a round may have stopped before it was solved.
     result = solving.load(output)
     value = result.manifest["rounds"]["0-0"]["value"]
     print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
