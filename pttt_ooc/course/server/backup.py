@@ -360,9 +360,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
             elif name == f"{_OTHERS}{_SECRET}" and (secret := _secret_of(aside)) is not None:
                 with _content(archive, member) as source, open(secret, "xb") as target:
                     shutil.copyfileobj(source, target)
-            elif name != SETTINGS and any(
-                one.fullmatch(name) for one in (_TEXT, _HANDED_OUT, _PLAYED, _LEAGUE, _PROVEN)
-            ):
+            elif name != SETTINGS and any(one.fullmatch(name) for one in _FILES):
                 (aside / name).parent.mkdir(parents=True, exist_ok=True)
                 with _content(archive, member) as source, open(aside / name, "xb") as target:
                     shutil.copyfileobj(source, target)

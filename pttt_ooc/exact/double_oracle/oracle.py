@@ -132,6 +132,8 @@ class DoubleOracle:
         With 2 or more, both best responses are found at the same time; the result is the same, bit by bit.
     memory_mb
         Megabytes for the whole process; bounds get what the rest leaves.
+    runner
+        Searches the subtrees of best responses elsewhere; None: here.
 
     Raises
     ------

@@ -143,7 +143,8 @@ def proof_number(states, moves, attacker, keys, numbers, budget):
     Notes
     -----
     As :func:`pttt_ooc.other_games.arena.kernels.solving.proof_number`: A. Nagai (2002), with the largest number in
-    place of the sum (T. Ueda and others, 2008).  A game never comes back to a position.
+    place of the sum (T. Ueda and others, 2008).  A child is left at a quarter more than the second best number, so that
+    the search does not go back and forth between two.  A game never comes back to a position.
     """
     limits = np.full((states.shape[0], 2), FAR)  # of a number of proof and of disproof, at which a node is left
     # The root may be an end already; then there is nothing to search.

@@ -100,8 +100,9 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
         to which they are sent; int32, shape (n, ACTIVE): which weights the sum of ``ultimate_learnt`` has; int16, shape
         (n,): the tactic of ``ultimate_network``.  Written.
     wanted
-        float32, shape (n, 2): the chance of a win and `draw` of the chance of a draw, if the player to move is not the
-        eager one, and if they are; NaN where it is not known.  Written.
+        float32, shape (n, 2): what the result is worth to the player to move, a win being 1: in the first column the
+        opponent is the eager one, and a draw is worth 1 - `draw`; in the second the player is, and it is worth `draw`.
+        NaN where it is not known.  Written.
 
     Returns
     -------
