@@ -113,13 +113,16 @@ class ResumableState:
         """
         with explain_errors(f"open the work directory {path}"):
             make_directory(path)
+            # The lock comes first: nothing is read or deleted while another process is at work.
             lock = hold(path / "lock", partial(_busy, path))
             try:
                 current = _current_or_new(path, fingerprint)
+                # The arrays are new files of zeros, or get the content of the chosen commit.
                 choice = choose(current.saved)
                 working = _working_arrays(path, arrays)
                 if choice[0]:
                     _restore(path, choice[0], working)
+                # What an interrupted commit has left over is deleted; all recorded commits stay until the next one.
                 _delete_all_but(path, current.saved)
                 return cls(path, lock, working, current, choice)
             except BaseException:

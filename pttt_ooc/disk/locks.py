@@ -131,16 +131,19 @@ def hold(
     """
     lock = open(file, "a+b" if touch else "rb", buffering=0)  # noqa: SIM115  (closing it releases the lock)
     try:
+        # Another process holds it: refuse, or say so and wait.
         if not lock_open(lock, shared=shared):
             sentence = busy(_holder(lock))
             if not wait:
                 raise error(sentence)
             print(sentence, file=sys.stderr, flush=True)
             lock_open(lock, shared=shared, wait=True)
+        # The file names its holder, for the sentences of others.
         if touch:
             lock.truncate(0)
             lock.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
     except OSError as failed:
+        # Without the lock the file is closed; a file system without locks is told apart from other errors.
         lock.close()
         if failed.errno in _NO_LOCKS:
             raise error(

@@ -62,12 +62,14 @@ def learn(
     from pttt_ooc.learners.runs import learn as run_learner
     from pttt_ooc.learners.settings import RunConfig
 
+    # Names and settings are checked before anything is prepared.
     named_game(game)
     chosen = dict(_setting(text) for text in settings or [])
     checked_settings(algorithm, chosen, "--set")
     run_settings = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
     checked = check_section(RunConfig, run_settings, "--run")
     run = LearnerRun(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
+    # Budgets are not part of the run, so that the same run continues with larger ones.
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():
         directory = run_learner(run, ends, data, threads or cores(), _tell)

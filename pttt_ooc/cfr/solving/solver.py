@@ -120,11 +120,14 @@ def solve(
         See :class:`pttt_ooc.disk.commits.ResumableState`; or if too many runs are saved already.
     """
 
+    # A saved run can be continued only if all its snapshots are still there.
     def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
         return choose_run(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
 
+    # The state on disk: all zeros, or a saved run that this configuration can continue.
     with ResumableState.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
+        # The user hears where the iterations begin, and then they go on until a target or budget is reached.
         loop = Solver(engine, config, state, on_progress, arrays, keeper=keeper, on_part=on_part)
         for sentence in start_sentences(state, config):
             on_start(sentence)

@@ -170,14 +170,17 @@ def _apply(number, operators, scratch):
     z, x, turned = scratch.z, scratch.x, scratch.turned
     state, z_rows, turned_rows = scratch.state, scratch.z_rows, scratch.turned_rows
     end = operators.start[number + 1]
+    # The order of the two sums decides what a run shares: its source matrix Z_B, or its receiver matrix X_A.
     prefix_first = operators.prefix_first[number]
     shared = factors.source_cell if prefix_first else factors.receiver_cell
     prefix_matrix = factors.prefix_matrix
     first_matrix = prefix_matrix if prefix_first else factors.suffix_matrix
     second_matrix = factors.suffix_matrix if prefix_first else prefix_matrix
+    # No source matrix has been searched for rows with non-zero cells; each will be, when it is first needed.
     state[: operators.cells[number, 0]] = UNKNOWN
     e = operators.start[number]
     while e < end:
+        # The run: adjacent factors with the same shared matrix and the same prefix matrix U_AB.
         run = e
         while run < end and shared[run] == shared[e] and prefix_matrix[run] == prefix_matrix[e]:
             run += 1
@@ -188,6 +191,8 @@ def _apply(number, operators, scratch):
         last = e + 1 if prefix_first else run
         width = suffixes if prefix_first else z_prefixes
         rows = x_prefixes if prefix_first else suffixes
+        # First step, into `turned`: U_AB of the one source matrix, or the sum of V_AB Z_B over the run's source
+        # matrices. The result is stored transposed, so that the second step adds long rows too.
         some = False
         for i in range(e, last):
             cell = factors.source_cell[i]
@@ -203,6 +208,7 @@ def _apply(number, operators, scratch):
                 some = True
             first = matrix[first_matrix[i] :]
             multiply(first, source, terms, width, found, turned, rows, one, rows)
+        # Second step, into the receiver's matrices: V_AB for each of the run, or U_AB once.
         if some and find_rows(turned, width, rows, turned_rows):
             for i in range(e, run if prefix_first else e + 1):
                 second = matrix[second_matrix[i] :]
@@ -231,6 +237,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
 
     Payoffs are the receiver's own: a win adds the source's reach, a win of the source subtracts it.
     """
+    # The receiver's part of the slice begins at zero.
     for view in views:
         into.nodes[tree.node_start[view] - into.first_node : tree.node_start[view + 1] - into.first_node] = 0
         first = tree.sequence_start[view] - into.first_sequence
@@ -239,6 +246,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
     members = scratch.members
     at = 0
     while at < len(chosen):
+        # A pass: up to LANES adjacent groups with the same operator. `x` holds their sources, a lane each.
         number = groups.operator[chosen[at]]
         size = padded_size(operators.cells[number, 0])
         x[: size * LANES] = 0
@@ -246,6 +254,8 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
         while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
             g = chosen[at]
             lane = x[lanes * size : (lanes + 1) * size]
+            # The group's sources by key times: where the receiver wins, the reach of the source's infosets; where the
+            # source wins, that of its winning actions, whose numbers are the bits of the mask.
             found = False
             for s in range(groups.source_start[g], groups.source_start[g + 1]):
                 origin = groups.source_view[s]
@@ -263,17 +273,21 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
                         found |= _gather(source.sequences, start, pattern, patterns, lane)
                     theirs >>= 1
                     start += orders
+            # A group with no reach keeps no lane; its lane is still zero, and the next group takes it.
             if found:
                 members[lanes] = g
                 lanes += 1
             at += 1
         if lanes == 0:
             continue
+        # X = sum of V_AB Z_B U_AB in all lanes at once: side by side on the way in, one after the other on the way out.
         _interleave(x, size, z)
         size = padded_size(operators.cells[number, 1])
         x[: size * LANES] = 0
         _apply(number, operators, scratch)
         _separate(x, size, z)
+        # Each lane is read by the receiver's key times. If the source wins, its reach is lost at the receiver's
+        # infosets; if the receiver wins, it is gained by each of the winning actions.
         for k in range(lanes):
             g = members[k]
             lane = z[k * size : (k + 1) * size]

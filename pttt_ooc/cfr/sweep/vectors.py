@@ -25,6 +25,7 @@ def _adder(count):
 
         In `target` the cells are `step` cells apart, beginning with the cell `place`.
         """
+        # The definition: for each bit of `chosen`, the row's cells are added to cells of the target.
         for row in range(int(chosen).bit_length()):
             for j in range(count if int(chosen) >> row & 1 else 0):
                 cell, out = row * width + first + j, place + j * step
@@ -35,6 +36,7 @@ def _adder(count):
         """Written by hand, as the compiler keeps no sums in registers over a loop of unknown length."""
 
         def codegen(context, builder, signature, args):
+            # A vector has LANES numbers; arrays become addresses, and whole numbers get the machine's width.
             intp = context.get_value_type(types.intp)
             vector = ir.VectorType(context.get_data_type(source.dtype), LANES)
             align = context.get_abi_sizeof(vector.element)
@@ -46,20 +48,26 @@ def _adder(count):
             def cell(base, number):
                 return builder.bitcast(builder.gep(base, [builder.mul(number, intp(LANES))]), vector.as_pointer())
 
+            # The target's cells are loaded once, before the loop: each sum has a register of its own.
             places = [cell(out, builder.add(begin, builder.mul(apart, intp(j)))) for j in range(count)]
             values = [args[3], *[builder.load(at, align=align) for at in places]]
+            # One turn for each chosen row. What changes from turn to turn are phis: the bits of the rows that are left,
+            # and the sums.
             before, loop = builder.block, builder.append_basic_block("row")
             builder.branch(loop)
             builder.position_at_end(loop)
             rest, *sums = phis = [builder.phi(value.type) for value in values]
+            # The lowest bit is the next row: its cells are added, and the bit is taken away.
             row = builder.cttz(rest, ir.IntType(1)(1))
             base = cell(rows, builder.add(builder.mul(row, length), start))
             parts = [builder.load(builder.gep(base, [intp(j)]), align=align) for j in range(count)]
             rest = builder.and_(rest, builder.sub(rest, rest.type(1)))
             sums = [builder.fadd(total, part) for total, part in zip(sums, parts, strict=True)]
+            # A phi is the value from before the loop at first, and that of the last turn afterwards.
             for phi, value, following in zip(phis, values, (rest, *sums), strict=True):
                 phi.add_incoming(value, before)
                 phi.add_incoming(following, loop)
+            # When no bit is left, the sums are stored. The loop runs at least once: `chosen` must not be 0.
             after = builder.append_basic_block("sum")
             builder.cbranch(builder.icmp_unsigned("==", rest, rest.type(0)), after, loop)
             builder.position_at_end(after)

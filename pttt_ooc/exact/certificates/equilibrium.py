@@ -83,12 +83,14 @@ def exact_equilibrium(
     rules, simplex, programs, fractions = rule_tables(game), Simplex(basis_of(solved) if solved else None), 0, 0
     histories, responders = Histories(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
     while True:
+        # A vertex of the restricted game in double precision, from the basis of the last one.
         plans, won = histories.find_won(plans)
         program = integer_program(plans, won, len(game.symmetries))
         vertex = simplex.vertex(program)
         programs += 1
         for plan, reach in zip(plans, vertex.reach, strict=True):
             behave(plan, reach, _LEAST)
+        # Best responses in the whole game. While they gain, their actions are allowed, and the next vertex follows.
         answers = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
         gain = answers[0].value + answers[1].value
         if gain > _GAIN:
@@ -96,13 +98,17 @@ def exact_equilibrium(
             if added:
                 tell(Progress(programs, fractions, gain, added))
                 continue
+        # They gain nothing in double precision, or have nothing new: the vertex in fractions, and both plans written
+        # out.
         optimum = rational_optimum(program, vertex)
         fractions += 1
         written = _written_out(game, rules, plans, optimum)
+        # Best responses in integers. If they gain nothing, both plans guarantee the same, which is the proof.
         found = guarantees(game, written)
         if found.lower == found.upper:
             tell(Progress(programs, fractions, 0.0, 0))
             return Certificate(game, found.lower, found.upper, written)
+        # Otherwise they have an action that the restricted game lacks.
         plans, added = _both(allow_steps(rules, plans[p], found.responses[p]) for p in (0, 1))
         tell(Progress(programs, fractions, float(found.upper - found.lower), added))
         if not added:

@@ -119,6 +119,7 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
 
     def visit(state: State, text: str, own: int, fails: int, hidden: int, weight: int) -> int:
         """Add an infoset and all after it; of `hidden` attempts of the opponent, the player knows nothing."""
+        # The infoset and its actions; what comes after each is filled in below.
         infoset, first = plan.infosets, plan.actions
         if infoset >= most:
             raise StrategyError(f"The plan of player {player} reaches more than {most:,} infosets.")
@@ -133,12 +134,16 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
             plan.weights.append(part)
             plan.failed.append(-1)
             plan.placed.append(-1)
+        # Depth first by rising squares, failed before placed.
         for action, (square, part) in enumerate(played, first):
             bit = 1 << square
             known = own | fails | bit
+            # An attempt can fail only if not all attempts of the opponent are accounted for. It accounts for one of
+            # them; where it passes the turn, the opponent makes another.
             if hidden and known != full and not loses[fails | bit]:
                 after = behaviour.after(state, square, False)
                 plan.failed[action] = visit(after, f"{text}{square:x}.", own, fails | bit, hidden - classical, part)
+            # A mark passes the turn, so that the opponent makes one more attempt.
             if known.bit_count() + classical * hidden < game.squares and not wins[own | bit]:
                 after = behaviour.after(state, square, True)
                 plan.placed[action] = visit(after, f"{text}{square:x}*", own | bit, fails, hidden + 1, part)

@@ -228,12 +228,15 @@ def _clairvoyant_row(
     if memo.counts[1]:
         return np.int64(_ZERO)  # what is found now is not used
     marks = tree.marks[infoset]
+    # The responder moves and sees the board: a winning square, if there is one, gains all the weight that comes here.
     if responds:
         best = np.int64(-1)
         for square in range(rules.squares):
             attempt = np.int64(1) << square
             if (own | tried | marks) & attempt == 0 and rules.wins[responder, own | attempt]:
                 return -1 - tree.arriving[infoset]
+        # Otherwise the best of all attempts. One on a mark of the opponent only passes the turn; one that fills the
+        # board is a draw.
         for square in range(rules.squares):
             attempt = np.int64(1) << square
             if (own | tried) & attempt or (marks & attempt and rules.classical):
@@ -246,10 +249,13 @@ def _clairvoyant_row(
             if best < 0 or less(memo.values[best], memo.values[row]):
                 best = row
         return best
+    # The opponent moves: this position may be known.
     key = (np.uint64(infoset + 1) << np.uint64(32)) | (np.uint64(own) << np.uint64(16)) | np.uint64(tried)
     slot = _slot(memo.keys, key)
     if memo.keys[slot] != 0:
         return np.int64(memo.rows[slot])
+    # Otherwise the sum over the actions of the plan, whose weights are in the infosets that they lead to. A win of the
+    # opponent costs its weight; a full board adds nothing.
     total = search.seen[depth]
     total[:] = 0
     for action in range(tree.starts[infoset], tree.starts[infoset + 1]):
@@ -262,6 +268,7 @@ def _clairvoyant_row(
             then = (tree.after[action, placed], own, tried)
             row = _clairvoyant_row(rules, responder, tree, memo, search, then, turn, depth + 1)
             add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
+    # Keep the sum. The slot is looked up again, since the recursion has filled others.
     make_proper(total)
     row, slot = np.int64(memo.counts[0]), _slot(memo.keys, key)
     if row == len(memo.values):
@@ -386,10 +393,12 @@ def _respond(
     """
     own, tried, begin, end = at
     base, best, total = search.counts[0], search.best[depth], search.totals[depth]
+    # Without room, everything is searched again with more; what is found until then is not used.
     if end > len(search.positions) or memo.counts[1]:
         search.counts[2] = 1
         return
     search.counts[1] += 1
+    # Squares that were not attempted, with what each would bring at best.
     left = 0
     for square in range(rules.squares):
         search.open[depth, square] = ((own | tried) >> square & 1) == 0
@@ -397,17 +406,20 @@ def _respond(
         if bounded and search.open[depth, square]:
             _bound_attempt(rules, responder, tree, memo, search, at, square, depth)
     found = False
+    # By falling bounds: as soon as the largest is not above the best value, no other attempt can be better.
     for _ in range(left):
         square = _largest(search.open[depth], search.bounds[depth], bounded)
         if bounded and found and not less(best, search.bounds[depth, square]):
             break
         search.open[depth, square] = False
+        # The attempt joins the response, for now.
         mark = search.counts[0]
         if mark == len(search.parents):
             search.counts[2] = 1
             return
         search.parents[mark], search.results[mark], search.squares[mark] = parent, result, square
         search.counts[0] += 1
+        # Its value: payoffs where the game ends, and the best responses after it has failed and after it was placed.
         total[:] = 0
         for placed in range(2):
             top = _attempt(rules, responder, tree, search, at, square, placed, total)
@@ -418,6 +430,7 @@ def _respond(
                 add(total, search.best[depth + 1])
         if search.counts[2]:
             return
+        # The best attempt so far replaces the one before, with all its actions; any other is taken out again.
         make_proper(total)
         if not found or less(best, total):
             copy(total, best)

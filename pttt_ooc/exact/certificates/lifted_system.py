@@ -185,8 +185,11 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
         lower, upper = starts[0, j], starts[1, j]
         if max(lower, upper) + size > room:
             return np.int64(_NO_ROOM)
+        # The column's numbers, modulo the prime, at their rows.
         for k in range(column_starts[columns[j]], column_starts[columns[j] + 1]):
             column[rows[k]] = numbers[k] % prime
+        # Solve with the lower factor so far: what stands at an earlier pivot goes to the upper factor, and that
+        # multiple of the pivot's lower column is subtracted.
         for i in range(j):
             number = column[pivots[i]]
             if number == 0:
@@ -197,6 +200,7 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
             for k in range(starts[0, i], starts[0, i + 1]):
                 row = entries[0, 0, k]
                 column[row] = (column[row] + (prime - entries[0, 1, k]) * number) % prime
+        # The pivot: the preferred row, or the first free one that is not zero. Without any, the matrix is singular.
         pivot = np.int64(pivots[j])
         if used[pivot] or column[pivot] == 0:
             pivot = np.int64(-1)
@@ -207,6 +211,8 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
             if pivot < 0:
                 return np.int64(j)
         used[pivot], pivots[j] = True, pivot
+        # Its inverse is its power of p - 2 (Fermat). The rest of the column, divided by the pivot, goes to the lower
+        # factor.
         inverses[j] = _power(prime, column[pivot], np.int64(prime - 2))
         column[pivot] = 0
         for row in range(size):

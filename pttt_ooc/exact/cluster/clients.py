@@ -43,17 +43,20 @@ def open_client(workers: int | None, scheduler: str | None, memory_mb: float = 0
         If workers and an address are given, or only one of workers and Slurm; if the scheduler does not answer, or jobs
         cannot be submitted.
     """
+    # Either a number of workers or an address; Slurm needs the number.
     if scheduler == SLURM and workers is None:
         raise PtttError("With the scheduler slurm, give a number of workers: as many jobs are started.")
     if scheduler != SLURM and (workers is None) == (scheduler is None):
         raise PtttError("Give either a number of workers or the address of a scheduler, but not both.")
     with extra("cluster", "A search by several processes"):
         from distributed import Client, LocalCluster
+    # Each job of Slurm is a worker.
     if scheduler == SLURM:
         assert workers
         with _jobs(workers, memory_mb) as jobs, Client(jobs) as client:
             yield client
         return
+    # Processes on this machine, with a scheduler of their own.
     if scheduler is None:
         with (
             LocalCluster(
@@ -67,6 +70,7 @@ def open_client(workers: int | None, scheduler: str | None, memory_mb: float = 0
         ):
             yield client
         return
+    # A scheduler that runs already: first find out whether it answers.
     assert scheduler
     _knock(scheduler)
     with Client(scheduler) as client:

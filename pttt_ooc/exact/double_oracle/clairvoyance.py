@@ -225,11 +225,14 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
     """
     infoset, g, marks, fails, stabiliser = at
     if turn != player:
+        # The responder moves and sees the board: a winning square is worth 1.
         best = -2.0
         for square in range(rules.squares):
             bit = 1 << square
             if not (own | marks) & bit and rules.wins[1 - player, own | bit]:
                 return 1.0
+        # Otherwise the best of all free squares and of waiting (-1), which is an attempt on a mark of the opponent: the
+        # turn passes, and nothing else changes.
         waits = marks > 0 and not rules.classical  # there, a failed attempt would only tell what they see anyway
         for square in range(-1 if waits else 0, rules.squares):
             after = own | (1 << square) if square >= 0 else own
@@ -244,9 +247,12 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
             else:
                 best = max(best, clairvoyant(rules, player, plan, digests, bounds, at, after, player))
         return best
+    # The opponent moves: the value may be known.
     entry = _find_entry(rules, digests, bounds, at, own)
     if entry >= 0:
         return bounds.values[entry]
+    # Otherwise the expectation over what the plan does, or outside of it the rule. Each action stands for its orbit:
+    # `share` is the chance of every one of the images.
     total = 0.0
     ruled = choice(rules, player, g, marks, fails) if infoset < 0 else np.int64(-1)
     for square in range(rules.squares):
@@ -258,12 +264,14 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
                 continue
             bit = 1 << rules.places[g, rules.images[h, square]]
             placed = 0 if own & bit else 1
+            # A win of the opponent costs its chance; a full board adds nothing.
             if placed and rules.wins[player, marks | bit]:
                 total -= share
             elif placed == 0 or (marks | bit | own) != rules.full:
                 then = opponent_after(rules, plan, at, h, square, bit, placed)
                 mover = 1 - player if placed or not rules.classical else player
                 total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
+    # Keep the value, in an empty entry or in place of what was used longest ago.
     one, two = key_of(rules, digests, at, own)
     entry = entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
     entry = entry if entry >= 0 else -1 - entry

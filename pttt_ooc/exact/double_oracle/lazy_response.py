@@ -498,6 +498,7 @@ def respond(
     steps.counts[1] += 1
     one, two = np.uint64(0), np.uint64(0)
     digests, known = opponent[2], opponent[5]
+    # Another order of attempts may have led to the same positions, and proven that they are not worth enough.
     if infoset < 0:  # what the own plan attempts has to be searched anyway
         one, two = transposition_key(digests, positions, span, own, tried, stabiliser)
         bound = proven(known, one, two, -NEVER)
@@ -506,6 +507,8 @@ def respond(
     base, best, dropped = steps.counts[0], need, NEVER
     bounds, after_bounds = steps.bounds[depth, result], steps.bounds[depth + 1]
     planned = infoset >= 0
+    # First all attempts of the responder's own plan, then the others by falling bounds, until no bound beats the best
+    # value.
     while True:
         square = _planned_square(own_plan, infoset, bounds) if planned else np.int64(-1)
         if square < 0:
@@ -516,6 +519,8 @@ def respond(
                 dropped = max(dropped, bounds[square])
                 break
         bounds[square] = NEVER
+        # On the stack follow the positions after the attempt has failed, up to `middle`, and after it was placed, up to
+        # `end`.
         mark, marks, fails = steps.counts[0], own | (1 << square), tried | (1 << square)
         stable = stabiliser & rules.fixing[square]
         middle, total0 = attempt(rules, opponent, positions, own, span, top, square, 0)
@@ -523,6 +528,8 @@ def respond(
         if end > len(positions.reach) or mark == len(steps.parents):
             steps.counts[2] = 1
             return 0.0
+        # A closer bound: payoffs where the game ends, and the highest bounds one attempt later. A planned attempt is
+        # never dropped by it.
         total, bound0, bound1 = total0 + total1, 0.0, 0.0
         if middle > top:
             bound0 = bound_attempts(rules, opponent, positions, own, fails, stable, top, middle, after_bounds[0])
@@ -532,6 +539,8 @@ def respond(
         if total + bound0 + bound1 <= limit + LEAST:
             dropped = max(dropped, total + bound0 + bound1)
             continue
+        # The attempt joins the response, for now. Of its two parts each value found replaces a bound; as soon as the
+        # sum cannot beat the limit, the rest is not searched.
         steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
         steps.counts[0] += 1
         for placed in range(2):
@@ -547,12 +556,15 @@ def respond(
                 depth + 1,
                 np.int64(own_plan.children[infoset, 2 * square + placed]) if planned else np.int64(-1),
             )
+            # What this part must bring so that the attempt can still beat the limit, whatever the other part brings.
             needed = limit - total - (bound0 if placed else bound1)
             value = respond(rules, opponent, own_plan, positions, steps, after, ends, end, needed)
             if placed:
                 bound1 = value
             else:
                 bound0 = value
+        # A planned attempt keeps its actions in any case. Among the others the best keeps them, and the rest are taken
+        # out.
         total += bound0 + bound1
         if planned:
             best = max(best, total)
@@ -562,6 +574,7 @@ def respond(
         else:
             dropped = max(dropped, total)
             steps.counts[0] = mark
+    # The value if something beat `need`; otherwise an upper bound, from all that was dropped.
     bound = best if best > need else min(dropped, need)
     if infoset < 0 and not steps.counts[2]:  # if something did not fit, it is no bound
         note(known, one, two, bound)

@@ -182,9 +182,12 @@ class DoubleOracle:
             If it does not fit.  The round may then be half done: go on from a :meth:`state` before it.
         """
         begin, before = time.perf_counter(), self.last
+        # The restricted game: by a linear program if one is due, otherwise by regret matching to a part of the last
+        # gap.
         self.plans, won = self._histories.find_won(self.plans)
         width = before.nashconv if before else 2.0
         exact = before is not None and self._are_programs_due(before)
+        # The first program after regret matching is made smaller: what the averages do not use is left out.
         if exact and before and not before.exact:
             self._limit_bounds(won, False)
             won = self._prune(won, width)
@@ -194,18 +197,21 @@ class DoubleOracle:
         else:
             most = _MOST if width > PROGRAMS_FROM else _MOST_DEAR
             reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
+        # The players' behaviour, without what has hardly any reach.
         for plan, own in zip(self.plans, reach, strict=True):
             behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
         if not exact:
             self._drop_unplayed()
+        # Best responses in the whole game, whose actions are allowed from now on.
         first, second = self._responses()
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,
         )
         self.plans = grown[0], grown[1]
+        # What the responses get bounds the value from both sides; the best ends of all rounds stay.
         lower, upper = -second.value, first.value
         self.last = Round(
             number=before.number + 1 if before else 1,
@@ -222,8 +228,10 @@ class DoubleOracle:
             program_seconds=middle - begin,
             response_seconds=time.perf_counter() - middle,
         )
+        # The last halving of the gap decides how long a large game waits for programs.
         if self.last.nashconv <= self._halved[0] / 2:
             self._halved = self.last.nashconv, self.last.number
+        # A gain without a new action cannot be more than rounding.
         if self.last.settled and self.last.nashconv > TOLERANCE:
             raise PtttError(
                 f"Game {self.game.name}: best responses gain {self.last.nashconv:.1e} over an equilibrium of the "

@@ -138,12 +138,15 @@ def _walk(
     last0, last1, scale
         The last sequences, and the product of the shares of player 1's actions in their orbits.
     """
+    # After infosets that are old and come before nothing new, all histories are known.
     infoset0, infoset1, g, marks0, marks1 = at
     if not (_is_new(fresh[0], infoset0) or _is_new(fresh[1], infoset1)):
         return
+    # The mover's plan, on the board as the mover is turned; player 0's orientation is that of the board.
     plan, infoset, turn, own, others = first, infoset0, np.int64(0), marks0, marks1
     if player == 1:
         plan, infoset, turn, own, others = second, infoset1, g, marks1, marks0
+    # At an infoset without an allowed action, the rule's is allowed.
     if not plan.choices[infoset]:
         if not has_room(plan):
             counts[1] = 1
@@ -154,6 +157,8 @@ def _walk(
         sequence = np.int64(plan.actions[infoset, square])
         if sequence < 0:
             continue
+        # A sequence stands for its orbit: player 1 plays each image with an equal share; of player 0's images one is
+        # enough.
         for h in range(len(rules.images)):
             if not rules.orbits[stabiliser, square] >> h & 1:
                 continue
@@ -164,12 +169,14 @@ def _walk(
             if counts[0] == len(found.payoffs) or not has_room(plan):
                 counts[1] = 1
                 return
+            # A win is a won history; it is listed if one of its two last sequences is new.
             if placed and rules.wins[player, marks]:
                 sequence0, sequence1 = (last0, sequence) if player == 1 else (sequence, last1)
                 if sequence0 >= fresh[0][1] or sequence1 >= fresh[1][1]:
                     found.first[counts[0]], found.second[counts[0]] = sequence0, sequence1
                     found.payoffs[counts[0]] = -share if player == 1 else share
                     counts[0] += 1
+            # The game goes on, unless the board is full: only the mover's infoset changes.
             elif placed == 0 or (marks | others) != rules.full:
                 after = np.int64(next_infoset(rules, plan, infoset, square, placed))
                 mover = player if placed == 0 and rules.classical else 1 - player

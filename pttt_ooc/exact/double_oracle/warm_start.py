@@ -68,10 +68,12 @@ def _walk(
         The infosets of both players, the orientation of player 1, and the marks of both, on the board.
     """
     infoset0, infoset1, g, marks0, marks1 = at
+    # The mover's plan, on the board as the mover is turned; player 0's orientation is that of the board.
     plan, infoset, turn, own, others = first, infoset0, np.int64(0), marks0, marks1
     if player == 1:
         plan, infoset, turn, own, others = second, infoset1, g, marks1, marks0
     counts[0] += 1
+    # The first visit of an infoset allows what the strategy plays there.
     if not plan.choices[infoset]:
         if len(plan.before) - plan.counts[1] < rules.squares:
             counts[1] = 1
@@ -81,6 +83,8 @@ def _walk(
         else:
             _allow(rules, player, plan, places1, played1, least, infoset)
     stabiliser = plan.stabilisers[infoset]
+    # All allowed actions are followed; those of player 1 with all images of their orbit, which may lead player 0 to
+    # different infosets.
     for square in range(rules.squares):
         if plan.actions[infoset, square] < 0:
             continue
@@ -90,6 +94,7 @@ def _walk(
             bit = 1 << rules.places[turn, rules.images[h, square]]
             placed = 0 if others & bit else 1
             marks = own | bit if placed else own
+            # A win or a full board ends the history; otherwise only the mover's infoset changes.
             if placed and rules.wins[player, marks]:
                 pass
             elif placed == 0 or (marks | others) != rules.full:

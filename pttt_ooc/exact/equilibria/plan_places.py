@@ -311,16 +311,20 @@ def _walk(at: Any, plan: Any, choices: Any, defaults: Any, steps: Any, node: Any
     view, g, rank = _place(at, places.path, depth, marks, fails)
     if view < 0:
         return False
+    # The chosen square; and outside of the plan the usual one, which is attempted there anyway.
     there, taken = places.node_start[view] + rank, marks | fails
     chosen = _square(at, g, taken, stabiliser, choices[there])
     inside = infoset >= 0 and plan.choices[infoset] > 0
     usual = np.int64(-1) if inside else _square(at, g, taken, stabiliser, defaults[there])
     some = False
+    # Besides the chosen square, follow those that the plan plays: there may be something new after them.
     for square in range(rules.squares):
         follows = planned and inside and plan.actions[infoset, square] >= 0
         follows = follows and plan.chances[plan.actions[infoset, square]] > 0
         if square != chosen and not follows:
             continue
+        # The action joins the steps, for now. It is new if the plan does not have it, or, outside of the plan, if it is
+        # not usual.
         mark = steps.counts[0]
         if mark == len(steps.parents):
             steps.counts[2] = 1
@@ -328,6 +332,7 @@ def _walk(at: Any, plan: Any, choices: Any, defaults: Any, steps: Any, node: Any
         news = square == chosen and (plan.actions[infoset, chosen] < 0 if inside else chosen != usual)
         steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
         steps.counts[0] += 1
+        # The same after both results.
         for placed in range(2):
             after = np.int64(plan.children[infoset, 2 * square + placed]) if inside else np.int64(-1)
             then = (
@@ -339,6 +344,7 @@ def _walk(at: Any, plan: Any, choices: Any, defaults: Any, steps: Any, node: Any
             places.path[depth] = square
             again = (mark, np.int64(placed), depth + 1)
             news |= _walk(at, plan, choices, defaults, steps, then, again, follows)
+        # Nothing new in it or after it: it is taken out again.
         if not news:
             steps.counts[0] = mark
         some |= news

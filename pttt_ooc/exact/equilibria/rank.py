@@ -28,6 +28,7 @@ def rank_of(matrix: Any) -> int:
     """
     import flint
 
+    # The entries as whole numbers, without zeros.
     entries = matrix.tocoo()
     numbers = np.rint(entries.data)
     if np.abs(entries.data - numbers).max(initial=0) > 1e-6:
@@ -35,6 +36,7 @@ def rank_of(matrix: Any) -> int:
     kept = numbers != 0
     rows, columns, numbers = entries.row[kept], entries.col[kept], numbers[kept].astype(np.int64)
     found = 0
+    # An entry that is alone in its row or column adds 1 to the rank; its row and column are taken out.
     while len(rows):
         alone = (np.bincount(rows)[rows] == 1) | (np.bincount(columns)[columns] == 1)
         if not alone.any():
@@ -48,6 +50,7 @@ def rank_of(matrix: Any) -> int:
         rows, columns, numbers = rows[left], columns[left], numbers[left]
     if not len(rows):
         return found
+    # What is left, with its rows and columns numbered anew, modulo the prime.
     rows, columns = (np.unique(part, return_inverse=True)[1] for part in (rows, columns))
     dense = np.zeros((int(rows.max()) + 1, int(columns.max()) + 1), np.int64)
     dense[rows, columns] = numbers % PRIME

@@ -112,6 +112,7 @@ def best_values_near(first_view: Any, last_view: Any, tree: Any, part: Any, choi
         orders = tree.node_start[view + 1] - tree.node_start[view]
         start = tree.sequence_start[view]
         actions = (tree.sequence_start[view + 1] - start) // max(orders, 1)
+        # A stretch of orders at a time, so that the working arrays stay in the processor's cache.
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             node = tree.node_start[view] + first
@@ -119,6 +120,8 @@ def best_values_near(first_view: Any, last_view: Any, tree: Any, part: Any, choi
             best[:count] = -np.inf
             for action in range(actions):
                 offset = start + first + action * orders
+                # The value of an action: its payoff, and the values of the infosets after it has failed and after it
+                # was placed. Orders of a mirrored view have other ranks there.
                 for r in range(count):
                     values[r] = part.sequences[offset + r]
                 for outcome in range(2):
@@ -132,12 +135,14 @@ def best_values_near(first_view: Any, last_view: Any, tree: Any, part: Any, choi
                     else:
                         for r in range(count):
                             values[r] += part.child_values[child + tree.relabelling[relabel + first + r]]
+                # The value of the usual choice is kept beside the best one.
                 for r in range(count):
                     if chosen[r] == action:
                         usual[r] = values[r]
                     if values[r] > best[r]:
                         best[r] = values[r]
                         first_best[r] = action
+            # The choice changes only for a real gain; the value that is passed up is the best in any case.
             for r in range(count):
                 if best[r] > usual[r] + tolerance:
                     chosen[r] = first_best[r]

@@ -45,6 +45,7 @@ def check_infoset(game: Game, player: int, text: str) -> str:
         ...
     pttt_ooc.errors.ImpossibleInfosetError: '|0*0*' is no infoset of player 0: square 0 is attempted twice.
     """
+    # What can be read of the text must begin with the player's setup.
     typed, problem = _parse(text, game.squares)
     setup = tuple((square, True) for square in game.setup[player])
     beginning, attempts = typed[: len(setup)], typed[len(setup) :]
@@ -53,9 +54,11 @@ def check_infoset(game: Game, player: int, text: str) -> str:
             problem = f"in {game.name} all of them begin with {_text(game, player, ())}, the player's setup"
         attempts = ()
     elif leads_somewhere(game, player, attempts):
+        # The attempts make an infoset: the one that is meant, if the whole text could be read.
         if not problem:
             return _text(game, player, attempts)
     else:
+        # The longest beginning that makes an infoset is the nearest one; the attempt after it is what is wrong.
         possible = next((n for n in reversed(range(len(attempts))) if leads_somewhere(game, player, attempts[:n])), -1)
         if possible < 0:
             raise ImpossibleInfosetError(f"Player {player} never moves in {game.name}.", None)

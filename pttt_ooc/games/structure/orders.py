@@ -181,9 +181,11 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
     rank, slot = 0, n - 1
     if n == 0:
         return table
+    # Depth first: each slot takes its squares from small to large, so that the orders come by rising ranks.
     while slot < n:
         mine, theirs = rest_placed[slot + 1], rest_failed[slot + 1]
         p, f, k = popcount(mine), popcount(theirs & ~hidden), popcount(theirs & hidden)
+        # The next square with which an order of the squares that are left can end.
         square = order[slot] + 1
         while (mine | theirs) >> square:
             bit = 1 << square
@@ -200,6 +202,7 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
             order[slot] = -1
             slot += 1
             continue
+        # Taken: at the first slot the order is complete, otherwise the slots before it get the squares that are left.
         order[slot] = square
         if slot == 0:
             for i in range(n):

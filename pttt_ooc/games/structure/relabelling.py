@@ -54,10 +54,12 @@ def relabellings(
     GameError
         If a table is needed for a view with more orders than `dtype` can number.
     """
+    # Views with the same code share a table; those whose ranks do not change need none.
     start = np.full(len(placed), -1)
     code, unchanged = _codes(counts, group, placed, failed, symmetry)
     which = np.flatnonzero(code != unchanged)
     first, number = first_seen(code[which])
+    # One table for each code, made from the first view that has it; all of them follow each other.
     sizes, most = counts.of(placed[which[first]], failed[which[first]]), int(np.iinfo(dtype).max) + 1
     if len(sizes) and sizes.max() > most:
         raise GameError(
@@ -68,6 +70,7 @@ def relabellings(
     for k, i in enumerate(which[first].tolist()):
         ranks = relabelled_ranks(int(placed[i]), int(failed[i]), np.array(group[symmetry[i]]), *counts.tables)
         tables[begin[k] : begin[k + 1]] = ranks
+    # Each view points to the table of its code.
     start[which] = begin[number]
     return start, tables
 

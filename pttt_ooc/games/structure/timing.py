@@ -234,6 +234,7 @@ def consistent(source, receiver, received):
     """
     first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
     second_kind = ((1 << source.columns.shape[1]) - 1) & ~first_kind
+    # The room: two matrices for each pair of sets that fit, with a row for each of the receiver's times.
     columns, rows = source.first_column, source.first_row
     size = 0
     for b in range(len(source.sets)):
@@ -242,6 +243,7 @@ def consistent(source, receiver, received):
                 size += (receiver.first_column[a + 1] - receiver.first_column[a]) * _words(columns[b], columns[b + 1])
                 size += (receiver.first_row[a + 1] - receiver.first_row[a]) * _words(rows[b], rows[b + 1])
     matrix, found = np.empty(size, np.uint64), np.empty((len(source.sets) * len(receiver.sets), 6), np.int64)
+    # Columns are prefixes, so that their matrix is U_AB; rows are suffixes, whose matrix is V_AB.
     at, count = 0, 0
     for b in range(len(source.sets)):
         for a in range(len(receiver.sets)):
@@ -255,6 +257,7 @@ def consistent(source, receiver, received):
             after, more = _consistent(
                 source.rows, rows[b], rows[b + 1], receiver.rows, begin, end, received, matrix, middle
             )
+            # If one of the two is zero, so is their product: the next pair takes its place.
             if ones and more:
                 pair = found[count]
                 pair[0], pair[1], pair[2], pair[3], pair[4], pair[5] = b, a, at, middle, after, ones

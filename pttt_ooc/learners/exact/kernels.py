@@ -97,14 +97,19 @@ def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
         node = tree.node_start[view] - part.first_node
         for r in range(orders if actions else 0):
             first = start - part.first_sequence + r
+            # The value that is passed up is that of the policy before the step.
             part.nodes[node + r] += _expected_value(policy, part.sequences, first, orders, actions)
+            # Where the opponent never comes there is no Q = q / visits, and a single action leaves nothing to learn.
             if visits[first] <= TINY or actions == 1:
                 continue
+            # The closed form, in logarithms: (log policy + eta (alpha log magnet + Q)) / (1 + eta alpha).
             for a in range(actions):
                 at = first + a * orders
                 pulled = magnet[at] if len(magnet) else zero
                 logits[at] = (logits[at] + eta * (alpha * pulled + part.sequences[at] / visits[first])) * shrink
             _softmax(logits, policy, first, orders, actions)
+            # The magnet follows: magnet^(1 - pull) policy^pull. Its largest logarithm becomes 0, so that it stays in
+            # range.
             if len(magnet):
                 most = -np.inf
                 for a in range(actions):
@@ -174,20 +179,26 @@ def replicator(first_view, last_view, tree, part, visits, policy, reference, siz
         node = tree.node_start[view] - part.first_node
         for r in range(orders if actions else 0):
             first = start - part.first_sequence + r
+            # The logarithm of the policy is the logit without that of the sum of exponentials; `bound` is about the
+            # mean.
             total, mean = logits.dtype.type(0), logits.dtype.type(0)
             for a in range(actions):
                 total += np.exp(logits[first + a * orders])  # the largest logit is 0
                 mean += logits[first + a * orders]
             logarithm = np.log(total)
             mean /= actions
+            # The regularised rewards Q - eta log(policy / ref), all times visits, as q is.
             for a in range(actions):
                 at = first + a * orders
                 reference = blend * now[at] + (1 - blend) * before[at]
                 part.sequences[at] -= eta * visits[first] * (logits[at] - logarithm - reference)
+            # V of the regularised rewards is what the infoset passes up.
             expected = _expected_value(policy, part.sequences, first, orders, actions)
             part.nodes[node + r] += expected
+            # Where the opponent never comes there is no Q = q / visits, and a single action leaves nothing to learn.
             if visits[first] <= TINY or actions == 1:
                 continue
+            # The step of the replicator; a logit that is `bound` or more away from the mean can only come back.
             for a in range(actions):
                 at = first + a * orders
                 change = rate * (part.sequences[at] - expected) / visits[first]

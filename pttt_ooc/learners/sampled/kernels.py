@@ -370,17 +370,22 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
     depth, arrived, value = 0, True, 0.0
     while True:
         infoset, policy = scratch.infosets[depth], policies[depth]
+        # Arrived from above: at the player's infoset all actions are still to follow, at the opponent's a drawn one.
         if arrived:
             p = _arrive(rules, tables, scratch, depth, counted)
             turns[depth, 0], turns[depth, 1] = 0, infoset[2]
             if p != player:
                 drawn = _pick(policy, infoset[2], random)
                 turns[depth, 0], turns[depth, 1] = drawn, drawn + 1
+                # The opponent's own draws led here with the chance of their reach, which is the weight in their average
+                # strategy.
                 for a in range(infoset[2]):
                     tables.sums[infoset[0] + a * infoset[1]] += weight * policy[a]
         else:
+            # Back from below: keep the value of that action, and turn to the next.
             values[depth, turns[depth, 0]] = value
             turns[depth, 0] += 1
+        # Downward: follow the next action. Where it ends the game, its value is the payoff of `player`.
         p = scratch.places[depth, MOVER]
         if turns[depth, 0] < turns[depth, 1]:
             ended = _go(rules, scratch, depth, turns[depth, 0])
@@ -391,6 +396,8 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
                 counted[0] += 1
                 value = 0.0 if ended == DRAWN else (1.0 if p == player else -1.0)
             continue
+        # All actions are done: the value of the infoset, and the regrets against it. At the opponent's infoset the
+        # value of the drawn action stands for all: its chance is the policy's.
         if p == player:
             value = 0.0
             for a in range(infoset[2]):
@@ -399,6 +406,7 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
                 at = infoset[0] + a * infoset[1]
                 regret = tables.regrets[at] + weight * (values[depth, a] - value)
                 tables.regrets[at] = max(regret, 0.0) if options.floor else regret
+        # Upward, to the history before.
         if depth == 0:
             return value
         depth -= 1
@@ -423,14 +431,17 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
     infosets, policies, chances, turns = scratch.infosets, scratch.policies, scratch.chances, scratch.turns
     begin(rules, scratch.places[0])
     depth, ended, own = -1, GOES_ON, 1.0
+    # Downward: one game. Each depth keeps its policy, chances and drawn action, for the way back.
     while ended == GOES_ON:
         depth += 1
         p = _arrive(rules, tables, scratch, depth, counted)
         actions, share = infosets[depth, 2], options.explored if p == player else 0.0
+        # The player explores; the opponent draws by the policy alone.
         for a in range(actions):
             chances[depth, a] = share / actions + (1 - share) * policies[depth, a]
         drawn = _pick(chances[depth], actions, random)
         turns[depth, 0] = drawn
+        # The chance of the player's own draws before this infoset divides its regrets, and the opponent's strategies.
         scratch.values[depth, 0] = own
         if p == player:
             own *= chances[depth, drawn]
@@ -438,18 +449,23 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
             for a in range(actions):
                 tables.sums[infosets[depth, 0] + a * infosets[depth, 1]] += weight * policies[depth, a] / own
         ended = _go(rules, scratch, depth, drawn)
+    # The last mover has won, or nobody; values are those of player 0.
     counted[0] += 1
     after = 0.0 if ended == DRAWN else (1.0 if p == 0 else -1.0)
     known = len(tables.baselines) > 0
+    # Upward, from the end of the game.
     while depth >= 0:
         first, orders, actions = infosets[depth, 0], infosets[depth, 1], infosets[depth, 2]
         p, drawn, own = scratch.places[depth, MOVER], turns[depth, 0], scratch.values[depth, 0]
+        # value(drawn) is corrected by its baseline; the other actions have their baselines as values. So `expected` is
+        # the sum of policy(a) value(a).
         base = np.float64(tables.baselines[first + drawn * orders]) if known else 0.0
         corrected = base + (after - base) / chances[depth, drawn]
         expected = policies[depth, drawn] * corrected
         for a in range(actions if known else 0):
             if a != drawn:
                 expected += policies[depth, a] * tables.baselines[first + a * orders]
+        # Regrets of the player: values are player 0's, hence the sign.
         if p == player:
             sign = (1.0 if p == 0 else -1.0) * weight / own
             for a in range(actions):
@@ -457,6 +473,7 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
                 value = corrected if a == drawn else (np.float64(tables.baselines[at]) if known else 0.0)
                 regret = tables.regrets[at] + sign * (value - expected)
                 tables.regrets[at] = max(regret, 0.0) if options.floor else regret
+        # The baseline of the drawn action follows the value after it.
         if known:
             tables.baselines[first + drawn * orders] += options.rate * (after - base)
         after = expected
@@ -489,6 +506,8 @@ def fixed_sampling(rules, tables, player, scratch, options, weight, random, coun
     infosets, policies, turns = scratch.infosets, scratch.policies, scratch.turns
     begin(rules, scratch.places[0])
     depth, ended = -1, GOES_ON
+    # Downward: one game. The player draws uniformly whatever the policy is; the opponent draws by the policy and adds
+    # it to the sums.
     while ended == GOES_ON:
         depth += 1
         p = _arrive(rules, tables, scratch, depth, counted)
@@ -500,12 +519,15 @@ def fixed_sampling(rules, tables, player, scratch, options, weight, random, coun
             for a in range(actions):
                 tables.sums[infosets[depth, 0] + a * infosets[depth, 1]] += weight * policies[depth, a]
         ended = _go(rules, scratch, depth, turns[depth, 0])
+    # The last mover has won, or nobody. `after` is what the player's last drawn action led to.
     counted[0] += 1
     after = 0.0 if ended == DRAWN else (1.0 if p == 0 else -1.0)
     sign = weight if player == 0 else -weight
+    # Upward through the player's infosets; those of the opponent only pass `after` on.
     for at_depth in range(depth, -1, -1):
         if scratch.places[at_depth, MOVER] == player:
             first, orders, actions = infosets[at_depth, 0], infosets[at_depth, 1], infosets[at_depth, 2]
+            # The regrets, from the learned q alone: no chance of a draw divides them.
             expected = 0.0
             for a in range(actions):
                 expected += policies[at_depth, a] * tables.baselines[first + a * orders]
@@ -513,6 +535,7 @@ def fixed_sampling(rules, tables, player, scratch, options, weight, random, coun
                 at = first + a * orders
                 regret = tables.regrets[at] + sign * (tables.baselines[at] - expected)
                 tables.regrets[at] = max(regret, 0.0) if options.floor else regret
+            # q(drawn) moves towards what came after, and the infoset's value with the new q is passed up.
             at = first + turns[at_depth, 0] * orders
             change = options.rate * (after - tables.baselines[at])
             tables.baselines[at] += change

@@ -86,6 +86,7 @@ def tic_tac_toe(
     if not isinstance(k, int) or k < 1:
         raise GameError(f"A player wins with {k!r} in a row, but k must be a whole number, at least 1.")
     _check_board(rows, columns)
+    # A game of the catalogue gets its name there; any other gets one that tells its rules.
     placed = (tuple(setup[0]), tuple(setup[1]))
     called = name or tic_tac_toe_name(rows, columns, k, turn_rule, placed)
     return _check_game(rules.tic_tac_toe(called, rows, columns, k, turn_rule, placed))
@@ -130,6 +131,7 @@ def placement_game(
     """
     _check_board(rows, columns)
     squares = rows * columns
+    # Winning sets become bit masks; one that contains another is left out, because the other wins first.
     masks: list[Squares] = []
     for player, sets in enumerate(winning_sets):
         listed = [tuple(one) for one in sets]

@@ -146,6 +146,7 @@ def load(directory: str | Path) -> Solution:
     if not directory.is_dir():
         problem = "it is a file, which Strategy.read may read" if directory.exists() else "there is no such directory"
         raise StoreError(f"{directory} is not the directory of a solution: {problem}.")
+    # The description: the rules, if they are stored with it, else those of the game that it names.
     named = named_strategy(str(directory), 0)
     facts, symmetry = named.metadata, named.metadata["symmetry"]
     game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
@@ -154,6 +155,7 @@ def load(directory: str | Path) -> Solution:
         raise StoreError(f"{named.path} lacks its {missing[0]}: solve the game anew.")
     remember(game, symmetry, directory)
 
+    # The strategies are read when one is first asked for.
     def strategies() -> tuple[Strategy, Strategy]:
         first, second = read_solution(named.path, index_of(game, symmetry))
         return Strategy.of(first), Strategy.of(second)
@@ -217,6 +219,7 @@ def solve(
     """
     options = {"target_nashconv": target_nashconv, **settings}
     config, symmetry = checked_settings(algorithm, options), checked_symmetry(game, symmetry)
+    # In memory: the solver runs to its end here.
     if directory is None:
         solver = start_solver(game, algorithm, config, symmetry, on_progress)
         result = solver.run()
@@ -228,6 +231,8 @@ def solve(
             "stopped_by": result.stopped_by,
         }
         return Solution(game, facts, result.rows, lambda: strategies)
+    # On disk: a game with a name is solved as the workflow solves it, with its index on disk too; otherwise only the
+    # solver's state is.
     if isinstance(algorithm, Rule):
         raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry

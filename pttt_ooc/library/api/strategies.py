@@ -182,14 +182,17 @@ class Strategy(core.Strategy):
             ...
         pttt_ooc.errors.StrategyError: uniform.zip: Invalid tensor shape: ...
         """
+        # The file tells what it is: a solution or a bundle names its game, a tensor has only a shape.
         named = named_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
         if named.kind == "uniform":
             raise StrategyFileError(f"{path}: This is no file; use Strategy.uniform for the uniform strategy.")
+        # A shape that fits several games needs the user's word.
         several = games_of_shape(named.shape, named.player)
         if game is None and named.game is None and len(several) > 1:
             raise StrategyError(
                 f"{path}: Its shape {named.shape} fits {join_words(several, 'or')}; say which by game=."
             )
+        # A game without a name is taken as it is given; with a name, file and argument must agree.
         if game is not None and not is_named(checked_game(game)):
             rules = game
         else:
@@ -359,6 +362,7 @@ class Strategy(core.Strategy):
         rows = _rows(type(self), self.game, self.player, infosets)
         if compression_level not in range(10):
             raise ConfigError(f"The compression level is {compression_level!r}, but must be a number from 0 to 9.")
+        # The course's file has a row for every infoset, mirror images included.
         export_strategy(self.unfolded, rows, path, _checked_dtype(dtype), compression_level)
         return path
 

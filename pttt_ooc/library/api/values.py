@@ -249,6 +249,7 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
     >>> [(one.infoset, round(one.weight, 4)) for one in found.largest]
     [('|', 0.8333)]
     """
+    # All strategies in one layout, and checked before anything is computed.
     wrapped, engine = _together(a, b, *([] if against is None else [against]))
     one, other = wrapped[0], wrapped[1]
     if one.player != other.player:
@@ -259,12 +260,15 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
         raise StrategyError(f"The opponent's strategy is player {one.player}'s too; name one of the other player.")
     if not isinstance(top, int) or top < 0:
         raise ConfigError(f"The number of infosets to list is {top!r}, but must be a whole number, at least 0.")
+    # The distance of the two at each infoset, weighted by the mean of their own reach: what neither plays does not
+    # count.
     reach = [engine.reach(one.player, each.probabilities).nodes for each in (one, other)]
     distance, infosets = _distances(one, other)
     mean = (reach[0] + reach[1]) / 2
     weight = mean * distance
     largest = [node for node in _largest(weight, top) if weight[node] > 0]
     total = float(mean[infosets].sum())
+    # Then their worst cases and, against an opponent, their values and the infosets that cause the difference.
     return Comparison(
         one.game.name,
         one.player,

@@ -46,13 +46,18 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
         If the strategy is the player's own, or for another game.
     """
     game, (attempts, reached, posterior) = index.game, _posterior(index, opponent, player, infoset)
+    # The posterior of each board, summed over the orders in which the opponent may have made the same marks.
     found = posterior.found
     mine = attempts.placed | game.setup_mask(player)
     by_board = np.bincount(found.marks, weights=posterior.weight, minlength=1 << game.squares).astype(np.float64)
+    # For each square, whether it is marked on each board: so the sums over boards tell where marks and empty squares
+    # are.
     marked = np.arange(len(by_board)) >> np.arange(game.squares)[:, None] & 1
     held = (mine >> np.arange(game.squares) & 1)[:, None]
+    # The likeliest boards, equal ones by their numbers.
     there = np.flatnonzero(by_board)
     likeliest = there[np.lexsort((there, -by_board[there]))][:boards].tolist()
+    # How many attempts the opponent has made.
     counts = np.bincount(found.attempts, weights=posterior.weight)
     return Beliefs(
         player,

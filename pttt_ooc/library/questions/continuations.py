@@ -30,6 +30,7 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
     GameError
         If the square cannot be attempted there.
     """
+    # The attempts to follow: one square, or all legal ones.
     attempts = attempts_of(profile.index, player, infoset)
     legal = legal_squares(profile.game, player, attempts)
     if square is not None and square not in legal:
@@ -41,18 +42,22 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
     found = Histories._make(map(np.ascontiguousarray, histories(opponent, attempts)))
     own = own_part(profile.game, player, attempts)
     sides = (profile.sides[player], profile.sides[1 - player])
+    # The reach of each result, summed over the infoset's histories.
     reach = follow(found, own, *sides, read_only(opponent.probabilities), sum(1 << s for s in chosen))
     reached = float(found.reach.sum())
     outcomes, possible = [], None
     for each in chosen:
         for placed in (False, True):
             after = Attempts(np.append(attempts.squares, each), attempts.placed | placed << each)
+            # An outcome without an infoset after it and without reach is listed only if some history allows it;
+            # otherwise the rules do not.
             decides = is_infoset(sides[0], after)
             happens = float(reach[each, int(placed)].sum())
             if not decides and not happens:
                 possible = possible or _possible(profile.index, player, attempts)
                 if not possible[placed] >> each & 1:
                     continue
+            # Shares of the results among the games with this outcome.
             shares = reach[each, int(placed)] / happens if happens else np.full(4, np.nan)
             text = text_of(profile.game, player, after)
             probability = happens / reached if reached else float("nan")

@@ -188,6 +188,7 @@ def walk(own, side, probabilities, alike, some):
     """
     size = side.squares
     full = (1 << size) - 1
+    # The player's part is given by the infoset; squares that they have not attempted are free.
     mine = np.empty(len(own.squares) + 1, np.int64)  # the player's marks after each number of attempts
     tried = mine[0] = own.setup
     for k in range(len(own.squares)):
@@ -212,9 +213,11 @@ def walk(own, side, probabilities, alike, some):
         made[0], arrived = _go_on(own, depth, side.setup)
     rest[0] = -1  # not computed yet
     while depth >= 0:
+        # The player's attempts had other outcomes than in the infoset: back.
         if made[depth] < 0:
             depth -= 1
             continue
+        # All of the player's attempts are made, and it is their turn: this is a history of the infoset.
         if arrived:
             arrived = False
             if count == room:
@@ -239,6 +242,8 @@ def walk(own, side, probabilities, alike, some):
                 break
             depth -= 1
             continue
+        # The opponent moves. At the first visit, the squares that do not contradict the infoset, and the opponent's
+        # probabilities.
         placed_so_far = mine[made[depth]]
         if rest[depth] < 0:
             needed = _needed_squares(own, made[depth], placed_so_far, marks[depth])
@@ -255,6 +260,7 @@ def walk(own, side, probabilities, alike, some):
         if rest[depth] == 0:
             depth -= 1
             continue
+        # The next of these squares; the game must go on after it.
         bit = rest[depth] & -rest[depth]
         rest[depth] ^= bit
         square = popcount(bit - 1)
@@ -264,6 +270,7 @@ def walk(own, side, probabilities, alike, some):
         after = marks[depth] if fails else marks[depth] | bit
         if not fails and (has_won(side, after) or placed_so_far | after == full):
             continue
+        # One level down, after the opponent's attempt and, if it ended their turn, the player's next ones.
         order[depth] = square
         weight[depth + 1] = weight[depth] * rows[depth, square]
         marks[depth + 1] = after
@@ -346,6 +353,7 @@ def follow(found, own, mine, side, probabilities, chosen):
     levels = (weight, failed, rows, rest)
     for h in range(len(found.reach)):
         marks, n = found.marks[h], found.attempts[h]
+        # The state of the history: the opponent's order of attempts, their failures, and their probabilities now.
         for slot in range(n):
             order[slot] = found.order[h] >> BITS * slot & (1 << BITS) - 1
         weight[0], failed[0] = found.reach[h], found.failed[h]
@@ -354,6 +362,7 @@ def follow(found, own, mine, side, probabilities, chosen):
             bit = 1 << square
             if not chosen & bit:
                 continue
+            # The attempt fails: the opponent moves, or, where a failure keeps the turn, the player does at once.
             if marks & bit:
                 if own.abrupt:
                     _let_opponent_move(
@@ -361,6 +370,7 @@ def follow(found, own, mine, side, probabilities, chosen):
                     )
                 else:
                     out[square, 0, RETURNS] += found.reach[h]
+            # A mark wins, or fills the board, or else the opponent moves.
             elif has_won(mine, own_marks | bit):
                 out[square, 1, WINS] += found.reach[h]
             elif own_marks | bit | marks == full:

@@ -38,15 +38,19 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     """
     attempts = attempts_of(profile.index, player, infoset)
     mine, side = profile.players[player], profile.sides[player]
+    # The strategy's probabilities here, and the histories with the opponent's reach.
     row = np.empty(profile.game.squares)
     write_row(side, mine.probabilities, attempts.squares, len(attempts.squares), attempts.placed, row)
     legal = legal_squares(profile.game, player, attempts)
     found = histories(profile.strategies[1 - player], attempts)
     reached = float(found.reach.sum())
+    # Q: the values of the nodes after each attempt, and the games that it wins at once, where it does not fail.
     fails = found.reach @ (found.marks[:, None] >> np.arange(profile.game.squares) & 1)
     wins = _winning(profile.game, player, attempts, legal) * (reached - fails)
     values = _after(profile, player, attempts, legal, mine.values) + wins
     best_values = _after(profile, player, attempts, legal, mine.best_values) + wins
+    # The value follows the strategy, the best value the best of the actions. All of these are still times the
+    # opponent's reach.
     value, best = float(row @ values), float(best_values[list(legal)].max())
     own = float(own_reach(side, mine.probabilities, attempts.squares, attempts.placed))
 
@@ -56,6 +60,7 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     def on_legal(of_squares: SquareArray) -> SquareArray:
         return np.where(is_legal, of_squares, np.nan)
 
+    # Expected values are given that the opponent comes here; regrets stay counterfactual.
     divisor = reached or np.nan  # no reach: no expected value
     return Numbers(
         player=player,

@@ -154,6 +154,7 @@ def find_losses(
     ranking, openings = Ranking(index, player, top), _Openings(index, player)
     by_depth = np.zeros(i.slices)
     listed: list[Loss] = []
+    # From the last attempts upward: each slice gets its gradient, and the values of the slice after it.
     for n in reversed(range(i.slices)):
         s, sequences, nodes = arrays.slices.of(i, n), i.sequences_of(n), i.nodes_of(n)
         losses = arrays.losses[: len(s.nodes)]
@@ -162,12 +163,14 @@ def find_losses(
         others = None if reference is None else reference.probabilities[sequences]
         engine.gradient_slice(player, n, opponent, s)
         engine.run(player, n, tree.add_child_values, s)
+        # The loss at each infoset, own reach included; the value of the best action, or of the reference, is passed up.
         engine.run(player, n, _lose, s, own, weights, others, losses)
         by_depth[n] = openings.add(n, losses)
         found = ranking.of_slice(n, losses)
         # Read the details now: the next slice overwrites this one.
         details = _Details(strategy, reference, arrays, s, n)
         listed += [details.of(*one) for one in found]
+        # Keep the largest; from then on only what is larger than the least of them is looked at.
         listed = sorted(listed, key=lambda one: (-abs(one.loss), one.infoset))[:top]
         ranking.least = abs(listed[-1].loss) if len(listed) == top and top else 0.0
     total = float(by_depth[::-1].sum())

@@ -75,22 +75,29 @@ def merge_infoset(
     game = profile.game
     attempts = attempts_of(profile.index, player, infoset)
     own = text_of(game, player, attempts)
+    # The images g I, and the symmetries that keep I itself.
     of_symmetry = {g: image(game, player, own, g) for g in game.symmetries}
     images = tuple(sorted(set(of_symmetry.values())))
     keeps = [g for g, text in of_symmetry.items() if text == own]
+    # In a profile with symmetry all images are alike: the symmetries that keep the infoset suffice, and sums over
+    # images are multiples.
     symmetric = profile.index.symmetry == "full"  # all images are alike
     group = keeps if symmetric else list(of_symmetry)
     found = {of_symmetry[g]: numbers(profile, player, of_symmetry[g]) for g in group}
+    # The weights w(g I), and the mean of the numbers by them, each square brought back from its image.
     weights = _weights([found[of_symmetry[g]] for g in group])
     together = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
+    # Reach and regrets are sums over the different images.
     count = len(images) if symmetric else 1
     facts = list(found.values())
     reach, joint = count * sum(n.own_reach for n in facts), count * sum(n.joint_reach for n in facts)
     regrets = _mean([count * len(facts) * found[of_symmetry[g]].regrets for g in group], group, np.ones(len(group)))
+    # Beliefs with all boards, since the likeliest of the mean need not be those of one image.
     believed = {
         text: beliefs(profile.index, profile.strategies[1 - player], player, text, boards=_ALL) for text in found
     }
     classes = _classes(together.legal, keeps)
+    # Of a class, the first square stands for all.
     chosen = next((one[0] for one in classes if square in one), square)
     return MergedInfoset(
         images,

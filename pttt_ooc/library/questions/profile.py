@@ -138,20 +138,24 @@ class PreparedProfile:
         strategies, engine = (strategy0, strategy1), engine.in_precision(np.float64)
         for player, strategy in enumerate(strategies):
             check_layout(strategy, strategy.index if _may_be_unfolded(strategy, engine.index) else engine.index, player)
+        # In memory: computed now, and read-only from then on.
         if directory is None:
             arrays = in_memory(_virtual(strategies, engine.index))
             found = _compute(strategies, engine, in_memory(_working(engine)), arrays)
             for array in leaves(arrays).values():
                 array.flags.writeable = False
             return cls(engine.index, arrays, found)
+        # On disk: the directory's name is the digest of both strategies, so that it is computed once.
         path = directory / name_of(strategies, engine.index)
         with explain_errors(f"make the directory {directory}"):
             make_directory(directory)
+        # A second process waits for the first, and then finds the profile.
         with hold(directory / _LOCK, "Waiting for process {}, which prepares a profile ...".format, wait=True):
             if not (path / _MANIFEST).exists():
                 needs = MemoryNeeds(process_needs(), _working(engine), engine_needs(engine))
                 workspace = needs.within(memory_mb, directory, engine.threads)
                 engine.workers.limit(workspace.threads)
+                # It is written to mapped files; the manifest comes last.
                 with fresh_store(path) as root:
                     arrays = with_leaves(
                         _virtual(strategies, engine.index), lambda name, a: create_array(root, name, a.shape, a.dtype)

@@ -178,10 +178,12 @@ def score_by_games(
     with imports("An interval of games"):
         import scipy.stats  # noqa: F401, so that no game is played in vain
     manner = manner or Manner()
+    # One agent for each seat, and the exact V and Q against both opponents.
     rng, game = np.random.default_rng(seed), opponents[0].game
     seats = [played_agent(game, player, agent, manner, rng) for player in (0, 1)]
     heuristic = Heuristic(prepare_profile(*opponents))
     estimates, payoffs = np.empty((2, games // 2)), np.empty((2, games // 2))
+    # Pairs of games, one in each seat: AIVAT's X, and the plain payoff.
     for pair in range(games // 2):
         for player in (0, 1):
             history = _play(seats[player], player, opponents[1 - player], rng)
@@ -192,6 +194,8 @@ def score_by_games(
     def both(of_seats: NDArray[np.float64]) -> tuple[Estimate, Estimate, Estimate]:
         return estimate(-of_seats.mean(axis=0)), estimate(of_seats[0]), estimate(of_seats[1])
 
+    # A loss is minus the mean of a pair's payoffs. The width of an interval falls with the root of the number of games:
+    # so plain averaging needs more by the square of the ratio.
     by_aivat, by_average = both(estimates), both(payoffs)
     best = np.array(heuristic.best)[:, None]
     width = by_aivat[0].standard_error

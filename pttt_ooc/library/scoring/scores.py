@@ -220,6 +220,7 @@ def agent_strategy(
     ConfigError
         If it is no agent.
     """
+    # A mixture has several members, whose realization plans are averaged; else there is one.
     members, engine = members_of(agent, player), engine_of(game)
     arrays = in_memory(score_arrays(engine.index, mixture=len(members) > 1))
     return _strategy(engine, player, members, Manner(outputs, greedy, block, report), arrays)

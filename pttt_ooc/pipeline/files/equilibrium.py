@@ -84,10 +84,13 @@ def write_equilibrium(
         If it cannot be written.
     """
     write_plans(root, plans)
+    # Without a list of infosets, the plans are all there is.
     if otherwise is None:
         own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
         write_attrs(root, dict(sorted({**attrs, **own}.items())))
         return
+    # Where the own actions lead, the plans hold, and outside of them the pure rule; elsewhere the strategies stay,
+    # unless the rule is to hold there too.
     if not complete:
         rules = rule_tables(game)
         first, second = (

@@ -93,6 +93,7 @@ def write_export(
         If a file cannot be written.
     """
     tables, widths = [infoset_tables(index, p) for p in (0, 1)], [text_width(index, p) for p in (0, 1)]
+    # All files are open together; they appear when the last block has been written.
     with ExitStack() as stack:
         lists = [stack.enter_context(_file(directory / f"player{p}-infosets.txt")) for p in (0, 1) if course]
         zips = [
@@ -106,6 +107,7 @@ def write_export(
             bundle = stack.enter_context(open_bundle(directory / BUNDLE, index, sizes, facts, dtype))
 
         def prepare_block(block: tuple[int, int, Ints]) -> tuple[int, int, Block, tuple[bytes, Packed] | None, Chunks]:
+            # On any thread: a block's texts and rows of the tensor, and both compressed for each file that gets them.
             player, start, nodes = block
             texts = texts_of(tables[player], widths[player], nodes)
             tensor = tensor_rows(tables[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
@@ -113,6 +115,7 @@ def write_export(
             for_course = (as_lines(texts), zips[player].pack(tensor)) if course else None
             return player, start, (texts, tensor), for_course, chunks
 
+        # On this thread, in the order of the rows: each block goes into the digests and to the ends of the files.
         digests = [(ArrayDigest(), ArrayDigest()) for _ in (0, 1)]
         blocks = ((p, start, nodes) for p in (0, 1) for start, nodes in row_blocks(rows[p]))
         for player, start, block, for_course, chunks in in_order(prepare_block, blocks, threads):

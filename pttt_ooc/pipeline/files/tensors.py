@@ -215,6 +215,7 @@ def strategy_from_tensor(
     """
     check_shape(tuple(tensor.shape), (len(rows), index.game.squares), source)
     check_dtype(np.dtype(tensor.dtype), source)
+    # Half precision is read as single precision, which loses nothing.
     wide = np.float64 if np.dtype(tensor.dtype).itemsize == 8 else np.float32
     probabilities = np.empty(index.players[player].sequences, dtype) if into is None else into
     write = RowWriter(index, player, probabilities, tensor.dtype, source, normalise)
@@ -223,6 +224,7 @@ def strategy_from_tensor(
         start, nodes = block
         return start, nodes, np.ascontiguousarray(tensor[start : start + len(nodes)], wide)
 
+    # Another thread reads the next block while this one checks a block, scales it, and writes it to the sequences.
     with closing(in_order(read, row_blocks(rows), threads=1)) as blocks:
         for start, nodes, block in blocks:
             write(start, nodes, block)
@@ -296,16 +298,19 @@ def zipped_tensor(
     with replacing(path) as temporary, open(temporary, "w+b") as file, zipfile.ZipFile(file, "w") as archive:
         # Python's zipfile would compress on one thread, so it gets compressed bytes, and their sizes at the end.
         with archive.open(info, "w", force_zip64=large) as stream:
+            # The zip's one file is a .npy file: a header, then the rows, which the caller writes in order.
             tensor = ZippedTensor(stream, little, compression_level)
             header = io.BytesIO()
             description = {"descr": np.lib.format.dtype_to_descr(little), "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(header, description)
             tensor.write(tensor.packed_bytes(header.getvalue()))
             yield tensor
+            # All rows have to be there, since the header has told their number.
             found = tensor.size - len(header.getvalue())
             if found != expected:
                 raise ValueError(f"blocks of {found} bytes do not make a tensor of shape {shape}")
             stream.write(deflate.END)
+        # Sizes and checksum are known only now, so that the file's header in the zip is written once more.
         info.compress_type, info.file_size, info.CRC = zipfile.ZIP_DEFLATED, tensor.size, tensor.crc
         file.seek(info.header_offset)
         file.write(info.FileHeader(zip64=large))

@@ -87,16 +87,20 @@ def draw_board(
     """
     from matplotlib.patches import Rectangle
 
+    # What the player knows: their setup and successes, and the opponent's marks on which they failed.
     marks = {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
     marks |= {s: player if placed else 1 - player for s, placed in attempts_of(text)}
     most = max(max(probabilities or (0.0,)), 1e-12)
     for square in range(game.squares):
         y, x = divmod(square, game.columns)
         p = 0.0 if square in marks or probabilities is None else probabilities[square]
+        # The shade of a square follows its probability; the largest is the darkest, and highlighted squares are all
+        # alike.
         tint = 0.2 if square in highlighted else max(0.75 * p / most, 0)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=tint, linewidth=0))
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
         axes.text(x + 0.07, y + 0.07, str(square), fontsize=6.5, va="top", color=PALETTE["muted"])
+        # A mark stands on its square; a square that may be attempted has its probability, if there are any.
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
         elif probabilities is not None:

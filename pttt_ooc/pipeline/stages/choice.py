@@ -107,10 +107,13 @@ def choose_strategies(
     facts: Facts = {"against": choice.against, "made": False}
     if choice.smallest_mb:
         facts |= {"stopped_by": "memory_mb", "smallest_mb": choice.smallest_mb}
+    # Where no choice is asked for or possible, the averages stay; an obstacle is told.
     if choice.obstacle:
         tell(f"finish: against: {choice.against} {choice.obstacle}; {_RULE}", log)
     if not choice.is_possible:
         return average, facts
+    # All equilibrium strategies of a player are a face, which the double oracle's equilibrium determines; the choice is
+    # the strategy on it that wins most against the opponent.
     oracle.end()
     index, arrays = average[0].index, (average[0].probabilities, average[1].probabilities)
     with open_engine(directory, index.game.name, index.symmetry, np.float64, threads) as engine:
@@ -121,6 +124,7 @@ def choose_strategies(
             payoffs.append(found.value)
             loss += max(found.loss, 0.0)
             del found
+    # A choice that loses more than rounding is given up: the averages are read again, as before.
     facts |= {"made": loss <= largest_loss, "payoffs": payoffs, "loss": loss}
     if not facts["made"]:
         tell(f"finish: against: {choice.against} would lose {loss:.1e}; {_RULE}", log)

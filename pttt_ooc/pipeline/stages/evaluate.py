@@ -80,8 +80,10 @@ def run(
     """
     with stage("evaluate", directory, []) as facts:
         facts.update(game=game, symmetry=symmetry, listed=listed)
+        # What the evaluation is made from: the equilibrium of the stage "finish", or the solver's strategies.
         before = inputs(directory, *(("enumerate", "index", "solve") if listed else ()), *finish_if_run(directory))
         facts["made_from"], store = digests(before), store_of(directory, before)
+        # Without a list of infosets, the plans are evaluated.
         if not listed:
             allocate(finish.needs(None), memory_mb, directory, facts)
             facts["solution"] = asdict(_of_plans(named_game(game), store))
@@ -92,12 +94,15 @@ def run(
             wanted = needs(index, engine_needs(engine), dtype)
             workspace = workspace_of("evaluate", wanted, memory_mb, directory, facts, threads, log)
             engine.workers.limit(workspace.threads)
+            # The strategies against their best responses; these and the reference enclose the value, against which each
+            # player's exploitability is measured.
             own, probabilities = workspace.allocate()
             evaluator = ProfileEvaluator(engine, own)
             solution = read_solution(store, index, probabilities)
             found = evaluator(*solution)
             value = _value(index.game, found)
             facts["solution"] = asdict(found.against(value))
+            # Uniform play for comparison, in the same arrays, which nobody reads any more.
             uniform = [uniform_strategy(index, s.player, into=s.probabilities) for s in solution]
             facts["uniform"] = asdict(evaluator(uniform[0], uniform[1], value))
 

@@ -67,15 +67,18 @@ def run(
     course, bundle = settings.files(game)
     check_row_orders(directory, settings)
     with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
+        # What the files are made from, and what the configuration says about them.
         before = inputs(directory, "enumerate", "index", "solve", *finish_if_run(directory), "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
+        # Files of an earlier configuration go: those that this one does not make, and the bundle in any case.
         for file in FILES * (not course) + [BUNDLE]:
             with explain_errors(f"delete {directory / file}"):
                 remove(directory / file)
         if not course and not bundle:
             allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             return
+        # The files list all infosets: a strategy with symmetry is unfolded.
         folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
         store = store_of(directory, before)
         wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
@@ -83,6 +86,7 @@ def run(
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
         strategies = _unfold_both(read_solution(store, folded, solution), whole, unfolded, threads)
         del solution  # freed, unless `strategies` share its arrays
+        # The rows in the order that the user gives, or in the usual one; then one pass writes all files.
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
         bundle_facts = _bundle_facts(before) if bundle else None
         facts["array_digests"] = write_export(

@@ -87,20 +87,25 @@ def run(
     """
     products = [ROUNDS]
     with stage("finish", directory, products, continues=True) as facts:
+        # What the result is made from; this includes a strategy that the choice among equilibria plays against.
         before = inputs(directory, "enumerate", "index", "solve") if listed else {}
         facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
         facts["made_from"] = {**digests(before), **(choice.opponent_digests(settings.against) if listed else {})}
         index = index_of(directory, game, symmetry) if listed else None
         wanted, rows = needs(index), list[Facts]()
+        # The double oracle may not be asked for, or not fit into the memory.
         reason, why = _obstacle(settings, wanted, memory_mb if listed else math.inf)
         if reason:
             allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
         else:
             check_extra("exact", "An exact equilibrium (finish: exact)")
+            # Its memory, with that of a choice among equilibria if one can be made.
             asked = choice.requested_choice(settings.against, index, needs(index, choosing=True), memory_mb)
             wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
             own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
+            # Rounds that were saved for this solution go on; otherwise they begin with what the solver's strategies
+            # play.
             work, start = directory / "work", digests(before).get(SOLUTION, "")
             state = state_directory(work, _PREFIX, start, "solution", log)
             try:
@@ -113,6 +118,7 @@ def run(
                 if not listed:
                     raise
                 reason, why = "memory_mb", str(error).removesuffix(".")
+        # An equilibrium, from which the choice is made; or, if the game is not listed, the last plans in any case.
         if reason == "equilibrium" or (rows and not listed):
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
             chosen = None
@@ -131,6 +137,8 @@ def run(
             if reason == "equilibrium":
                 forget_states(work, _PREFIX)
         else:
+            # No equilibrium: one from an earlier configuration would be misleading, and the solver's strategies are the
+            # result.
             with explain_errors(f"delete {directory / EQUILIBRIUM}"):
                 remove(directory / EQUILIBRIUM)
             facts["result"] = {"method": "none", "stopped_by": reason}

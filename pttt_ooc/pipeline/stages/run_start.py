@@ -44,24 +44,29 @@ def begin(files: Collection[Path], homes: Iterable[Path], elsewhere: bool = Fals
         If another run or stage is at work in one of the directories, or it cannot be written to, or its locks do not
         hold between machines although jobs run on others.
     """
+    # The directories of results and structures that hold a file of this run must be writable.
     known = set(homes)
     wanted = {home for file in files if (home := next((place for place in file.parents if place in known), None))}
     for home in sorted(wanted):
         check_writable(home)
+    # The structure on which each of them depends, and the structures that this run makes itself.
     structures = {home: structure_of(home) if structure_of(home) in known else home for home in wanted}
     made = {structures[home] for home in wanted if any(manifest_of(home, stage) in files for stage in SHARED)}
     with ExitStack() as stack:
+        # One run at a time in a directory, and none while a stage of another is still at work there.
         for home in sorted(wanted):
             with explain_errors(f"lock the directory {home}"):
                 home.mkdir(parents=True, exist_ok=True)
                 _check_reach(home, elsewhere)
                 stack.enter_context(hold(home / RUN_LOCK, partial(busy, home)))
                 _check_free(home / LOCK, home)
+        # A structure that is only read may be shared with other such runs; one that is made may not.
         for structure in sorted(set(structures.values())):  # once each: runs of one game share it
             shared = structure not in made
             with explain_errors(f"lock the directory {structure}"):
                 stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, partial(busy, structure), shared=shared))
                 _check_free(structure / STRUCTURE_LOCK, structure, shared)
+        # All locks are there: now file times may be corrected, and the locks outlive this function.
         for directory in {*structures, *structures.values()}:
             forget_future(directory)
         return stack.pop_all()

@@ -71,6 +71,8 @@ def run(
     """
     products = ["solution.zarr", "convergence.jsonl", *([SNAPSHOTS] if settings.snapshot_every else [])]
     with stage("solve", directory, products, continues=True) as facts:
+        # The work directory is named by all that the iterates depend on, and by no budget: so a larger budget continues
+        # it.
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
         facts.update(game=game, symmetry=symmetry, work=name)
@@ -81,10 +83,12 @@ def run(
         with open_engine(directory, game, symmetry, dtype, threads) as engine, Progress(*ends, log) as progress:
             work = directory / "work" / name
             snapshots = _snapshots(work, engine.index, settings)
+            # What does not fit into the memory is mapped from files.
             wanted = needs(engine.index, settings, engine_needs(engine))
             workspace = workspace_of("solve", wanted, memory_mb, directory, facts, threads, log)
             engine.workers.limit(workspace.threads)
             arrays = workspace.allocate()
+            # The iterations, from the last commit on; then their average strategies are the solution.
             for sentence in _others(work):
                 progress.note(sentence)
             result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots, progress.part)
@@ -92,9 +96,11 @@ def run(
                 write_solution(store, result.strategies, _attrs(settings, result.rows[-1]))
             if sentence := end_sentence(result.stopped_by, result.iteration, result.rows[-1]["nashconv"], settings):
                 progress.note(sentence)
+        # The log of all evaluations, whose last one is the result.
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
+        # Solutions of earlier iterations, if they are asked for.
         if snapshots:
             snapshots.publish(directory, result.iteration)
         else:

@@ -76,6 +76,7 @@ def stage(
         with explain_errors(f"delete {manifest}"):
             manifest.unlink(missing_ok=True)
         facts: Facts = {}
+        # The stage itself, measured.
         with measure_usage() as usage:
             try:
                 with keep_interrupts():
@@ -89,10 +90,13 @@ def stage(
                     interrupt.args = (_BEGINS_ANEW.format(name),)
                 raise
             with explain_errors(f"read the products in {directory}"):
+                # Each product is described by its digest. With a stamp from just before, later commands see that it has
+                # not changed, and need not read it again.
                 stamps = {product: stamp(directory / product) for product in products}
             arrays = facts.pop("array_digests", {})
             made_now = {product: describe_product(directory / product, arrays.get(product)) for product in products}
             remember(directory, name, made_now, stamps)
+        # The manifest comes last: where it is, the stage is complete.
         spent = {**asdict(usage), "threads": facts.pop("threads", 1)}
         made = {"products": made_now, "usage": spent, "versions": versions(), "sources": sources(name)}
         write_manifest(manifest, name, **made, **facts)
