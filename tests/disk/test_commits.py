@@ -392,7 +392,7 @@ def test_a_second_solver_is_refused(tmp_path: Path) -> None:
         "    print('open', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
-    root = Path(commits.__file__).parents[1]
+    root = Path(commits.__file__).parents[2]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root, text=True) as first:
         assert first.stdout and first.stdout.readline() == "open\n"
         sentence = rf"at work on {tmp_path} \(process {first.pid}, since \d\d:\d\d\); wait for it or stop it"

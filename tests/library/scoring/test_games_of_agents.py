@@ -159,7 +159,7 @@ def test_a_bot_and_a_policy_of_openspiel():
     pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     game = pttt.game("dark-hex-2x2-abrupt")
     opponents = tuple(pttt.Strategy.uniform(game, p) for p in (0, 1))
-    theirs = pttt.library.openspiel.load_game(game)
+    theirs = pttt.library.api.openspiel.load_game(game)
     bots = {p: pyspiel.make_uniform_random_bot(p, 7 + p) for p in (0, 1)}
     exact = pttt.evaluate(*opponents).value
     from open_spiel.python.policy import UniformRandomPolicy

@@ -169,4 +169,4 @@ def test_three_blocks_of_answers_are_counted(monkeypatch, budgets):
     blocks = [needs.fixed["blocks of infosets"] for needs in budgets.needs if "blocks of infosets" in needs.fixed]
     answers = 3 * BLOCK_ROWS * GAME.squares * 8
     assert blocks and all(answers < one for one in blocks)
-    assert scores._needed(index_of(GAME), [], 0)["blocks of infosets"] == answers
+    assert scores._needed_bytes(index_of(GAME), [], 0)["blocks of infosets"] == answers

@@ -150,7 +150,7 @@ def test_a_policy_of_openspiel():
     from open_spiel.python.policy import UniformRandomPolicy
 
     game = pttt.tic_tac_toe(setup=((0, 1, 5), (3, 4, 8)))
-    policy = UniformRandomPolicy(pttt.library.openspiel.load_game(game))
+    policy = UniformRandomPolicy(pttt.library.api.openspiel.load_game(game))
     expected = score(game, {p: pttt.Strategy.uniform(game, p) for p in (0, 1)})
     assert score(game, policy).nashconv == pytest.approx(expected.nashconv, abs=1e-12)
 
@@ -327,7 +327,7 @@ def test_a_policy_that_openspiel_made_has_the_score_that_openspiel_gives_it():
     """OpenSpiel's counterfactual regret minimisation, measured by OpenSpiel's own best responses."""
     pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     game = pttt.game("dark-hex-2x2-classical")
-    theirs = pttt.library.openspiel.load_game(game)
+    theirs = pttt.library.api.openspiel.load_game(game)
     solver = pyspiel.CFRSolver(theirs)
     for _ in range(3):
         solver.evaluate_and_update_policy()
@@ -397,7 +397,7 @@ def test_policies_of_openspiel_tell_how_far_they_are(monkeypatch):
     from open_spiel.python.policy import UniformRandomPolicy
 
     game, told = pttt.game("dark-hex-2x2-abrupt"), []
-    policy = UniformRandomPolicy(pttt.library.openspiel.load_game(game))
+    policy = UniformRandomPolicy(pttt.library.api.openspiel.load_game(game))
     score(game, policy, block=10, report=lambda what, share: told.append((what, share)))
     for player in (0, 1):
         mine = [share for what, share in told if what == f"Asking player {player}'s policy"]
