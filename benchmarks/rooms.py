@@ -122,7 +122,7 @@ def repeated_classes(package: Path = PACKAGE) -> dict[str, int]:
 # ---------------------------------------------------------------------------------------------
 # The picture
 
-_WIDTH, _BOX, _STEP, _MARGIN = 1000, 42, 86, 16  # px: picture, height of a box, height of a floor, margin
+_WIDTH, _BOX, _STEP, _MARGIN = 1000, 42, 70, 16  # px: picture, height of a box, height of a floor, margin
 _STYLE = """
 text { font: 14px system-ui, sans-serif; fill: #1f2933; text-anchor: middle }
 text.lines { font-size: 11px; fill: #66727f }
@@ -142,7 +142,7 @@ def picture() -> str:
         names = _ordered([name for name in graph if level[name] == floor], arrows, place)
         share = (_WIDTH - 2 * _MARGIN) / len(names)
         for number, name in enumerate(names):
-            half = min(70.0, share / 2 - 6)
+            half = min(220.0, share / 2 - 6)
             place[name] = (_MARGIN + share * (number + 0.5), height - _MARGIN - _BOX - (floor - 1) * _STEP, half)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
@@ -176,10 +176,11 @@ def _arrow(upper: tuple[float, float, float], lower: tuple[float, float, float])
 
 
 def _box(name: str, count: int, x: float, y: float, half: float) -> str:
+    folders = [file.parent.name for file in sorted((PACKAGE / name).glob("*/__init__.py"))]
     return (
         f'<rect x="{x - half:.1f}" y="{y:.1f}" width="{2 * half:.1f}" height="{_BOX}" rx="7"/>'
         f'<text x="{x:.1f}" y="{y + 18:.1f}">{name}</text>'
-        f'<text class="lines" x="{x:.1f}" y="{y + 33:.1f}">{_rounded(count)} lines</text>'
+        f'<text class="lines" x="{x:.1f}" y="{y + 33:.1f}">{" · ".join([*folders, f"{_rounded(count)} lines"])}</text>'
     )
 
 
