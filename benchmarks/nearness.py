@@ -68,7 +68,9 @@ def nearest(module: str, root: Path = rooms.ROOT, entrances: Iterable[str] = ())
     first their quick tests, then their slow ones.
     """
     names, texts = graph(root), _texts(root)
-    room, _, word = module.rpartition("/")
+    room, word = module.rpartition("/")[0] or module, module.split("/")[-1]
+    while "/" in room and not any(room in name for name in texts):  # a folder without tests of its own
+        room = room.rpartition("/")[0]
     users: dict[str, set[str]] = defaultdict(set)
     for name, others in names.items():
         for other in others - {name}:

@@ -324,7 +324,7 @@ def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeyp
 
     def judged(line, before, after):
         start = (line, files["pttt_ooc/site/shell/some.py"].splitlines()[line - 1].index(before))
-        return tree.judge(mutants.Mutant("web/some", start, (line, start[1] + len(before)), before, after))
+        return tree.judge(mutants.Mutant("site/shell/some", start, (line, start[1] + len(before)), before, after))
 
     assert judged(1, "1", "2") == "tests/test_web_first.py::test_quick"
     assert judged(2, "1", "2") == "tests/test_web_first.py::test_slow"

@@ -281,7 +281,7 @@ def test_a_setting_with_which_the_compiler_does_not_load_gets_one_sentence(tmp_p
 
 
 @pytest.mark.slow_but_one
-@pytest.mark.parametrize("module", ["arena.kernels.clock", "sweep.vectors"])
+@pytest.mark.parametrize("module", ["other_games.arena.kernels.clock", "cfr.sweep.vectors"])
 def test_the_setting_is_told_whatever_module_comes_first(tmp_path, module):
     call = f"from pttt_ooc.errors import ConfigError\ntry: import pttt_ooc.{module}\nexcept ConfigError: print('told')"
     environment = {**os.environ, "NUMBA_NUM_THREADS": "0"}

@@ -157,7 +157,7 @@ def test_a_dry_run_tells_what_would_change_by_command_and_at_the_desk(agents):
     address = post(client, "rejudge", dry_run="yes", **fields).headers["location"]
     assert "0 of 2 judged" in client.get(address).text
     work, steps = worker_of(agents), 0
-    while not work.judge_next() and work._rehearsals.step():
+    while not work.judge_next() and work._rehearse():
         steps += 1
     assert steps == 3
     page = client.get(address).text

@@ -263,7 +263,7 @@ def test_the_published_pages_have_the_standings(lab, tmp_path):
     (row,) = json.loads((tmp_path / "public" / "agents-rows.json").read_text())
     assert (row["team"], row["score"]) == ("Team A", told["score"])
     page = (tmp_path / "public" / "index.html").read_text()
-    assert "Three in a row" in page and f"{100 * told['score']:.1f} %" in page and "4711" not in page
+    assert "Three in a row" in page and f"{100 * told['score']:.1f} %" in page and "secret 4711" not in page
 
 
 # ---------------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ def named_tests():
 @pytest.mark.parametrize("name", named_tests())
 def test_the_tests_of_the_page_exist(name):
     module, test = name.split("::")
-    (file,) = [f for room in ("course", "extreme") if (f := ROOT / "tests" / room / f"{module}.py").is_file()]
+    (file,) = [
+        f for room in ("course", "other_games/extreme") if (f := ROOT / "tests" / room / f"{module}.py").is_file()
+    ]
     assert re.search(rf"^(async )?def {test}\(", file.read_text(encoding="utf-8"), re.MULTILINE)
 
 

@@ -356,7 +356,7 @@ def test_nobody_sees_a_bot_of_another_team(course):
     for name in (None, "Team B"):
         for address in addresses:
             answer = course.browser(name).get(address)
-            assert answer.status_code == 404 and "4711" not in answer.text
+            assert answer.status_code == 404 and "secret 4711" not in answer.text
     assert course.browser("Team B").get(addresses[0]).text == missing or "There is no bot" in missing
     assert f"/extreme/bots/{number}" not in course.browser("Team B").get("/extreme/hand-in").text
     answer = course.browser().get(f"/api/extreme/bots/{number}", headers=bearer(course.tokens["Team B"]))
@@ -475,7 +475,7 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     name = public.get("/api/extreme/matches").json()[0]["match"]
     mine = keys.index(name.split("-")[2])
     told = public.get(f"/api/extreme/matches/{name}").json()
-    assert told["printed"] == ["", ""] and "4711" not in public.get(f"/extreme/matches/{name}").text
+    assert told["printed"] == ["", ""] and "secret 4711" not in public.get(f"/extreme/matches/{name}").text
     told = one.get(f"/api/extreme/matches/{name}").json()
     assert "4711" in told["printed"][mine] and not told["printed"][1 - mine]
     assert one.get(f"/extreme/matches/{name}").text.count("What the bot of") == 1
