@@ -38,7 +38,7 @@ solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." fo
 web: $(RUNTIME) ## serve everything in data/ on this machine: play, explore, watch (WEB="..." adds options, such as --port 8090)
 	$(BIN)/pttt web $(WEB)
 
-serve: $(RUNTIME) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
+serve: $(RUNTIME) ## start the course (SERVE="..." adds options, such as --data DIR)
 	$(BIN)/pttt serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests but the slow ones, in five minutes (PYTEST="..." adds options, such as -k store)

@@ -1,4 +1,4 @@
-"""A course at work: ``python -m benchmarks.course`` lets 60 teams use a grader on the loopback for ten minutes.
+"""A course at work: ``python -m benchmarks.course`` lets 60 teams use a course on the loopback for ten minutes.
 
 Each team looks at a page a second, over a connection that stays open as a browser's does, and submits a strategy a
 minute. The results are the times of answers by kind (median and 99th percentile), and the memory of the
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.grader import PATIENCE, Files, Grader, is_right, upload, verdicts
+from benchmarks.course_load import PATIENCE, Course, Files, is_right, upload, verdicts
 
 PAGES = {
     "leaderboard": "/",
@@ -114,12 +114,12 @@ class Memory:
 
 
 def measured(port, tokens, files, pids, seconds=600.0, pause=1.0, every=60.0):
-    """Let teams, one for each token, use the grader at a port; return all measurements.
+    """Let teams, one for each token, use the course at a port; return all measurements.
 
     Parameters
     ----------
     files
-        Of :class:`benchmarks.grader.Files`.
+        Of :class:`benchmarks.course_load.Files`.
     pids
         Of the server's processes, by name.
     seconds, pause, every
@@ -165,12 +165,12 @@ def main():
     parser.add_argument("--minutes", type=float, default=10.0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="course-load-") as name:
-        grader = Grader(Path(name), options.teams)
+        course = Course(Path(name), options.teams)
         try:
-            pids = {child: grader.pid_of(child) for child in ("web", "worker", "explore answerer")}
-            figures = measured(grader.port, grader.tokens, Files(), pids, 60 * options.minutes)
+            pids = {child: course.pid_of(child) for child in ("web", "worker", "explore answerer")}
+            figures = measured(course.port, course.tokens, Files(), pids, 60 * options.minutes)
         finally:
-            grader.stop()
+            course.stop()
     print(json.dumps(figures, indent=2))
     sys.exit(bool(figures["failures"] or figures["lost"] or figures["wrong"]))
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.grader import GAME, VALUE, ask, wait_until
+from benchmarks.course_load import GAME, VALUE, ask, wait_until
 from pttt_ooc.course.data.assignments import settle_assignments
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import BASELINE

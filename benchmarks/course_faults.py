@@ -29,7 +29,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from benchmarks import course_faults_kinds as kinds
-from benchmarks.grader import GAME, VALUE, Files, ask, is_right, wait_until
+from benchmarks.course_load import GAME, VALUE, Files, ask, is_right, wait_until
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, REJECTED, Submission, Team

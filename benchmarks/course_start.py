@@ -21,7 +21,7 @@ import zipfile
 from pathlib import Path
 from urllib.request import urlopen
 
-from benchmarks.grader import PATIENCE, ask, wait_until
+from benchmarks.course_load import PATIENCE, ask, wait_until
 
 PAGE = Path(__file__).parent.parent / "docs" / "course.md"
 ROSTER = "team,name,email\nTeam A,Grace Hopper,grace@example.org\nTeam B,Emmy Noether,emmy@example.org\n"
@@ -43,7 +43,7 @@ def run(place, game=None, port=0):
         if words[:2] == ["course", "init"] and game is not None:
             words = [*words, "--game", game]
         if words[:2] == ["course", "apply"]:
-            (place / "grader" / "course.yaml").write_text(re.sub(r"\n *opens: .*", "", course))  # it has begun
+            (place / "course" / "course.yaml").write_text(re.sub(r"\n *opens: .*", "", course))  # it has begun
         told[" ".join(words[:2])] = _timed(place, words)
     assert commands[-1][0] == "serve", "the last command of the page starts the server"
     command = [sys.executable, "-m", "pttt_ooc.cli", *commands[-1], "--port", str(port)]

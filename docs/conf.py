@@ -69,7 +69,7 @@ CONTENTS = {
         "explore",
         "play",
         "course",
-        "grader",
+        "course",
         "extreme",
         "smbc",
         "arena",

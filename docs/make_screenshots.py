@@ -28,7 +28,7 @@ from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.service.pulse import Pulse
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.coursekit import BAD, Course
+from tests.course.league_kit import BAD, LeagueCourse
 from tests.kits.browsing import served
 from tests.other_games.extreme.practice_kit import bot, league, write_match
 from tests.site.explore.answerer_kit import answering, solve_game
@@ -139,7 +139,7 @@ def along_a_run(browser: Browser, place: Path) -> None:
 
 def a_course(browser: Browser, place: Path) -> None:
     """The verdict on a bot that fails, and practice."""
-    made = Course(place / "grader", practice=True)
+    made = LeagueCourse(place / "course", practice=True)
     for name in ("Team C", "Team D"):
         made.lab.team(name)
     number = made.hand_in("Team A", BAD)["number"]

@@ -100,8 +100,8 @@ class MissingExtraError(PtttError):
     """A library is missing that an extra of the package installs."""
 
 
-class GraderError(PtttError):
-    """The grader refuses a request: its directory, its teams or its server do not allow it."""
+class CourseError(PtttError):
+    """The course refuses a request: its directory, its teams or its server do not allow it."""
 
 
 class PlayError(PtttError):

@@ -22,7 +22,7 @@ EXTRAS = {
     "environments": ("gymnasium", "pettingzoo"),
     "exact": ("highspy", "flint", "scipy"),
     "extreme": ("fissix", "pyseccomp"),
-    "grader": (
+    "course": (
         *("anyio", "argon2", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
         *("tzdata", "uvicorn"),
     ),

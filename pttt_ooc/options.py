@@ -136,8 +136,8 @@ KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 DATA = Path("data")
 """The directory of the workflow's results."""
 
-GRADER = Path("grader")
-"""The directory of a grader."""
+COURSE = Path("course")
+"""The directory of a course."""
 
 
 class BoardOptions(NamedTuple):

@@ -108,12 +108,12 @@ def test_the_command_is_for_this_python_and_its_installer(monkeypatch, tmp_path)
     monkeypatch.setitem(sys.modules, "h11", None)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "my env/bin/python"))
     monkeypatch.chdir(tmp_path)
-    line = "The grader needs h11 and uvicorn, which are not installed; install with: "
+    line = "The course needs h11 and uvicorn, which are not installed; install with: "
     found = {True: "'my env/bin/python' -m pip install", False: "uv pip install --python 'my env/bin/python'"}
     for pip, installer in found.items():
         monkeypatch.setitem(sys.modules, "pip", type(sys)("pip") if pip else None)
         if pip:
             sys.modules["pip"].__spec__ = object()
         with pytest.raises(MissingExtraError) as told:
-            check_extra("grader", "The grader")
+            check_extra("course", "The course")
         assert str(told.value) == f"{line}{installer} h11 uvicorn"

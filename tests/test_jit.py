@@ -12,7 +12,7 @@ from pttt_ooc.other_games.extreme import search
 
 @pytest.fixture
 def private(monkeypatch):
-    """As in the processes of a grader; and no other test's directories."""
+    """As in the processes of a course; and no other test's directories."""
     monkeypatch.setattr(jit, "DIRECTORIES", set())
     before = os.umask(0o077)
     yield

@@ -27,8 +27,8 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GAME = "mini-2x3k2-abrupt"
-# The value is given, as the grader would solve the game to know it.
-GRADER = "game: mini-2x2k2-abrupt\ngame_value: [0.6666, 0.6667]\n"
+# The value is given, as the course would solve the game to know it.
+COURSE = "game: mini-2x2k2-abrupt\ngame_value: [0.6666, 0.6667]\n"
 
 
 def run(command, cwd, **options):
@@ -111,13 +111,13 @@ def test_all_that_is_imported_is_named():
     base, extras = names(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
     distributions, missing = packages_distributions(), set()
     for file in (ROOT / "pttt_ooc").rglob("*.py"):
-        # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the grader's too.
+        # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the course's too.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
         served = {"site", "smbc", "pages", "course", "play"} & set(parts)
         # Linear programs are of wings that have an extra for them.
         programs = {"linear_program"} & set(parts)
         exact = parts[0] == "exact" or parts[-1] == "highs_solver"
-        wanted = {*parts, *(("grader",) if served else ()), *(("learners",) if programs else ())}
+        wanted = {*parts, *(("course",) if served else ()), *(("learners",) if programs else ())}
         wanted |= {"exact"} if exact else {"workflow"} if "stages" in parts else set()
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
@@ -181,10 +181,10 @@ def give_kernels(python, place):
 
 @contextmanager
 def served(pttt, place):
-    """A grader; its address."""
-    (place["cwd"] / "grader").mkdir()
-    (place["cwd"] / "grader/settings.yaml").write_text(GRADER)
-    command = [pttt, "serve", "--data", "grader", "--port", "0"]
+    """A course; its address."""
+    (place["cwd"] / "course").mkdir()
+    (place["cwd"] / "course/settings.yaml").write_text(COURSE)
+    command = [pttt, "serve", "--data", "course", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
     try:
@@ -203,7 +203,7 @@ def status(url):
 
 
 def works_alone(bin_, place):
-    """Information on games, a solution, its evaluation, the grader; returns what was said of the work."""
+    """Information on games, a solution, its evaluation, the course; returns what was said of the work."""
     pttt = bin_ / "pttt"
     assert GAME in run([pttt, "info"], **place).stdout
     solved = run([pttt, "solve", "--game", GAME, "--max-iterations", "30", "--threads", "1"], **place)

@@ -66,7 +66,7 @@ def play(
         serve_site(data, game, host, port, PAGE if browser else None, PAGE)
         return
     # With one, only the pages of this opponent.
-    with extra("grader", "`pttt play`"):
+    with extra("course", "`pttt play`"):
         from pttt_ooc.site.explore.local_sources import local_pages
         from pttt_ooc.site.service.local_server import serve
 

@@ -1,4 +1,4 @@
-"""Commands that serve pages of several wings: `pttt web`, `pttt explore`, and `pttt serve` (the course's grader)."""
+"""Commands that serve pages of several wings: `pttt web`, `pttt explore`, and `pttt serve` (the course)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pttt_ooc.course.server.term_commands import course
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import (
+    COURSE,
     DATA,
-    GRADER,
     KINDS,
     BrowserOption,
     CourseGameOption,
@@ -32,7 +32,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt web --game pttt-2x4k3-abrupt")(web)
     app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
     app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
-    course.command("serve", epilog="Example: pttt course serve --data grader --log grader/log/course.jsonl")(serve)
+    course.command("serve", epilog="Example: pttt course serve --data course --log course/log/course.jsonl")(serve)
 
 
 def web(
@@ -55,7 +55,7 @@ def web(
 def serve_site(data: Path, game: str | None, host: str, port: int, page: str | None, home: str = "") -> None:
     """Serve everything in a directory; for `page` and `home` see :func:`pttt_ooc.site.service.local_server.serve`."""
     check_game(game)
-    with extra("grader", "`pttt web`"):
+    with extra("course", "`pttt web`"):
         from pttt_ooc.cli.site import site_pages
         from pttt_ooc.site.service.local_server import serve as served
 
@@ -101,7 +101,7 @@ def explore(
 
         raise typer.Exit(explore_named(strategies, game, data))
     # With them, their pages come first, and those of a match or an arena stand beside them.
-    with extra("grader", "`pttt explore`"):
+    with extra("course", "`pttt explore`"):
         from pttt_ooc.site.explore.local_sources import local_pages
         from pttt_ooc.site.service.local_server import serve as served
 
@@ -121,7 +121,7 @@ def solved_in(data: Path, game: str | None) -> None:
 
 def serve(
     game: CourseGameOption = None,
-    data: DataOption = GRADER,
+    data: DataOption = COURSE,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     secret_goals: SecretGoalsOption = None,
@@ -137,11 +137,11 @@ def serve(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Start the course's grader: web server, worker, and the answerers of pages.
+    """Start the course: web server, worker, and the answerers of pages.
 
     Everything is kept in one directory, which is created if it is missing. SIGTERM or Ctrl-C stops all.
     """
-    with extra("grader", "`pttt serve`"):
+    with extra("course", "`pttt serve`"):
         from pttt_ooc.course.server.serve import serve as served
         from pttt_ooc.site.service.log_file import logged_to
 

@@ -1,4 +1,4 @@
-"""File permissions: only the user that runs the grader can read its files.
+"""File permissions: only the user that runs the course can read its files.
 
 A process that writes them makes all its files private, including temporary files and those of SQLite and other
 libraries.  Files that an older version or a copy left readable are made private at the start.
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-log = logging.getLogger("pttt.grader.rights")
+log = logging.getLogger("pttt.course.rights")
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

@@ -14,17 +14,17 @@ from pttt_ooc.course.data.models import CourseTables
 from pttt_ooc.course.grades import gradebook
 from pttt_ooc.other_games.extreme.tournament import Entry, settle
 from tests.course.agents_kit import FIRST, LAST, judged, worker_of
-from tests.course.coursekit import SANDBOX
 from tests.course.games_kit import COURSE as TWO_GAMES
 from tests.course.games_kit import two_games
-from tests.course.grader_kit import Lab
+from tests.course.league_kit import SANDBOX
+from tests.course.server_kit import Lab
 from tests.course.term_kit import upload
 
 
 @contextmanager
 def all_kinds(tmp_path):
     """A course with all kinds of assignments, a further game, a further league, and a row in each table."""
-    lab = Lab(tmp_path / "grader", openid_secret="secret.txt")
+    lab = Lab(tmp_path / "course", openid_secret="secret.txt")
     cup = league_directory(lab.data, "cup")
     cup.mkdir(parents=True)
     (lab.data / "secret.txt").write_text("4711")

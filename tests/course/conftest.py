@@ -1,9 +1,9 @@
-"""Graders for the tests."""
+"""Courses for the tests."""
 
 import pytest
 
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
-from tests.course.grader_kit import Lab, Server
+from tests.course.server_kit import Lab, Server
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,15 +28,15 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def lab(tmp_path):
-    """A grader in this process, with nothing in it but the team Uniform."""
-    made = Lab(tmp_path / "grader")
+    """A course in this process, with nothing in it but the team Uniform."""
+    made = Lab(tmp_path / "course")
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """A grader in processes of its own; tests that stop it make their own."""
+    """A course in processes of its own; tests that stop it make their own."""
     made = Server(tmp_path_factory.mktemp("served"))
     made.wait_for_verdicts(2)
     yield made
@@ -46,14 +46,14 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def course(tmp_path, client, solved):
-    """A grader with two teams, and this wing beside it."""
+    """A course with two teams, and this wing beside it."""
     from fastapi.testclient import TestClient
 
     from pttt_ooc.course.data.models import Fact
     from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 
-    lab = Lab(tmp_path / "grader", solution=str(solved))
-    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
+    lab = Lab(tmp_path / "course", solution=str(solved))
+    lab.client = TestClient(app_of(lab.course, *parts_of(lab.course, client)), base_url="http://course")
     with lab.database.writing() as session:
         session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
     for name in ("Team A", "Team B"):

@@ -14,8 +14,8 @@ from sqlalchemy import text
 from pttt_ooc.course.data import uploads_in_flight
 from pttt_ooc.course.data.term_tables import Adjustment, LogLine
 from pttt_ooc.course.grades.gradebook import current
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import Lab, pttt, strategy_zip
+from pttt_ooc.errors import CourseError
+from tests.course.server_kit import Lab, pttt, strategy_zip
 from tests.course.term_kit import change
 
 
@@ -30,7 +30,7 @@ def main():
     place = Path(sys.argv[1])
     assert os.path.ismount(place)
     uploads_in_flight.RESERVE = 0  # as if others had filled the disk meanwhile
-    lab = Lab(place / "grader")
+    lab = Lab(place / "course")
     lab.baseline()
     change(lab, rule={"kind": "baseline", "figure": "sum", "points": 50, "target": 0})
     token = lab.team("Team A")
@@ -40,7 +40,7 @@ def main():
     assert answer.status_code == 507 and "disk is full" in answer.json()["error"], answer.text
     done = pttt("course", "adjust", "Team A", "strategies", "--points=1", "--reason", "x", "--data", lab.data)
     assert done.returncode == 1 and "free some space" in done.stderr and len(done.stderr.splitlines()) == 1, done
-    with pytest.raises(GraderError, match="no room to write"):
+    with pytest.raises(CourseError, match="no room to write"):
         lab.run()
     assert "The disk has 0.0 GB left" in pttt("course", "doctor", "--data", lab.data).stdout
     done = pttt("course", "backup", place / "copy.tar", "--data", lab.data)

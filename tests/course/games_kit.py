@@ -10,7 +10,7 @@ from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.baseline import submit_baseline
 from pttt_ooc.course.strategies.jobs import Judge
 from pttt_ooc.course.strategies.starter_kit import ensure_kit
-from tests.course.grader_kit import bearer, random_tensor, zip_bytes
+from tests.course.server_kit import bearer, random_tensor, zip_bytes
 from tests.kits.helpers import small_engine
 
 OTHER, OTHER_VALUE = "mini-2x3k3-abrupt", (17 / 72, 17 / 72)
@@ -28,7 +28,7 @@ assignments:
 
 
 def two_games(lab, directory, text=COURSE):
-    """Give a lab's course a second game, and two teams; returns that game's grader."""
+    """Give a lab's course a second game, and two teams; returns that game's course."""
     (directory / "course.yaml").write_text(text)
     with lab.database.writing() as session:
         apply(session, read_course_file(directory / "course.yaml"), lab.data, "Ada")
@@ -41,20 +41,20 @@ class SecondGame:
     """The second game of a lab's course, with a judge that is called by hand."""
 
     def __init__(self, lab):
-        self.lab, self.grader = lab, lab.grader.of_game(OTHER)
+        self.lab, self.course = lab, lab.course.of_game(OTHER)
         self.data = directory_of(lab.data, OTHER)
-        self.assessor = Assessor(small_engine(OTHER), self.grader.storage, OTHER_VALUE, (None, None))
+        self.assessor = Assessor(small_engine(OTHER), self.course.storage, OTHER_VALUE, (None, None))
         course = lab.database, lab.data
         self.judge = Judge(
-            self.grader.database, self.grader.storage, self.assessor, threading.Event(), settle_if_graded, course
+            self.course.database, self.course.storage, self.assessor, threading.Event(), settle_if_graded, course
         )
 
     def baseline(self):
-        submit_baseline(self.grader.database, self.grader.storage, self.assessor)
+        submit_baseline(self.course.database, self.course.storage, self.assessor)
         self.run()
 
     def kit(self):
-        ensure_kit(self.grader.storage, self.grader.settings, self.assessor)
+        ensure_kit(self.course.storage, self.course.settings, self.assessor)
 
     def post(self, team, player, seed, sharpness=1.0, game=OTHER):
         content = zip_bytes(random_tensor(player, seed, sharpness, game), f"pttt_pl{player}.npy")
@@ -64,7 +64,7 @@ class SecondGame:
         )
 
     def run(self):
-        with self.grader.database.reading() as session:
+        with self.course.database.reading() as session:
             line = waiting(session)
         for number in line:
             self.judge.judge(number)
@@ -78,4 +78,4 @@ class SecondGame:
         ).json()
 
     def close(self):
-        self.grader.database.close()
+        self.course.database.close()

@@ -11,7 +11,7 @@ import zlib
 
 import numpy as np
 
-from tests.course.grader_kit import npy_bytes, random_tensor, uniform_tensor, zip_bytes
+from tests.course.server_kit import npy_bytes, random_tensor, uniform_tensor, zip_bytes
 
 NOT_A_ZIP = "Not a valid zip file"
 SEVERAL = "The zip contains more than one file"

@@ -12,7 +12,7 @@ from pttt_ooc.course.grades.exports import lines
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.people.invitations import link_to_sign_in
 from pttt_ooc.course.people.people import find_person, team_of
-from tests.course.grader_kit import GAME
+from tests.course.server_kit import GAME
 
 
 def make_format_1(url, names):

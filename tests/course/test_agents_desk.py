@@ -15,9 +15,9 @@ from pttt_ooc.course.grades.rejudging import begin_again
 from pttt_ooc.course.grades.rulings import disqualify, rule
 from pttt_ooc.course.pages.publication import publish
 from pttt_ooc.course.people.people import add_staff
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from tests.course.agents_kit import COURSE, FIRST, LAST, agents_course, post_agent, worker_of
-from tests.course.grader_kit import bearer
+from tests.course.server_kit import bearer
 from tests.course.term_kit import team_number
 from tests.course.test_term_commands import course
 from tests.course.test_term_desk import post
@@ -99,7 +99,7 @@ def test_a_hidden_agent_counts_and_others_see_the_next_best(agents, tmp_path):
     first, _, is_last = worker_of(agents)._next_match()
     assert [one.id for one in first] == [agents.next, agents.other] and not is_last
     with agents.database.reading() as session:
-        publish(session, agents.grader.settings, agents.data, tmp_path / "public")
+        publish(session, agents.course.settings, agents.data, tmp_path / "public")
     (row, _) = json.loads((tmp_path / "public" / "agents-rows.json").read_text())
     assert row["score"] == 0.5
 
@@ -180,9 +180,9 @@ def test_what_is_judged_again_waits_for_all_that_has_no_verdict(agents):
         assert [one.id for one in line(session)] == [new, agents.other, agents.best]
     page = browser(agents, "Team A").get(f"/agents/rows/{agents.best}").text
     assert "It waits; 2 before it" in page
-    with agents.database.writing() as session, pytest.raises(GraderError, match=f"Agent {agents.best} has no verdict"):
+    with agents.database.writing() as session, pytest.raises(CourseError, match=f"Agent {agents.best} has no verdict"):
         begin_again(session, [agents.best], "Ada", "agents")
-    with agents.database.writing() as session, pytest.raises(GraderError, match="There is no agent 99"):
+    with agents.database.writing() as session, pytest.raises(CourseError, match="There is no agent 99"):
         begin_again(session, [99], "Ada", "agents")
     assert "Only strategies and agents are judged again, not bots" in course(
         agents.data, "rejudge", "--all", "--kind", "bots", code=1
@@ -235,7 +235,7 @@ def test_the_zip_of_an_assignment_has_the_agents(agents, tmp_path):
 def test_a_ruling_on_an_agent_that_is_not_there(agents):
     with agents.database.writing() as session:
         for number, ruling, words in ((99, "hidden", "no agent 99"), (agents.best, "burnt", "no ruling 'burnt'")):
-            with pytest.raises(GraderError, match=words):
+            with pytest.raises(CourseError, match=words):
                 rule(session, agents.data, "Ada", "agents", number, ruling, "x")
-        with pytest.raises(GraderError, match="A reason is missing"):
+        with pytest.raises(CourseError, match="A reason is missing"):
             disqualify(session, agents.data, "Ada", "Team A", "rows", " ")

@@ -8,7 +8,7 @@ from pttt_ooc.course.people.invitations import invite
 from pttt_ooc.course.people.teams import find_team
 from tests.course.agents_kit import FIRST, agents_course, post_agent
 from tests.course.games_kit import OTHER, SecondGame
-from tests.course.grader_kit import Lab
+from tests.course.server_kit import Lab
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -29,7 +29,7 @@ LONG = "The Regret Minimisers of Room 32-144 MIT"
 def site(tmp_path_factory):
     """The address of a course with agents and a further game, whose verdicts are rows of the database."""
     directory = tmp_path_factory.mktemp("site")
-    lab = Lab(directory / "grader")
+    lab = Lab(directory / "course")
     lab.team(LONG)
     agents_course(lab, directory, COURSE)
     post_agent(lab, "Team A", FIRST)

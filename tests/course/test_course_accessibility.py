@@ -1,6 +1,6 @@
 """Every page in every state, in a real browser: for axe-core, for the keyboard, and on narrow and wide screens.
 
-The grader runs in this process, so that a state is a row of its database.
+The course runs in this process, so that a state is a row of its database.
 """
 
 import datetime
@@ -13,7 +13,7 @@ from fastapi import HTTPException
 
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.models import Fact, Submission, Team
-from tests.course.grader_kit import Lab, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import Lab, random_tensor, strategy_zip, zip_bytes
 from tests.kits.browsing import LOOKS, WIDTHS, assert_accessible, in_browser, patient, picture, press, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -39,8 +39,8 @@ def served_lab(lab):
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory):
-    """A grader that has just started: no teams, no value of the game."""
-    lab = Lab(tmp_path_factory.mktemp("empty") / "grader", game_value=None)
+    """A course that has just started: no teams, no value of the game."""
+    lab = Lab(tmp_path_factory.mktemp("empty") / "course", game_value=None)
     with served_lab(lab) as url:
         lab.url = url
         yield lab
@@ -48,8 +48,8 @@ def empty(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
-    """A grader with all kinds of teams, and submissions in all states."""
-    lab = Lab(tmp_path_factory.mktemp("full") / "grader", submissions_per_hour=8)
+    """A course with all kinds of teams, and submissions in all states."""
+    lab = Lab(tmp_path_factory.mktemp("full") / "course", submissions_per_hour=8)
     with lab.database.writing() as session:
         session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
     lab.baseline()
@@ -80,7 +80,7 @@ def full(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def contexts(browser):
-    """One window for each grader and team."""
+    """One window for each course and team."""
     opened = {}
 
     def context(lab, name=None):
@@ -100,7 +100,7 @@ def contexts(browser):
 
 @pytest.fixture
 def visit(contexts):
-    """Open a page of a grader, as a team or as nobody."""
+    """Open a page of a course, as a team or as nobody."""
     pages = []
 
     def open_page(lab, path, name=None):
@@ -136,7 +136,7 @@ MORE = {
 @pytest.mark.slow
 @pytest.mark.long_but("leaderboard")
 @pytest.mark.parametrize("name", ["leaderboard", "matrix", "submissions"])
-def test_a_new_grader_is_accessible(empty, visit, name):
+def test_a_new_course_is_accessible(empty, visit, name):
     assert_accessible(visit(empty, PAGES[name]), f"empty-{name}")
 
 

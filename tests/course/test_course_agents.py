@@ -18,12 +18,12 @@ from pttt_ooc.course.grades.checkup import problems
 from pttt_ooc.course.grades.course_file import apply, course_file, read_course_file
 from pttt_ooc.course.grades.exports import lines
 from pttt_ooc.course.people import teams
-from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.errors import CourseError, PtttError
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.extreme.bot_programs import program
 from tests.course.agents_kit import COURSE, FIRST, LAST, agents_course, judged, post_agent, worker_of
-from tests.course.grader_kit import Lab, bearer, pttt
+from tests.course.server_kit import Lab, bearer, pttt
 from tests.course.term_kit import HOUR, change, soon
 
 ROWS = AgentSettings(game="mnk:3x3+need3", opponents=("random", "mcts:nodes=20"), games=4, opening=1, seed=3)
@@ -84,7 +84,7 @@ FAULTS = {
 def test_a_fault_in_the_check_rejects_the_file_and_says_why(lab, tmp_path):
     text = COURSE.replace("opening: 1}", "opening: 1, seconds: 0.3}")
     agents_course(lab, tmp_path, text)
-    lab.grader.settings = lab.grader.settings.model_copy(update={"submissions_per_hour": 100})
+    lab.course.settings = lab.course.settings.model_copy(update={"submissions_per_hour": 100})
     for content, (message, detail) in FAULTS.items():
         told = judged(lab, "Team A", content)
         assert (told["status"], told["message"], told["score"]) == ("Rejected", message, None), (content, told)
@@ -272,7 +272,7 @@ def test_the_published_pages_have_the_standings(lab, tmp_path):
 
 def test_the_teams_take_turns_and_who_has_none_judged_comes_first(lab, tmp_path):
     agents_course(lab, tmp_path)
-    lab.grader.settings = lab.grader.settings.model_copy(update={"waiting_per_team": 9})
+    lab.course.settings = lab.course.settings.model_copy(update={"waiting_per_team": 9})
     for team, n in [("Team A", 0), ("Team A", 1), ("Team A", 2), ("Team B", 3), ("Team B", 4)]:
         assert post_agent(lab, team, FIRST + b"#%d" % n).status_code == 201
     order = []
@@ -318,7 +318,7 @@ def test_what_breaks_off_goes_back_and_is_given_up_in_the_end(lab, tmp_path, mon
 
 def test_limits_are_those_of_the_assignment(lab, tmp_path):
     agents_course(lab, tmp_path)
-    lab.grader.settings = lab.grader.settings.model_copy(update={"waiting_per_team": 1})
+    lab.course.settings = lab.course.settings.model_copy(update={"waiting_per_team": 1})
     assert post_agent(lab, "Team A", FIRST).status_code == 201
     answer = post_agent(lab, "Team A", LAST)
     assert answer.status_code == 429 and "still wait for a verdict" in answer.json()["error"]
@@ -349,7 +349,7 @@ def test_settings_that_cannot_be_are_refused_with_a_sentence(tmp_path, setting):
     with pytest.raises(PtttError, match=REFUSED[setting]):
         read_course_file(file)
     file.write_text("assignments: [{name: rows, kind: report, settings: {games: 2}}]")
-    with pytest.raises(GraderError, match="report have no settings"):
+    with pytest.raises(CourseError, match="report have no settings"):
         read_course_file(file)
 
 
@@ -360,7 +360,7 @@ def test_a_course_file_with_agents_is_read_as_it_is_written(lab, tmp_path):
         written = course_file(session)
         assert apply(session, written, lab.data, "Ada") == []
         assert written.assignments[1].settings["games"] == 2
-        with pytest.raises(GraderError, match="cannot be removed"):
+        with pytest.raises(CourseError, match="cannot be removed"):
             apply(session, written.model_copy(update={"assignments": written.assignments[:1]}), lab.data, "Ada")
 
 
@@ -370,9 +370,9 @@ def test_a_copy_has_the_agents_and_a_removed_team_leaves_none(lab, tmp_path):
         post_agent(lab, team, FIRST)
     with lab.database.writing() as session:
         session.add(AgentMatch(first_id=1, second_id=2, wins=1, draws=0, losses=1))
-    assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    assert pttt("course", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
     restored = tmp_path / "restored"
-    assert pttt("grader", "restore", tmp_path / "copy.tar", "--data", restored).returncode == 0
+    assert pttt("course", "restore", tmp_path / "copy.tar", "--data", restored).returncode == 0
     copy = Lab(restored)
     with copy.database.reading() as session:
         rows = session.query(Agent).all()

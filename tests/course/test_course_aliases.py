@@ -8,8 +8,8 @@ import pytest
 
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.people.people import add_staff
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import bearer
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import bearer
 from tests.course.term_kit import team_number, upload
 from tests.course.test_term_commands import course
 
@@ -24,7 +24,7 @@ OWN = ("Aristotle", "Bernoulli", "Curie")
 @pytest.fixture
 def masked(tmp_path):
     """A course with a league and aliases; two teams from before, and one that came later."""
-    made = Course(tmp_path / "grader")
+    made = LeagueCourse(tmp_path / "course")
     lab = made.lab
     lab.baseline()
     for name in OWN[:2]:

@@ -21,7 +21,7 @@ from pttt_ooc.site.shell import forms, gate
 from pttt_ooc.site.shell import throttle as throttle_module
 from pttt_ooc.site.shell.arrival import Arrival
 from pttt_ooc.site.shell.throttle import Throttle, network_of
-from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
+from tests.course.server_kit import Lab, bearer, form_token, strategy_zip
 
 GOOD = strategy_zip(0, 1)
 HEAD = b'--x\r\nContent-Disposition: form-data; name="player"\r\n\r\n0\r\n'
@@ -34,13 +34,13 @@ TAIL = b"\r\n--x--\r\n"
 
 
 class Served:
-    """The web server of a grader, in a thread of this process."""
+    """The web server of a course, in a thread of this process."""
 
     def __init__(self, data, parts=lambda lab: [], **changes):
         self.lab = Lab(data, **{"max_upload_mb": 0.1, **changes})
         self.token = self.lab.team("Team A")
         further = parts(self.lab)
-        self.server = server_of(self.lab.grader, 40, lambda grader: create_app(grader, *further))
+        self.server = server_of(self.lab.course, 40, lambda course: create_app(course, *further))
         self.door = self.server.config.http.args[0]
         listening = socket.create_server(("127.0.0.1", 0))
         self.address = listening.getsockname()
@@ -82,7 +82,7 @@ def heard(client):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    made = Served(tmp_path_factory.mktemp("attacked") / "grader", connections_per_address=30)
+    made = Served(tmp_path_factory.mktemp("attacked") / "course", connections_per_address=30)
     yield made
     made.close()
 
@@ -101,7 +101,7 @@ def may_log():
     """For tests of what is the server's own trouble."""
 
 
-def get(path=b"/", headers=b"", method=b"GET", version=b"HTTP/1.1", host=b"Host: grader\r\n"):
+def get(path=b"/", headers=b"", method=b"GET", version=b"HTTP/1.1", host=b"Host: course\r\n"):
     return b"%b %b %b\r\n%b%b\r\n" % (method, path, version, host, headers)
 
 
@@ -132,8 +132,8 @@ REQUESTS = {  # bytes, statuses, whether the connection ends
     "no version": (b"GET /\r\n\r\n", {400}, True),
     "another version": (get(version=b"HTTP/9.9"), {200, 400}, None),
     "preface of http/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {400}, True),
-    "line feeds": (b"GET / HTTP/1.1\nHost: grader\n\n", {400}, True),
-    "nul in the target": (b"GET /\0 HTTP/1.1\r\nHost: grader\r\n\r\n", {400}, True),
+    "line feeds": (b"GET / HTTP/1.1\nHost: course\n\n", {400}, True),
+    "nul in the target": (b"GET /\0 HTTP/1.1\r\nHost: course\r\n\r\n", {400}, True),
     "nul, encoded": (get(b"/%00"), {400}, True),
     "nul in static": (get(b"/static/%00"), {400}, True),
     "nul in a query": (get(b"/api/history?team=%00"), {422}, False),
@@ -151,7 +151,7 @@ REQUESTS = {  # bytes, statuses, whether the connection ends
     "two hosts": (get(host=b"Host: a\r\nHost: b\r\n"), {400}, True),
     "broken host": (get(b"/nothing", host=b"Host: [\r\n"), {400}, True),
     "host with a path": (get(b"/nothing", host=b"Host: a/b@c\r\n"), {400}, True),
-    "host with a bad port": (get(b"/nothing", host=b"Host: grader:http\r\n"), {400}, True),
+    "host with a bad port": (get(b"/nothing", host=b"Host: course:http\r\n"), {400}, True),
     "absolute": (get(b"http://evil.example/"), {400}, True),
     "absolute and broken": (get(b"http://[/"), {400}, True),
     "asterisk": (get(b"*", method=b"OPTIONS"), {400}, True),
@@ -216,7 +216,7 @@ def test_malformed_uploads_leave_nothing(served):
     for rest in (b"zz\r\n", b"5\r\nabcdeXX", b"-1\r\n\r\n"):
         answer, closed = served.say(post(b"/api/submissions", opening, b"%x\r\n%b\r\n" % (len(HEAD), HEAD) + rest))
         assert b" 400 " in answer and closed
-    wait_until(lambda: not list(served.lab.storage.incoming.iterdir()) and not len(served.lab.grader.in_flight))
+    wait_until(lambda: not list(served.lab.storage.incoming.iterdir()) and not len(served.lab.course.in_flight))
 
 
 def test_pipelined_requests_are_answered_in_turn(served):
@@ -327,7 +327,7 @@ async def upload(lab, token, content, length=True):
     """Status of one upload through the whole application, with a pause before each piece."""
     body = HEAD + content + TAIL
     pieces = [body[at : at + 4096] for at in range(0, len(body), 4096)]
-    headers = [(b"host", b"grader"), (b"content-type", b"multipart/form-data; boundary=x")]
+    headers = [(b"host", b"course"), (b"content-type", b"multipart/form-data; boundary=x")]
     headers.append((b"authorization", b"Bearer " + token.encode()))
     headers.append((b"content-length", b"%d" % len(body)) if length else (b"transfer-encoding", b"chunked"))
     scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http"}
@@ -364,7 +364,7 @@ def test_uploads_in_flight_leave_the_reserve(tmp_path, monkeypatch, length):
     disk.left()
     assert set(statuses) == {201, 507} and statuses.count(201) >= 2
     assert disk.lowest >= 200_000
-    assert not list(lab.storage.incoming.iterdir()) and not len(lab.grader.in_flight)
+    assert not list(lab.storage.incoming.iterdir()) and not len(lab.course.in_flight)
     disk.free = 10_000_000  # what was promised to those that are done is free again
     assert send_uploads(lab, tokens[:3]) == [201] * 3
     lab.close()
@@ -374,7 +374,7 @@ def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
     monkeypatch.setattr(uploads_in_flight, "RESERVE", 100)
     free = [200]
     monkeypatch.setattr(type(lab.storage), "free_bytes", lambda storage: free[0])
-    flights = lab.grader.in_flight
+    flights = lab.course.in_flight
     with flights.begin(1, Arrival()) as first, flights.begin(2, Arrival()) as second:
         flights.promise(first, 60)
         with pytest.raises(storage.FullDiskError):
@@ -431,7 +431,7 @@ def test_a_disk_that_fills_up_is_told(lab, monkeypatch, place):
         else:
             full.setattr(type(lab.database), "writing", full_database)
         answer = lab.post(token, 0, os.urandom(30_000))
-        assert (answer.status_code, answer.json()["error"]) == (507, "The grader's disk is full; tell the instructors.")
+        assert (answer.status_code, answer.json()["error"]) == (507, "The course's disk is full; tell the instructors.")
     assert not list(lab.storage.incoming.iterdir()) and not list(lab.storage.uploads.iterdir())
     assert lab.post(token, 0, GOOD).status_code == 201
 
@@ -512,7 +512,7 @@ def test_a_body_that_stalls_after_the_answer_ends_the_connection(lab, monkeypatc
         sent.append(message)
 
     scope = a_request([]).scope | {"path": "/api/submissions", "http_version": "1.1", "query_string": b""}
-    scope["headers"] = [(b"host", b"grader"), (b"content-length", b"5000")]
+    scope["headers"] = [(b"host", b"course"), (b"content-length", b"5000")]
     asyncio.run(lab.client.app(scope, receive, send))
     assert sent[0]["status"] == 401 and (b"connection", b"close") in sent[0]["headers"]
 
@@ -647,7 +647,7 @@ def test_robots_are_told_to_stay_away(lab):
 
 @pytest.mark.usefixtures("may_log")
 def test_errors_of_the_server_have_the_headers_that_protect(lab, monkeypatch):
-    monkeypatch.setattr(type(lab.grader), "game_value", lambda self: 1 / 0)
+    monkeypatch.setattr(type(lab.course), "game_value", lambda self: 1 / 0)
     answer = lab.client.get("/about")
     assert answer.status_code == 500 and "default-src 'none'" in answer.headers["content-security-policy"]
     assert "ZeroDivision" not in answer.text

@@ -20,11 +20,11 @@ from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation, LogLine, Membership, Person
 from pttt_ooc.course.grades.checkup import problems
 from pttt_ooc.course.grades.gradebook import compute, current
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people import invitations, teams
 from pttt_ooc.course.people.people import apply_roster, find_person, read_roster
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import Lab, form_token, pttt, strategy_zip
+from pttt_ooc.errors import CourseError
+from tests.course.server_kit import Lab, form_token, pttt, strategy_zip
 from tests.course.term_kit import DAY, HOUR, change, soon, team_number
 
 RANKS = {"kind": "rank", "points": [50, 35], "rest": 20}
@@ -38,7 +38,7 @@ class Student:
     def __init__(self, lab, email, code):
         self.lab, self.email = lab, email
         app = lab.client.app
-        self.client = TestClient(app, base_url="http://grader", follow_redirects=False, raise_server_exceptions=False)
+        self.client = TestClient(app, base_url="http://course", follow_redirects=False, raise_server_exceptions=False)
         self.tokens = []
         assert self.use(code).status_code == 303
 
@@ -70,7 +70,7 @@ class Student:
 @pytest.fixture
 def course(tmp_path):
     """A course in which students make teams of at most three, and two honest teams from a roster."""
-    lab = Lab(tmp_path / "grader", team_changes=3)
+    lab = Lab(tmp_path / "course", team_changes=3)
     with lab.database.writing() as session:
         set_term(session, Term("UTC", 3, team_size=3))
         text = "team,name,email\nTeam A,Ann,ann@x.org\nTeam B,Bob,bob@x.org\n"
@@ -184,14 +184,14 @@ def test_a_team_that_everybody_has_left_submits_nothing_and_moves_no_rank(course
 
 
 def test_what_is_on_its_way_when_everybody_leaves_is_refused(course, monkeypatch):
-    eve, checked = newcomer(course, "eve@x.org"), Grader.check_limits
+    eve, checked = newcomer(course, "eve@x.org"), Course.check_limits
     token = eve.make("Eve")
 
     def leaves_meanwhile(*arguments):
         checked(*arguments)
         assert eve.leave().status_code == 303
 
-    monkeypatch.setattr(Grader, "check_limits", leaves_meanwhile)
+    monkeypatch.setattr(Course, "check_limits", leaves_meanwhile)
     answer = course.post(token, 0, strategy_zip(0, 1))
     assert answer.status_code == 409 and "Everybody has left the team Eve" in answer.text
     with course.database.reading() as session:
@@ -266,7 +266,7 @@ def test_a_roster_that_moves_a_student_renews_the_token(course):
     moved.write_text("team,name,email\nTeam C,Cay,cay@x.org\n")  # nobody is left in Team B
     assert "Team B: " not in pttt("course", "teams", moved, "--data", course.data).stdout.replace("~ Team B: its", "")
     assert course.post(tokens["Team B"], 0, strategy_zip(0, 3)).status_code == 401
-    with pytest.raises(GraderError, match="Everybody has left the team Team B"):
+    with pytest.raises(CourseError, match="Everybody has left the team Team B"):
         teams.rotate_token(course.database, "Team B")
 
 
@@ -479,7 +479,7 @@ def test_who_was_judged_after_somebody_left_is_not_judged_for_him(course):
 
 @pytest.mark.slow
 def test_another_team_brings_no_new_files_an_hour(tmp_path):
-    lab = Lab(tmp_path / "grader", submissions_per_hour=3)
+    lab = Lab(tmp_path / "course", submissions_per_hour=3)
     with lab.database.writing() as session:
         set_term(session, Term("UTC", 0, team_size=2))
     eve, hal = newcomer(lab, "eve@x.org"), newcomer(lab, "hal@x.org")

@@ -15,7 +15,7 @@ from pttt_ooc.course.data.term_tables import Rejudgement
 from pttt_ooc.course.grades.checkup import problems
 from pttt_ooc.course.grades.rehearsals import Rehearsals
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.other_games.extreme import broken_off
 from pttt_ooc.other_games.extreme.broken_off import UnableError, drawn_by_rule
 from pttt_ooc.other_games.extreme.practice_record import TRIES as PRACTICE_TRIES
@@ -23,15 +23,15 @@ from pttt_ooc.other_games.extreme.practice_record import tried_name
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.site.service.pulse import Pulse
 from tests.course.agents_kit import FIRST, agents_course, post_agent, worker_of
-from tests.course.coursekit import GOOD, Course, now
-from tests.course.grader_kit import bearer
+from tests.course.league_kit import GOOD, LeagueCourse, now
+from tests.course.server_kit import bearer
 from tests.other_games.extreme import match_kit
 from tests.other_games.extreme.practice_kit import bot, league
 
 
 @pytest.fixture
 def course(tmp_path):
-    with closing(Course(tmp_path / "grader", sandbox=False)) as made:
+    with closing(LeagueCourse(tmp_path / "course", sandbox=False)) as made:
         yield made
 
 
@@ -164,13 +164,13 @@ def test_a_match_that_is_drawn_by_rule_is_told_on_the_page_by_healthz_and_by_the
 
 def test_a_check_that_fails_counts_where_our_own_bots_can_play(course, monkeypatch):
     def lose(self, bot, content):
-        raise GraderError("a file of this bot cannot be read.")
+        raise CourseError("a file of this bot cannot be read.")
 
     number = course.post("Team A", GOOD).json()["number"]
     monkeypatch.setattr(worker.Worker, "_verdict", lose)
     monkeypatch.setattr(worker, "can_play", lambda conditions, stopping: True)
     for _ in range(3):
-        with pytest.raises(GraderError):
+        with pytest.raises(CourseError):
             course.worker.check_next()
     assert not course.worker.check_next()
     one = course.browser().get(f"/api/extreme/bots/{number}", headers=bearer(course.tokens["Team A"])).json()

@@ -1,4 +1,4 @@
-"""What a student does and sees, in a real browser, while the grader runs as in a course."""
+"""What a student does and sees, in a real browser, while the course runs as in a course."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.people import teams
-from tests.course.grader_kit import random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import random_tensor, strategy_zip, zip_bytes
 from tests.kits.browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture
 from tests.kits.patience import freeze
 

@@ -17,7 +17,7 @@ from pttt_ooc.course.strategies.certificates import Certificates
 from pttt_ooc.course.strategies.certifier import Certifier
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.pipeline.stages.preparation import prepare_index
-from tests.course.grader_kit import GAME, Lab, bearer, form_token, pttt, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, Lab, bearer, form_token, pttt, strategy_zip, zip_bytes
 from tests.kits import naive
 from tests.kits.cli_runner import rounded, tensor_of
 from tests.kits.patience import wait_until
@@ -71,7 +71,7 @@ def finished(maker):
 
 
 @pytest.mark.slow
-def test_a_certificate_is_asked_for_made_and_proves_what_the_grader_says(filled, tmp_path):
+def test_a_certificate_is_asked_for_made_and_proves_what_the_course_says(filled, tmp_path):
     assert api(filled).json()["state"] == "none"
     asked = api(filled, "post")
     assert asked.status_code == 202 and asked.json()["state"] == "waiting" and asked.json()["submissions"] == [1, 2]
@@ -159,7 +159,7 @@ def test_a_team_without_both_strategies_is_told_so(filled):
 
 @pytest.mark.slow
 def test_a_strategy_that_reaches_too_much_gets_a_sentence(tmp_path):
-    lab = Lab(tmp_path / "grader", certificate_infosets=10)
+    lab = Lab(tmp_path / "course", certificate_infosets=10)
     prepare_index(lab.storage.index, GAME, "none")
     fill(lab)
     api(lab, "post")
@@ -173,8 +173,8 @@ def test_a_strategy_that_reaches_too_much_gets_a_sentence(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_grader_can_do_without(tmp_path):
-    lab = Lab(tmp_path / "grader", certificate_infosets=None)
+def test_a_course_can_do_without(tmp_path):
+    lab = Lab(tmp_path / "course", certificate_infosets=None)
     fill(lab)
     assert api(lab).status_code == 404 and "makes no certificates" in api(lab, "post").text
     lab.sign_in(lab.tokens["Team A"])
@@ -264,8 +264,8 @@ def test_a_record_that_is_damaged_is_asked_for_again(filled):
 
 
 @pytest.mark.slow
-def test_a_served_grader_makes_certificates(server, tmp_path):
-    done = pttt("grader", "add-team", "Provers", "--data", server.data)
+def test_a_served_course_makes_certificates(server, tmp_path):
+    done = pttt("course", "add-team", "Provers", "--data", server.data)
     token = done.stdout.split()[-1]
     for player in (0, 1):
         file = tmp_path / f"sparse{player}.zip"

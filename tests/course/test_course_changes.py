@@ -11,9 +11,9 @@ from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.course.server.serve import _Processes
 from tests.course.agents_kit import FIRST
-from tests.course.coursekit import GOOD, SANDBOX
 from tests.course.games_kit import OTHER
-from tests.course.grader_kit import PATIENCE, Server, bearer, pttt, random_tensor, zip_bytes
+from tests.course.league_kit import GOOD, SANDBOX
+from tests.course.server_kit import PATIENCE, Server, bearer, pttt, random_tensor, zip_bytes
 
 COURSE = f"""
 assignments:
@@ -48,7 +48,7 @@ def test_the_processes_follow_the_assignments(lab, tmp_path, caplog):
         assert added <= set(names(second)) - set(names(first))
         kept = [child for child in second if child in first]
         assert {"worker", "explore answerer"} <= set(names(kept)) and "web" not in names(kept)  # it has a league now
-        assert (directory_of(lab.data, OTHER) / "grader.sqlite").is_file()
+        assert (directory_of(lab.data, OTHER) / "course.sqlite").is_file()
 
         # Settings that are refused are told once; what is served stays.
         (lab.data / "leagues" / "evening" / "extreme.yaml").write_text("pools: none")
@@ -66,10 +66,10 @@ def test_the_processes_follow_the_assignments(lab, tmp_path, caplog):
 @pytest.mark.long
 def test_what_is_applied_is_served_without_a_new_start(tmp_path):
     """In processes: a strategy of a new game and an agent are judged, and a bot of a new league is checked."""
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     server = Server(data)
     try:
-        token = pttt("grader", "add-team", "Team A", "--data", data).stdout.strip()
+        token = pttt("course", "add-team", "Team A", "--data", data).stdout.strip()
         assert server.get("/api/extreme/bots", quiet=True) is None  # there is no league
         open_league(data, BOTS)
         open_league(further_directory(data, "evening"), BOTS)

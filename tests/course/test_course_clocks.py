@@ -1,4 +1,4 @@
-"""A clock that is put back or forward by a day, while a grader is at work."""
+"""A clock that is put back or forward by a day, while a course is at work."""
 
 import os
 import time
@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.course.data import queue
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.site.service.pulse import read_sign
-from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
+from tests.course.server_kit import Lab, bearer, form_token, strategy_zip
 
 DAY = 86400.0
 
@@ -26,8 +26,8 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def limited(tmp_path):
-    """A grader that takes two submissions an hour."""
-    made = Lab(tmp_path / "grader", submissions_per_hour=2)
+    """A course that takes two submissions an hour."""
+    made = Lab(tmp_path / "course", submissions_per_hour=2)
     yield made
     made.close()
 

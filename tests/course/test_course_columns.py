@@ -1,6 +1,6 @@
 """Numbers in the tables of the course's pages: one form a column."""
 
-from tests.course.grader_kit import strategy_zip
+from tests.course.server_kit import strategy_zip
 from tests.kits.columns import assert_one_form_a_column
 
 

@@ -1,4 +1,4 @@
-"""Copies of a grader that are damaged: nothing is restored of them, and nothing is overwritten."""
+"""Copies of a course that are damaged: nothing is restored of them, and nothing is overwritten."""
 
 import io
 import re
@@ -14,14 +14,14 @@ from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.server.backup import write_backup
 from tests.course.games_kit import OTHER, two_games
-from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
+from tests.course.server_kit import GAME, Lab, pttt, strategy_zip
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A copy of a grader with submissions, and with a database of another part."""
+    """A copy of a course with submissions, and with a database of another part."""
     directory = tmp_path_factory.mktemp("copied")
-    lab = Lab(directory / "grader")
+    lab = Lab(directory / "course")
     token = lab.team("Team A")
     for seed in range(2):
         lab.verdict(token, seed, strategy_zip(seed, seed))
@@ -29,12 +29,12 @@ def copy(tmp_path_factory):
         games.execute("CREATE TABLE games (id TEXT)")
         games.executemany("INSERT INTO games VALUES (?)", [(f"game {n}" * 100,) for n in range(100)])
     lab.close()
-    assert pttt("grader", "backup", directory / "copy.tar", "--data", lab.data).returncode == 0
+    assert pttt("course", "backup", directory / "copy.tar", "--data", lab.data).returncode == 0
     return directory / "copy.tar"
 
 
 def refused(file, data):
-    done = pttt("grader", "restore", file, "--data", data)
+    done = pttt("course", "restore", file, "--data", data)
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and not done.stdout, done
     assert not data.exists() or not list(data.iterdir())
     assert not data.with_name(f"{data.name}.wip").exists()
@@ -49,10 +49,10 @@ def test_a_copy_that_is_cut_off_anywhere_is_refused(copy, tmp_path):
     cuts = {member.offset for member in members} | {100, last.offset_data + last.size // 2, end, end + 1023}
     for cut in sorted(cuts):
         (tmp_path / "cut.tar").write_bytes(copy.read_bytes()[:cut])
-        assert "is not a copy of a grader, or is damaged" in refused(tmp_path / "cut.tar", tmp_path / "d")
+        assert "is not a copy of a course, or is damaged" in refused(tmp_path / "cut.tar", tmp_path / "d")
     (tmp_path / "d").mkdir()  # a directory that is empty may be restored into
     (tmp_path / "whole.tar").write_bytes(copy.read_bytes()[: end + 1024])
-    assert pttt("grader", "restore", tmp_path / "whole.tar", "--data", tmp_path / "d").returncode == 0
+    assert pttt("course", "restore", tmp_path / "whole.tar", "--data", tmp_path / "d").returncode == 0
 
 
 @pytest.mark.parametrize("older", [False, True])
@@ -99,7 +99,7 @@ def test_a_copy_that_has_lost_its_digests_is_refused(copy, tmp_path):
     lost = changed(copy, tmp_path / "lost.tar", lambda name, content: content)
     assert "it has no digests" in refused(lost, tmp_path / "d")
     older = without_digests(copy, tmp_path / "older.tar")
-    done = pttt("grader", "restore", older, "--data", tmp_path / "d")
+    done = pttt("course", "restore", older, "--data", tmp_path / "d")
     assert done.returncode == 0 and "written by an older version, without digests" in done.stdout
 
 
@@ -116,15 +116,15 @@ def test_a_copy_does_not_say_where_tables_are_written(lab, tmp_path):
     named.unlink()
     told = refused(copy, tmp_path / "d")
     assert str(named) in told and "--database-url none" in told and not named.exists()
-    done = pttt("grader", "restore", copy, "--data", tmp_path / "d", "--database-url", "none")
-    assert done.returncode == 0 and not named.exists() and (tmp_path / "d" / "grader.sqlite").is_file()
+    done = pttt("course", "restore", copy, "--data", tmp_path / "d", "--database-url", "none")
+    assert done.returncode == 0 and not named.exists() and (tmp_path / "d" / "course.sqlite").is_file()
     assert read_settings(tmp_path / "d").database_url is None
-    done = pttt("grader", "restore", copy, "--data", tmp_path / "e", "--database-url", f"sqlite:///{named}")
+    done = pttt("course", "restore", copy, "--data", tmp_path / "e", "--database-url", f"sqlite:///{named}")
     assert done.returncode == 0 and named.is_file() and read_settings(tmp_path / "e").database_url
 
 
 def test_a_refusal_does_not_show_the_databases_password(copy, tmp_path):
-    url = b"postgresql+psycopg://grader:secret4711@localhost/grader"
+    url = b"postgresql+psycopg://course:secret4711@localhost/course"
     settings = {"settings.yaml": lambda content: content.replace(b"database_url: null", b"database_url: " + url)}
     there = changed(
         without_digests(copy, tmp_path / "older.tar"),
@@ -132,7 +132,7 @@ def test_a_refusal_does_not_show_the_databases_password(copy, tmp_path):
         lambda name, content: settings.get(name, bytes)(content),
     )
     told = refused(there, tmp_path / "d")
-    assert "grader:***@localhost" in told and "4711" not in told
+    assert "course:***@localhost" in told and "4711" not in told
 
 
 def test_a_copy_of_a_further_game_keeps_its_tables_beside_it(lab, tmp_path):
@@ -141,7 +141,7 @@ def test_a_copy_of_a_further_game_keeps_its_tables_beside_it(lab, tmp_path):
     file.write_text(re.sub("database_url: null", f"database_url: sqlite:///{named}", file.read_text()))
     assert pttt("course", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
     assert pttt("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "d").returncode == 0
-    assert not named.exists() and (directory_of(tmp_path / "d", OTHER) / "grader.sqlite").is_file()
+    assert not named.exists() and (directory_of(tmp_path / "d", OTHER) / "course.sqlite").is_file()
     second.close()
 
 

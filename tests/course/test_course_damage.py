@@ -9,15 +9,15 @@ from contextlib import closing
 import pytest
 
 from pttt_ooc.course.pages import uploads
-from tests.course.grader_kit import Lab, pttt, strategy_zip
+from tests.course.server_kit import Lab, pttt, strategy_zip
 
 PAGE = 4096
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A grader with rows in all tables."""
-    lab = Lab(tmp_path_factory.mktemp("whole") / "grader")
+    """A course with rows in all tables."""
+    lab = Lab(tmp_path_factory.mktemp("whole") / "course")
     token = [lab.team(f"Team {n}") for n in range(3)][0]
     for player in range(2):
         lab.verdict(token, player, strategy_zip(player, player))
@@ -28,14 +28,14 @@ def whole(tmp_path_factory):
 
 def damaged(whole, data, content):
     shutil.copytree(whole, data)
-    for file in data.glob("grader.sqlite*"):
+    for file in data.glob("course.sqlite*"):
         file.unlink()
-    (data / "grader.sqlite").write_bytes(content)
+    (data / "course.sqlite").write_bytes(content)
 
 
 def ran(command, data):
     more = [data.parent / "copy.tar"] if command == ["backup"] else []
-    return pttt("grader", *command, *more, "--data", data)
+    return pttt("course", *command, *more, "--data", data)
 
 
 DAMAGE = {
@@ -48,31 +48,31 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_database_is_told_in_one_sentence(whole, tmp_path, kind):
-    content = DAMAGE[kind]((whole / "grader.sqlite").read_bytes())
-    damaged(whole, tmp_path / "grader", content)
+    content = DAMAGE[kind]((whole / "course.sqlite").read_bytes())
+    damaged(whole, tmp_path / "course", content)
     for command in (["list-teams"], ["backup"]):
-        done = ran(command, tmp_path / "grader")
-        assert done.returncode == 1 and "grader.sqlite" in done.stderr and len(done.stderr.splitlines()) == 1, done
-        assert (tmp_path / "grader" / "grader.sqlite").read_bytes() == content
+        done = ran(command, tmp_path / "course")
+        assert done.returncode == 1 and "course.sqlite" in done.stderr and len(done.stderr.splitlines()) == 1, done
+        assert (tmp_path / "course" / "course.sqlite").read_bytes() == content
         assert not (tmp_path / "copy.tar").exists()
-    done = pttt("serve", "--data", tmp_path / "grader", "--port", "0")
-    assert done.returncode == 1 and "grader.sqlite" in done.stderr and len(done.stderr.splitlines()) == 1, done
+    done = pttt("serve", "--data", tmp_path / "course", "--port", "0")
+    assert done.returncode == 1 and "course.sqlite" in done.stderr and len(done.stderr.splitlines()) == 1, done
 
 
 @pytest.fixture
 def without_submissions(whole, tmp_path):
-    """A grader whose table of submissions is damaged, and nothing else."""
-    with closing(sqlite3.connect(whole / "grader.sqlite")) as database:
+    """A course whose table of submissions is damaged, and nothing else."""
+    with closing(sqlite3.connect(whole / "course.sqlite")) as database:
         page = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'submissions'").fetchone()[0]
-    content = (whole / "grader.sqlite").read_bytes()
-    damaged(whole, tmp_path / "grader", content[: (page - 1) * PAGE] + b"\xff" * PAGE + content[page * PAGE :])
-    return tmp_path / "grader"
+    content = (whole / "course.sqlite").read_bytes()
+    damaged(whole, tmp_path / "course", content[: (page - 1) * PAGE] + b"\xff" * PAGE + content[page * PAGE :])
+    return tmp_path / "course"
 
 
 @pytest.mark.parametrize("command", [["list-teams"], ["rejudge", "1"], ["remove-team", "Team 0", "--yes"], ["backup"]])
 def test_a_command_that_needs_what_is_damaged_says_so(without_submissions, command):
     done = ran(command, without_submissions)
-    assert done.returncode == 1 and "grader.sqlite cannot be used: " in done.stderr, done
+    assert done.returncode == 1 and "course.sqlite cannot be used: " in done.stderr, done
     assert len(done.stderr.splitlines()) == 1 and not (without_submissions.parent / "copy.tar").exists()
 
 
@@ -80,7 +80,7 @@ def test_a_page_that_needs_what_is_damaged_says_so(without_submissions):
     lab = Lab(without_submissions)
     for path in ("/", "/submissions", "/api/leaderboard", "/submissions/1"):
         answer = lab.client.get(path)
-        assert answer.status_code == 503 and "grader.sqlite cannot be used" in answer.text, (path, answer.text)
+        assert answer.status_code == 503 and "course.sqlite cannot be used" in answer.text, (path, answer.text)
     assert lab.client.get("/livez").status_code == lab.client.get("/about").status_code == 200
     lab.close()
 

@@ -22,9 +22,9 @@ from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.course.pages import uploads
 from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.site.shell import arrival
-from tests.course.coursekit import GOOD as BOT
 from tests.course.games_kit import OTHER
-from tests.course.grader_kit import form_token, strategy_zip
+from tests.course.league_kit import GOOD as BOT
+from tests.course.server_kit import form_token, strategy_zip
 from tests.course.test_course_attacks import Served, heard
 from tests.kits.patience import wait_until
 
@@ -106,9 +106,9 @@ def served(tmp_path_factory):
         open_league(lab.data, LeagueSettings(practice=False, sandbox=False, waiting_per_team=100))
         with lab.database.writing() as session:
             apply(session, read_course_file(directory / "course.yaml"), lab.data, "Ada")
-        return parts_of(lab.grader)
+        return parts_of(lab.course)
 
-    made = Served(directory / "grader", prepare, waiting_per_team=100)
+    made = Served(directory / "course", prepare, waiting_per_team=100)
     made.lab.sign_in(made.token)
     made.form = form_token(made.lab.client.get("/submissions").text)
     made.cookie = "; ".join(f"{name}={value}" for name, value in made.lab.client.cookies.items())
@@ -143,7 +143,7 @@ class Drip:
 
     def __init__(self, served, clock, way=REPORT, length=None, connection=None, begun=None):
         lab = served.lab
-        self.grader = lab.grader.of_game(OTHER) if OTHER in way else lab.grader
+        self.course = lab.course.of_game(OTHER) if OTHER in way else lab.course
         self.clock, self.chunked, self.sent = clock, length is None, 0
         name, _, fields = WAYS[way]
         if way.startswith("/api"):
@@ -154,14 +154,14 @@ class Drip:
         parts.append(f'; name="file"; filename="{name}"\r\n\r\n')
         self.fields = "".join("--x\r\nContent-Disposition: form-data" + part for part in parts)
         whole = f"Content-Length: {len(self.fields) + length + len(END)}" if length else "Transfer-Encoding: chunked"
-        head = f"POST {way} HTTP/1.1\r\nHost: grader\r\nContent-Type: multipart/form-data; boundary=x"
+        head = f"POST {way} HTTP/1.1\r\nHost: course\r\nContent-Type: multipart/form-data; boundary=x"
         self.socket = connection or served.connect()
         body = b"" if begun is None else self.fields.encode() + begun
         self.socket.sendall(f"{head}\r\n{who}\r\n{whole}\r\n\r\n".encode() + body)
 
     def begin(self):
         """Send the fields, up to the file's first byte, once the server expects them."""
-        wait_until(lambda: len(self.grader.in_flight), alive=lambda: not self.is_answered(), told=self.answer)
+        wait_until(lambda: len(self.course.in_flight), alive=lambda: not self.is_answered(), told=self.answer)
         self.put(self.fields.encode())
 
     def is_answered(self):
@@ -183,11 +183,11 @@ class Drip:
         self.clock.passed += after
         self.put(data)
         self.sent += len(data)
-        wait_until(lambda: self.taken() >= self.sent or not len(self.grader.in_flight))
+        wait_until(lambda: self.taken() >= self.sent or not len(self.course.in_flight))
 
     def taken(self):
         """Bytes of the file that the server has."""
-        return max((flight.size for flight in list(self.grader.in_flight._flights)), default=0)
+        return max((flight.size for flight in list(self.course.in_flight._flights)), default=0)
 
     def end(self, after=0.0):
         """Send the end of the form when so many seconds have passed; the answer's status and text."""
@@ -201,7 +201,7 @@ class Drip:
         """The answer's status and text; the connection ends, and nothing is in flight."""
         answer = heard(self.socket)[0]
         self.socket.close()
-        wait_until(lambda: not len(self.grader.in_flight))
+        wait_until(lambda: not len(self.course.in_flight))
         return int(answer.split()[1]), answer.decode()
 
 
@@ -229,7 +229,7 @@ def test_who_drips_over_a_deadline_is_late(served, clock, way):
         drip.send(content[at : at + 1], after=5)
     drip.send(content[5:], after=5)
     assert is_too_late(drip.end())
-    assert not list(drip.grader.storage.incoming.iterdir())
+    assert not list(drip.course.storage.incoming.iterdir())
 
 
 @pytest.mark.usefixtures("due")
@@ -314,12 +314,12 @@ def test_nothing_is_gained_by_many_connections(served, clock):
     drips, content = [], a_file("/api/submissions")
     for n in range(4):
         drips.append(Drip(served, clock, "/api/submissions"))
-        wait_until(lambda n=n: len(served.lab.grader.in_flight) == n + 1)
+        wait_until(lambda n=n: len(served.lab.course.in_flight) == n + 1)
         drips[-1].begin()
         drips[-1].put(content[:2])
     for given_up in drips[:3]:
         given_up.socket.close()
-    wait_until(lambda: len(served.lab.grader.in_flight) == 1)
+    wait_until(lambda: len(served.lab.course.in_flight) == 1)
     drips[3].sent = 2
     drips[3].send(content[2:], after=20)
     assert is_too_late(drips[3].end())
@@ -340,7 +340,7 @@ def test_nothing_is_gained_by_a_file_that_is_sent_again(served, clock, way, tabl
         drip.send(content)
         status = drip.end()[0]
         league = League(served.lab.data)
-        with sqlite3.connect(league.database if table is Bot else served.lab.data / "grader.sqlite") as database:
+        with sqlite3.connect(league.database if table is Bot else served.lab.data / "course.sqlite") as database:
             return status, database.execute(f"SELECT id, begun_at FROM {table.__tablename__} ORDER BY id").fetchall()
 
     content = a_file(way)

@@ -1,4 +1,4 @@
-"""The examples in `deploy/`: nginx and Caddy in front of a grader, tried for real; services; the container's steps."""
+"""The examples in `deploy/`: nginx and Caddy in front of a course, tried for real; services; the container's steps."""
 
 import fnmatch
 import http.client
@@ -17,7 +17,7 @@ import pytest
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.site.shell import gate
 from pttt_ooc.site.shell.protocol import Door
-from tests.course.grader_kit import GAME, bearer, form_token, pttt, strategy_zip
+from tests.course.server_kit import GAME, bearer, form_token, pttt, strategy_zip
 from tests.course.test_course_attacks import Served
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -59,14 +59,14 @@ def replaced(text, *changes):
 
 
 class Proxied:
-    """The example's proxy before a grader, on ports of its own and with a certificate of its own."""
+    """The example's proxy before a course, on ports of its own and with a certificate of its own."""
 
     def __init__(self, place, kind):
         self.kind = kind
-        self.served = Served(place / "grader", trusted_proxies=("127.0.0.1",), wrong_tokens_per_hour=2)
+        self.served = Served(place / "course", trusted_proxies=("127.0.0.1",), wrong_tokens_per_hour=2)
         self.certificate, key, (plain, self.port) = place / "fullchain.pem", place / "privkey.pem", free_ports(2)
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        command += ["-subj", "/CN=grader.example", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+        command += ["-subj", "/CN=course.example", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
         subprocess.run([*command, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
         self.plain, self.log = plain, open(place / "log", "w+b")  # noqa: SIM115
         command = self._nginx(place, key) if kind == "nginx" else self._caddy(place, key)
@@ -81,7 +81,7 @@ class Proxied:
             ("listen 80;", f"listen 127.0.0.1:{self.plain};"),
             ("listen 443 ", f"listen 127.0.0.1:{self.port} "),
             ("127.0.0.1:8080", "{}:{}".format(*self.served.address)),
-            ("/etc/ssl/grader/", f"{place}/"),
+            ("/etc/ssl/course/", f"{place}/"),
         )
         (place / "site").write_text(site)
         user = "user root;" if os.geteuid() == 0 else ""
@@ -93,7 +93,7 @@ class Proxied:
         site = replaced(
             CADDYFILE,
             ("{\n\tservers {", f"{{\n\t{own}\tservers {{"),
-            ("\ngrader.example {\n", f"\n127.0.0.1 {{\n\ttls {self.certificate} {key}\n"),
+            ("\ncourse.example {\n", f"\n127.0.0.1 {{\n\ttls {self.certificate} {key}\n"),
             ("127.0.0.1:8080 {", "{}:{} {{".format(*self.served.address)),
         )
         (place / "Caddyfile").write_text(site)
@@ -170,14 +170,14 @@ def test_an_upload_of_unknown_length_goes_through(proxied):
 def test_a_browser_signs_in_through_the_proxy(proxied):
     page = proxied.ask("GET", "/sign-in")
     cookie = page.headers["Set-Cookie"]
-    assert "; secure" in cookie.lower()  # the grader knows that the browser speaks TLS
+    assert "; secure" in cookie.lower()  # the course knows that the browser speaks TLS
     body = f"form_token={form_token(page.text)}&token={proxied.served.token}"
     origin = {"Origin": f"https://127.0.0.1:{proxied.port}", "Content-Type": "application/x-www-form-urlencoded"}
     answer = proxied.ask("POST", "/sign-in", body, origin | {"Cookie": cookie.partition(";")[0]})
     assert answer.status == 303, answer.text
 
 
-def test_the_grader_sees_who_the_client_is(proxied):
+def test_the_course_sees_who_the_client_is(proxied):
     def wrong(address, said):
         headers = {"Authorization": "Bearer 1.wrong", "X-Forwarded-For": said, "Forwarded": f"for={said}"}
         return proxied.ask("GET", "/api/submissions/1/file", None, headers, address).status
@@ -196,7 +196,7 @@ def directive(name):
     return value
 
 
-def test_sizes_and_times_are_those_of_the_grader():
+def test_sizes_and_times_are_those_of_the_course():
     assert int(directive("client_max_body_size").removesuffix("m")) << 20 >= CourseSettings().max_upload_bytes + (
         1 << 20
     )
@@ -207,14 +207,14 @@ def test_sizes_and_times_are_those_of_the_grader():
     assert (directive("proxy_request_buffering"), directive("proxy_http_version")) == ("off", "1.1")
 
 
-def test_sizes_and_times_of_caddy_are_those_of_the_grader():
+def test_sizes_and_times_of_caddy_are_those_of_the_course():
     size = int(re.search(r"max_size (\d+)MB", CADDYFILE)[1]) * 1_000_000
     assert size >= CourseSettings().max_upload_bytes + (1 << 20)
     assert int(re.search(r"max_header_size (\d+)KB", CADDYFILE)[1]) << 10 <= gate._HEAD_BYTES
     assert float(re.search(r"read_header (\d+)s", CADDYFILE)[1]) <= Door(1, 1).head_seconds
 
 
-SERVICES = ("pttt-grader.service", "pttt-grader-daily.service", "pttt-grader-daily.timer")
+SERVICES = ("pttt-course.service", "pttt-course-daily.service", "pttt-course-daily.timer")
 
 
 @pytest.fixture
@@ -235,13 +235,13 @@ def analyzed(*arguments, cwd):
 @pytest.mark.parametrize("bots", [False, True])
 def test_the_services_are_in_order(units, bots):
     if bots:
-        (units / "pttt-grader.service.d").mkdir()
-        shutil.copy(DEPLOY / "bots.conf", units / "pttt-grader.service.d")
+        (units / "pttt-course.service.d").mkdir()
+        shutil.copy(DEPLOY / "bots.conf", units / "pttt-course.service.d")
     done = analyzed("verify", *(f"./{name}" for name in SERVICES), cwd=units)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("name, most", [("pttt-grader.service", 1.6), ("pttt-grader-daily.service", 1.6)])
+@pytest.mark.parametrize("name, most", [("pttt-course.service", 1.6), ("pttt-course-daily.service", 1.6)])
 def test_the_services_are_shut_in(units, name, most):
     """By the figure of `systemd-analyze security`: 0 is nothing exposed, 10 is everything."""
     done = analyzed("security", "--offline=yes", f"--threshold={int(10 * most)}", f"./{name}", cwd=units)
@@ -253,7 +253,7 @@ def test_the_services_are_shut_in(units, name, most):
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare")
 def test_bots_need_what_the_service_forbids_and_the_addition_gives():
     """The kinds of namespaces and calls that the launcher of bots uses are those of bots.conf."""
-    service, addition = (DEPLOY / "pttt-grader.service").read_text(), (DEPLOY / "bots.conf").read_text()
+    service, addition = (DEPLOY / "pttt-course.service").read_text(), (DEPLOY / "bots.conf").read_text()
     launcher = (ROOT / "pttt_ooc" / "other_games" / "extreme" / "launcher.py").read_text()
     kinds = {"_NEW_MOUNTS": "mnt", "_NEW_IPC": "ipc", "_NEW_NAMES": "uts", "_NEW_USERS": "user"}
     kinds |= {"_NEW_PROCESSES": "pid", "_NEW_NETWORK": "net"}
@@ -264,7 +264,7 @@ def test_bots_need_what_the_service_forbids_and_the_addition_gives():
 
 def commands_of_examples():
     """The commands `pttt` of the service and of the container."""
-    service, container = ((DEPLOY / name).read_text() for name in ("pttt-grader.service", "Containerfile"))
+    service, container = ((DEPLOY / name).read_text() for name in ("pttt-course.service", "Containerfile"))
     yield shlex.split(re.search(r"^ExecStart=\S+ (.*)$", service, re.MULTILINE)[1])
     entry = re.search(r"^ENTRYPOINT \[(.*)\]$", container, re.MULTILINE)[1]
     yield [part.strip().strip('"') for part in entry.split(",")][1:]

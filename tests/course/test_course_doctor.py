@@ -13,7 +13,7 @@ from pttt_ooc.course.grades import checkup
 from pttt_ooc.course.grades.diagnosis import diagnosis
 from pttt_ooc.errors import PtttError
 from tests.course.all_kinds_kit import all_kinds
-from tests.course.grader_kit import pttt
+from tests.course.server_kit import pttt
 
 MADE_AGAIN = ("gradients", "samples", "curves", "certificates", "index", "marks.csv", "incoming", "handed-out")
 """Directories and files that the server makes again, or that may have any content."""
@@ -37,8 +37,8 @@ def told_before(whole):
 
 @pytest.fixture
 def data(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "grader")
-    return tmp_path / "grader"
+    shutil.copytree(whole, tmp_path / "course")
+    return tmp_path / "course"
 
 
 def doctor(data, *more):
@@ -77,10 +77,10 @@ def test_each_file_is_damaged_in_turn(whole, told_before, tmp_path, kind):
         name = path.relative_to(whole)
         if not {"gradients", "samples"}.isdisjoint(name.parts) and path.name != "zarr.json":
             continue
-        shutil.copytree(whole, tmp_path / "grader")
-        swap(tmp_path / "grader" / name, kind)
-        told = set(doctor(tmp_path / "grader")) - set(told_before)
-        shutil.rmtree(tmp_path / "grader")
+        shutil.copytree(whole, tmp_path / "course")
+        swap(tmp_path / "course" / name, kind)
+        told = set(doctor(tmp_path / "course")) - set(told_before)
+        shutil.rmtree(tmp_path / "course")
         if not told and set(MADE_AGAIN).isdisjoint(name.parts):
             silent.append(str(name))
     # Half of a text may be whole settings; a match that is missing is played again, a key or a database made anew.
@@ -99,10 +99,10 @@ def test_each_folder_is_damaged_in_turn(whole, told_before, tmp_path, kind):
         name = path.relative_to(whole)
         if any(part.endswith(".zarr") for part in name.parts):
             continue
-        shutil.copytree(whole, tmp_path / "grader")
-        swap(tmp_path / "grader" / name, kind)
-        told = doctor(tmp_path / "grader")
-        shutil.rmtree(tmp_path / "grader")
+        shutil.copytree(whole, tmp_path / "course")
+        swap(tmp_path / "course" / name, kind)
+        told = doctor(tmp_path / "course")
+        shutil.rmtree(tmp_path / "course")
         if name.name == "uploads" or (kind == "file" and "handed-out" not in name.parts):
             assert any(one not in told_before for one in told), (name, told)
 
@@ -124,7 +124,7 @@ def test_a_bot_of_a_tournament_that_has_changed_is_told(data):
 
 
 def test_a_truncated_database_and_a_missing_one_are_told(data):
-    file = data / "grader.sqlite"
+    file = data / "course.sqlite"
     content = file.read_bytes()
     file.write_bytes(content[: len(content) * 2 // 3])
     assert doctor(data)[0].startswith(f"The database {file} is damaged (")
@@ -134,7 +134,7 @@ def test_a_truncated_database_and_a_missing_one_are_told(data):
 
 
 def test_values_that_no_version_writes_are_told(data):
-    with closing(sqlite3.connect(data / "grader.sqlite")) as database, database:
+    with closing(sqlite3.connect(data / "course.sqlite")) as database, database:
         database.execute("UPDATE assignments SET settings = 'no JSON' WHERE name = 'rows'")
         database.execute("UPDATE grades SET facts = '[]'")
     told = doctor(data)
@@ -167,10 +167,10 @@ def somebody_else():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["settings.yaml", "grader.sqlite", "extreme.yaml", "extreme", "uploads", "games", "."])
+@pytest.mark.parametrize("name", ["settings.yaml", "course.sqlite", "extreme.yaml", "extreme", "uploads", "games", "."])
 def test_wrong_permissions_are_told(whole, told_before, name):
     with tempfile.TemporaryDirectory() as directory:
-        data = Path(directory) / "grader"
+        data = Path(directory) / "course"
         shutil.copytree(whole, data)
         if not os.geteuid():
             os.chmod(directory, 0o711)
@@ -189,4 +189,4 @@ def test_wrong_permissions_are_told(whole, told_before, name):
 def test_where_there_is_no_course_the_doctor_says_so(tmp_path):
     for place in (tmp_path, tmp_path / "nowhere"):
         done = pttt("course", "doctor", "--data", place)
-        assert done.returncode == 1 and "There is no grader in" in done.stderr and not done.stdout
+        assert done.returncode == 1 and "There is no course in" in done.stderr and not done.stdout

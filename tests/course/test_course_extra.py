@@ -1,4 +1,4 @@
-"""The grader's commands where its extra is not installed: one sentence, and nothing is made."""
+"""The course's commands where its extra is not installed: one sentence, and nothing is made."""
 
 import sys
 
@@ -9,16 +9,16 @@ from pttt_ooc.extras import EXTRAS
 
 COMMANDS = (
     ("serve", "--game", "mini-2x2k2-abrupt", "--port", "0"),
-    ("grader", "add-team", "A"),
-    ("grader", "rotate-token", "A"),
-    ("grader", "remove-team", "A", "--yes"),
-    ("grader", "list-teams"),
-    ("grader", "rejudge", "1"),
-    ("grader", "open", "1"),
-    ("grader", "close", "1"),
-    ("grader", "kit", "kit.zip"),
-    ("grader", "backup", "copy.tar"),
-    ("grader", "restore", "copy.tar"),
+    ("course", "add-team", "A"),
+    ("course", "rotate-token", "A"),
+    ("course", "remove-team", "A", "--yes"),
+    ("course", "list-teams"),
+    ("course", "rejudge", "1"),
+    ("course", "open", "1"),
+    ("course", "close", "1"),
+    ("course", "kit", "kit.zip"),
+    ("course", "backup", "copy.tar"),
+    ("course", "restore", "copy.tar"),
 )
 
 
@@ -29,14 +29,14 @@ def run(capsys, *arguments):
 
 
 def test_all_commands_are_tried():
-    names = {command.name or command.callback.__name__ for command in cli_grader_commands()}
-    assert {c[1] for c in COMMANDS if c[0] == "grader"} == {name.replace("_", "-") for name in names}
+    names = {command.name or command.callback.__name__ for command in cli_course_commands()}
+    assert {c[1] for c in COMMANDS if c[0] == "course"} == {name.replace("_", "-") for name in names}
 
 
-def cli_grader_commands():
-    from pttt_ooc.course.server.commands import grader
+def cli_course_commands():
+    from pttt_ooc.course.server.commands import course
 
-    return grader.registered_commands
+    return course.registered_commands
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -51,7 +51,7 @@ def test_without_the_extra(capsys, monkeypatch, tmp_path, command):
 
 
 def test_submitting_needs_no_extra(capsys, monkeypatch, tmp_path):
-    for name in EXTRAS["grader"]:
+    for name in EXTRAS["course"]:
         monkeypatch.setitem(sys.modules, name, None)
     file = tmp_path / "mine.zip"
     file.write_bytes(b"x")
@@ -67,4 +67,4 @@ def test_an_address_that_is_none(capsys, tmp_path, url):
     file = tmp_path / "mine.zip"
     file.write_bytes(b"x")
     code, out, err = run(capsys, "submit", str(file), "--player", "0", "--token", "x", "--server", url)
-    assert (code, out) == (1, "") and err.count("\n") == 1 and "is no address of a grader" in err
+    assert (code, out) == (1, "") and err.count("\n") == 1 and "is no address of a course" in err

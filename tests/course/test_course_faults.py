@@ -27,9 +27,9 @@ from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Adjustment, GradeRow, LogLine
 from pttt_ooc.course.grades.gradebook import current, history, settle
 from pttt_ooc.course.people.accounts import TeamAccounts
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from tests.course import full_disk
-from tests.course.grader_kit import ROOT, Lab, pttt, strategy_zip
+from tests.course.server_kit import ROOT, Lab, pttt, strategy_zip
 from tests.course.term_kit import HOUR, change, database_of, set_zone, team_number, upload
 from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
 from tests.kits.patience import PATIENCE, wait_until
@@ -87,7 +87,7 @@ def test_kills_at_random_lose_nothing_while_sixty_teams_submit_for_ten_minutes(s
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The directory of a course with verdicts, grades and a decision, and what its users know of it."""
-    lab = Lab(tmp_path_factory.mktemp("whole") / "grader")
+    lab = Lab(tmp_path_factory.mktemp("whole") / "course")
     lab.baseline()
     change(lab, rule=RULE)
     confirmed = []
@@ -108,9 +108,9 @@ def whole(tmp_path_factory):
 def judged(whole, tmp_path):
     """A copy of it, to be damaged."""
     data, *known = whole
-    shutil.copytree(data, tmp_path / "grader")
-    database = database_of(tmp_path / "grader")
-    yield SimpleNamespace(data=tmp_path / "grader", database=database, storage=Storage(tmp_path / "grader")), *known
+    shutil.copytree(data, tmp_path / "course")
+    database = database_of(tmp_path / "course")
+    yield SimpleNamespace(data=tmp_path / "course", database=database, storage=Storage(tmp_path / "course")), *known
     database.close()
 
 
@@ -125,7 +125,7 @@ def test_a_whole_course_has_no_violations(judged):
 
 
 def execute(lab, statement):
-    with closing(sqlite3.connect(lab.data / "grader.sqlite")) as database, database:
+    with closing(sqlite3.connect(lab.data / "course.sqlite")) as database, database:
         database.execute(statement)
 
 
@@ -212,13 +212,13 @@ def impatient(lab):
 def test_a_locked_database_is_told_and_nothing_is_lost(impatient):
     lab, token = impatient, impatient.tokens["Team A"]
     waiting = lab.submit(token, 0, strategy_zip(0, 1))
-    with closing(sqlite3.connect(lab.data / "grader.sqlite", isolation_level=None)) as other:
+    with closing(sqlite3.connect(lab.data / "course.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         answer = lab.post(token, 1, strategy_zip(1, 1))
         assert answer.status_code == 503 and "locked" in answer.json()["error"], answer.text
         for path in ("/", "/submissions", "/matrix", "/course", "/livez"):  # readers do not wait for writers
             assert lab.client.get(path).status_code == 200
-        with pytest.raises(GraderError, match="locked"):
+        with pytest.raises(CourseError, match="locked"):
             lab.run()
         other.execute("ROLLBACK")
     assert not list(lab.storage.incoming.iterdir()) and len(list(lab.storage.uploads.iterdir())) == 1
@@ -249,7 +249,7 @@ def restart(url, mode):
 def test_postgresql_that_restarts_loses_nothing(cluster, tmp_path, mode, monkeypatch):  # noqa: F811
     """At each moment of a submission's way: before it, while it is judged, between verdict and grades, and after it."""
     url = empty_database(cluster, f"restarted_{mode}")
-    lab = Lab(tmp_path / "grader", database_url=url)
+    lab = Lab(tmp_path / "course", database_url=url)
     lab.baseline()
     change(lab, rule={**RULE, "figure": "player0"})
     token, again = lab.team("Team A"), lambda: restart(cluster, mode)
@@ -360,7 +360,7 @@ def test_an_upload_counts_from_the_moment_at_which_its_head_has_come(lab, clock,
 @pytest.mark.skipif(program("initdb") is None, reason="there is no PostgreSQL (Debian: postgresql)")
 def test_two_workers_write_a_change_of_grades_down_once(cluster, tmp_path):  # noqa: F811
     """PostgreSQL lets two transactions write at the same time; the history must not have the same grade twice."""
-    lab = Lab(tmp_path / "grader", database_url=empty_database(cluster, "grades_once"))
+    lab = Lab(tmp_path / "course", database_url=empty_database(cluster, "grades_once"))
     lab.baseline()
     lab.team("Team A")
     change(lab, rule={**RULE, "figure": "player0"})

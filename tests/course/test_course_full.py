@@ -1,4 +1,4 @@
-"""The course's game, from the first start of a grader to verdicts.
+"""The course's game, from the first start of a course to verdicts.
 
 With PTTT_SOLVED=DIR, the directory of a solution that the workflow made, its files are submitted as well.
 """
@@ -16,7 +16,7 @@ import pytest
 
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.people import teams
-from tests.course.grader_kit import Server, pttt
+from tests.course.server_kit import Server, pttt
 
 GAME = "pttt-abrupt"
 # Twice what a quiet machine with two cores needs at most.
@@ -39,7 +39,7 @@ class Watch(threading.Thread):
 @pytest.mark.full
 def test_the_course_game(tmp_path, capsys):
     begun = time.monotonic()
-    server = Server(tmp_path / "grader", game=GAME, game_value=None, waiting_per_team=9)
+    server = Server(tmp_path / "course", game=GAME, game_value=None, waiting_per_team=9)
     try:
         server.wait_for_verdicts(2)
         told = {"ready": time.monotonic() - begun}

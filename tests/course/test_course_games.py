@@ -22,7 +22,7 @@ from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.course.server import game_processes as processes
 from pttt_ooc.errors import PtttError
 from tests.course.games_kit import COURSE, OTHER, two_games
-from tests.course.grader_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
+from tests.course.server_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, change, soon, team_number, upload
 from tests.course.test_term_pages import browser
 
@@ -91,7 +91,7 @@ def test_both_games_have_dates_of_their_own(lab, second):
     assert second.post("Team A", 0, 1).status_code == 201
     early = lab.post(lab.tokens["Team A"], 0, zip_bytes(random_tensor(0, 2)))
     assert early.status_code == 409 and "begin at" in early.json()["error"]
-    assert not list(second.grader.storage.incoming.iterdir())
+    assert not list(second.course.storage.incoming.iterdir())
 
 
 @pytest.mark.slow
@@ -100,16 +100,16 @@ def test_what_counts_is_when_the_upload_began(lab, second):
     change(lab, "small", due_at=soon(-HOUR))
     with lab.database.reading() as session:
         team = session.query(Team).filter_by(name="Team A").one()
-    intake = intake_of(lab.grader, second.grader)
+    intake = intake_of(lab.course, second.course)
     for begun, taken in ((-2 * HOUR, True), (-HOUR / 2, False)):
-        incoming = Incoming(second.grader.storage, "x.zip", soon(begun))
+        incoming = Incoming(second.course.storage, "x.zip", soon(begun))
         incoming.write(b"x")
         if taken:
             assert intake.take(team, {"player": "0"}, incoming)[1]
         else:
             with pytest.raises(PtttError, match="too late"):
                 intake.take(team, {"player": "0"}, incoming)
-    assert not list(second.grader.storage.incoming.iterdir())
+    assert not list(second.course.storage.incoming.iterdir())
 
 
 @pytest.mark.slow
@@ -132,11 +132,11 @@ def test_the_teams_are_the_courses(lab, second):
     second.verdict("Team A", 0, 1)
     lab.team("Team C")
     assert "Team C" in board(lab, f"/api/games/{OTHER}/leaderboard")
-    with second.grader.database.reading() as session:
+    with second.course.database.reading() as session:
         assert all(team.token_hash is None for team in session.query(Team))
     teams.remove_team(lab.database, "Team A")
-    mirror_teams(lab.database, second.grader.database)
-    with second.grader.database.reading() as session:
+    mirror_teams(lab.database, second.course.database)
+    with second.course.database.reading() as session:
         assert session.query(Submission).count() == 0
         assert {t.name for t in session.query(Team)} == {"Uniform", "Team B", "Team C"}
 
@@ -155,7 +155,7 @@ def test_the_desk_finds_strategies_of_both_games(lab, second):
     assert f"strategies of {OTHER}" in page and page.count('type="checkbox" form="rejudge"') == 1
     fields = {"form_token": form_token(page), "which": "all", "dry_run": "no"}
     assert client.post("/course/desk/rejudge", data=fields).status_code == 303
-    with lab.database.reading() as session, second.grader.database.reading() as other:
+    with lab.database.reading() as session, second.course.database.reading() as other:
         assert session.get(Submission, own).status == "Queued" and other.get(Submission, number).status == "Accepted"
 
 
@@ -275,24 +275,24 @@ def test_a_pick_is_of_the_game_of_its_assignment(lab, second):
 def test_a_copy_has_both_games(lab, second, tmp_path):
     second.baseline()
     told = second.verdict("Team A", 0, 1)
-    assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    assert pttt("course", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
     assert [one.name for one in tmp_path.glob("copy*")] == ["copy.tar"]
-    done = pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "restored")
+    done = pttt("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "restored")
     assert done.returncode == 0, done
     assert games_in(tmp_path / "restored") == [OTHER]
     copy = Lab(tmp_path / "restored")
     found = board(copy, f"/api/games/{OTHER}/leaderboard")["Team A"]
     assert found["exploitability"][0] == told["exploitability"]
-    copy.grader.of_game(OTHER).database.close()
+    copy.course.of_game(OTHER).database.close()
     copy.close()
 
 
 @pytest.mark.slow
 def test_the_doctor_looks_after_both_games(lab, second):
     assert any(f"No worker judges {OTHER}" in one for one in problems(lab.database, lab.storage))
-    second.grader.storage.alive.touch()
+    second.course.storage.alive.touch()
     second.post("Team A", 0, 1)
-    (file,) = second.grader.storage.uploads.iterdir()
+    (file,) = second.course.storage.uploads.iterdir()
     file.unlink()
     assert any(
         one.startswith(f"In {OTHER}: The file of submission 1 is lost") for one in problems(lab.database, lab.storage)
@@ -319,13 +319,13 @@ def test_a_directory_knows_whether_it_is_a_further_game(lab, second):
 
 @pytest.mark.long
 def test_one_command_serves_both_games(tmp_path):
-    lab = Lab(tmp_path / "grader")
+    lab = Lab(tmp_path / "course")
     second = two_games(lab, tmp_path)
     answer = second.post("Team A", 0, 1)
     token = lab.tokens["Team A"]
     second.close()
     lab.close()
-    server = Server(tmp_path / "grader")
+    server = Server(tmp_path / "course")
     try:
 
         def verdict():

@@ -1,4 +1,4 @@
-"""What watches the grader is told the truth; other users of the machine are told nothing."""
+"""What watches the course is told the truth; other users of the machine are told nothing."""
 
 import logging
 import os
@@ -12,11 +12,11 @@ from sqlalchemy import text
 
 from pttt_ooc.course.server import serve
 from pttt_ooc.disk import rights
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service import pulse
 from pttt_ooc.site.service.logs import lines_logged
 from pttt_ooc.site.service.pulse import Pulse, read_sign
-from tests.course.grader_kit import Lab, make_settings, pttt, strategy_zip
+from tests.course.server_kit import Lab, make_settings, pttt, strategy_zip
 
 # ---------------------------------------------------------------------------------------------
 # Health
@@ -75,7 +75,7 @@ def test_a_full_disk_does_not_stop_the_worker(tmp_path, caplog):
 
 
 def test_what_is_meant_for_a_terminal_is_logged_line_by_line(caplog):
-    with caplog.at_level(logging.INFO), lines_logged(logging.getLogger("pttt.grader.worker")):
+    with caplog.at_level(logging.INFO), lines_logged(logging.getLogger("pttt.course.worker")):
         print("Compiling kernels ...", file=sys.stderr)
         print("Compiled ", end="", file=sys.stderr)
         print("3.\n", file=sys.stderr)
@@ -100,11 +100,11 @@ def usual_umask():
 
 
 def refuse(*arguments):
-    raise GraderError("far enough")
+    raise CourseError("far enough")
 
 
 def test_what_an_older_version_left_readable_is_put_right_at_the_start(tmp_path, usual_umask, monkeypatch):
-    data, elsewhere = tmp_path / "grader", tmp_path / "elsewhere.sqlite"
+    data, elsewhere = tmp_path / "course", tmp_path / "elsewhere.sqlite"
     lab = Lab(data, database_url=f"sqlite:///{elsewhere}")
     lab.verdict(lab.team("Team A"), 0, strategy_zip(0, 1))
     (data / "index" / "deep").mkdir()
@@ -116,37 +116,37 @@ def test_what_an_older_version_left_readable_is_put_right_at_the_start(tmp_path,
     assert len(readable_by_others(data)) > 10
     monkeypatch.setattr(serve, "listen", refuse)
     assert "far enough" in pttt("serve", "--data", data).stderr
-    assert readable_by_others(data) == [data / "mine.txt"]  # not the grader's, and nobody gets there
+    assert readable_by_others(data) == [data / "mine.txt"]  # not the course's, and nobody gets there
     assert elsewhere.stat().st_mode & 0o077 == 0 and outside.stat().st_mode & 0o077
     assert stat.S_IMODE(data.stat().st_mode) == 0o700 and os.umask(0o022) == 0o022
     lab.close()
 
 
-def test_a_new_grader_is_private_from_the_first_file_on(tmp_path, usual_umask, monkeypatch):
+def test_a_new_course_is_private_from_the_first_file_on(tmp_path, usual_umask, monkeypatch):
     monkeypatch.setattr(serve, "listen", refuse)
     monkeypatch.setattr(serve, "tighten", lambda paths: 0)
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     assert "far enough" in pttt("serve", "--data", data, "--game", "mini-2x3k2-abrupt").stderr
-    assert (data / "grader.sqlite").exists() and not readable_by_others(data)
+    assert (data / "course.sqlite").exists() and not readable_by_others(data)
 
 
 def test_copies_are_private(lab, tmp_path, usual_umask):
     lab.verdict(lab.team("Team A"), 0, strategy_zip(0, 1))
     copy = tmp_path / "copy.tar"
     copy.write_bytes(b"an older one, which all can read")
-    assert pttt("grader", "backup", copy, "--data", lab.data, "--force").returncode == 0
+    assert pttt("course", "backup", copy, "--data", lab.data, "--force").returncode == 0
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with tarfile.open(copy, "a") as archive:  # rights in the copy do not matter
         for member in archive.getmembers():
             member.mode = 0o666
-    assert pttt("grader", "restore", copy, "--data", tmp_path / "again").returncode == 0
+    assert pttt("course", "restore", copy, "--data", tmp_path / "again").returncode == 0
     assert not readable_by_others(tmp_path / "again")
 
 
 def test_commands_make_private_files(tmp_path, usual_umask):
-    make_settings(tmp_path / "grader")
-    assert pttt("grader", "add-team", "Team A", "--data", tmp_path / "grader").returncode == 0
-    made = list((tmp_path / "grader").glob("grader.sqlite*"))
+    make_settings(tmp_path / "course")
+    assert pttt("course", "add-team", "Team A", "--data", tmp_path / "course").returncode == 0
+    made = list((tmp_path / "course").glob("course.sqlite*"))
     assert made and not any(f.stat().st_mode & 0o077 for f in made)
 
 
@@ -163,10 +163,10 @@ def test_what_is_not_ours_is_told(tmp_path, monkeypatch, caplog):
 def test_no_table_can_be_read_in_the_write_ahead_log(tmp_path, usual_umask):
     """SQLite gives its -wal and -shm the rights of the database."""
     with rights.private():
-        lab = Lab(tmp_path / "grader")
+        lab = Lab(tmp_path / "course")
     with lab.database.writing() as session:
         session.execute(text("DELETE FROM facts WHERE name = 'revision'"))
-    names = {f.name for f in lab.data.glob("grader.sqlite-*")}
-    assert names == {"grader.sqlite-wal", "grader.sqlite-shm"}
+    names = {f.name for f in lab.data.glob("course.sqlite-*")}
+    assert names == {"course.sqlite-wal", "course.sqlite-shm"}
     assert not any((lab.data / name).stat().st_mode & 0o077 for name in names)
     lab.close()

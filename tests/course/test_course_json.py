@@ -8,7 +8,7 @@ import typer
 from pttt_ooc.cli.commands import app
 from pttt_ooc.course.data.models import Fact
 from pttt_ooc.site.service import processes
-from tests.course.grader_kit import VALUE, pttt, strategy_zip
+from tests.course.server_kit import VALUE, pttt, strategy_zip
 from tests.course.term_kit import upload
 
 COURSE = """

@@ -17,7 +17,7 @@ from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from pttt_ooc.pipeline.files.tensors import tensor_from_strategy
 from pttt_ooc.site.service.pulse import Pulse, read_sign
-from tests.course.grader_kit import GAME, VALUE, Lab, as_strategy, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, VALUE, Lab, as_strategy, random_tensor, strategy_zip, zip_bytes
 from tests.kits.helpers import full_index, small_engine
 
 

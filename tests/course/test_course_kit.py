@@ -17,9 +17,9 @@ from pttt_ooc.course.server.backup import read_backup, write_backup
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.course.strategies.orders import check_orders, settle_orders
 from pttt_ooc.course.strategies.submissions import find
-from pttt_ooc.errors import GraderError, InfosetFileError
+from pttt_ooc.errors import CourseError, InfosetFileError
 from pttt_ooc.pipeline.files.infosets import default_rows, infoset_texts
-from tests.course.grader_kit import (
+from tests.course.server_kit import (
     GAME,
     Lab,
     bearer,
@@ -68,7 +68,7 @@ def shuffled(player, seed=1):
 
 
 def own_lists(data, seed=1):
-    """Settings of a course with lists of its own: one in the grader's directory, one elsewhere."""
+    """Settings of a course with lists of its own: one in the course's directory, one elsewhere."""
     data.mkdir(parents=True)
     elsewhere = data.parent / "theirs.txt"
     (data / "mine.txt").write_text("\n".join(shuffled(0, seed)))
@@ -78,8 +78,8 @@ def own_lists(data, seed=1):
 
 @pytest.fixture(params=["default", "own"])
 def any_lab(request, tmp_path):
-    changes = own_lists(tmp_path / "grader") if request.param == "own" else {}
-    made = Lab(tmp_path / "grader", **changes)
+    changes = own_lists(tmp_path / "course") if request.param == "own" else {}
+    made = Lab(tmp_path / "course", **changes)
     made.lines = [shuffled(p) if changes else texts(p) for p in (0, 1)]
     made.kit()
     yield made
@@ -109,7 +109,7 @@ def run_alone(program, folder, *arguments):
 
 
 @pytest.mark.slow_but_one
-def test_a_student_without_the_package_hands_in_what_the_grader_accepts(any_lab, tmp_path):
+def test_a_student_without_the_package_hands_in_what_the_course_accepts(any_lab, tmp_path):
     lab, token = any_lab, any_lab.team("Newcomers")
     kit = unpacked(lab, tmp_path / "downloads")
     (kit / "mine.py").write_text(STUDENT)
@@ -175,7 +175,7 @@ def test_lists_are_sent_compressed_to_those_who_take_it(any_lab, player):
 
 
 def test_the_kit_is_cached_and_made_again_only_if_something_has_changed(tmp_path):
-    lab = Lab(tmp_path / "grader")
+    lab = Lab(tmp_path / "course")
     assert lab.client.get("/starter-kit.zip").status_code == 503
     answer = lab.client.get(f"/{LISTS[0]}")
     assert answer.status_code == 503 and "being made" in answer.text and int(answer.headers["retry-after"]) > 0
@@ -202,14 +202,14 @@ def test_the_kit_is_cached_and_made_again_only_if_something_has_changed(tmp_path
 @pytest.mark.slow
 def test_the_command_writes_the_same_kit(any_lab, tmp_path):
     file = tmp_path / "kit.zip"
-    done = pttt("grader", "kit", file, "--data", any_lab.data)
+    done = pttt("course", "kit", file, "--data", any_lab.data)
     assert done.returncode == 0, done.stderr
     assert file.read_bytes() == any_lab.storage.kit.read_bytes()
     assert sorted(f.name for f in tmp_path.iterdir() if "kit" in f.name) == ["kit.zip"]
-    again = pttt("grader", "kit", file, "--data", any_lab.data)
+    again = pttt("course", "kit", file, "--data", any_lab.data)
     assert again.returncode == 1 and "--force" in again.stderr
-    none = pttt("grader", "kit", tmp_path / "b.zip", "--data", tmp_path / "nowhere")
-    assert none.returncode == 1 and "There is no grader" in none.stderr and not (tmp_path / "b.zip").exists()
+    none = pttt("course", "kit", tmp_path / "b.zip", "--data", tmp_path / "nowhere")
+    assert none.returncode == 1 and "There is no course" in none.stderr and not (tmp_path / "b.zip").exists()
 
 
 # ---------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def test_what_looks_inside_reads_rows_in_the_courses_order(tmp_path, client, sol
         (data / "list.txt").write_text("\n".join(order))
         own = Lab(data, solution=str(solved), infosets_0="list.txt")
         own.client.close()
-        own.client = TestClient(app_of(own.grader, *parts_of(own.grader, client)), base_url="http://grader")
+        own.client = TestClient(app_of(own.course, *parts_of(own.course, client)), base_url="http://course")
         with own.database.writing() as session:
             session.merge(Fact(name="value", value=[*own.settings.game_value, "as the instructors have set it"]))
         token = own.team("Team A")
@@ -282,7 +282,7 @@ def asked(lab, path, headers):
 
 
 def test_lists_cannot_change_once_strategies_follow_them(tmp_path):
-    lab = Lab(tmp_path / "grader")
+    lab = Lab(tmp_path / "course")
     lab.baseline()
     settle_orders(lab.database, lab.storage, lab.settings)
     assert lab.client.get("/submissions/1").status_code == 200, "nothing has changed"
@@ -293,32 +293,32 @@ def test_lists_cannot_change_once_strategies_follow_them(tmp_path):
     assert not list(lab.storage.uploads.iterdir())
     lab.verdict(lab.team("Team A"), 1, strategy_zip(1, 1))
     settle_orders(lab.database, lab.storage, own)
-    with pytest.raises(GraderError, match=r"settings\.yaml are not those that accepted strategies follow"):
+    with pytest.raises(CourseError, match=r"settings\.yaml are not those that accepted strategies follow"):
         settle_orders(lab.database, lab.storage, lab.settings)
     (lab.data / "mine.txt").write_text("\n".join(shuffled(0, 2)))
-    with pytest.raises(GraderError, match="put the former ones back"):
+    with pytest.raises(CourseError, match="put the former ones back"):
         settle_orders(lab.database, lab.storage, own)
     lab.close()
 
 
 @pytest.mark.slow
 def test_lists_that_are_no_lists_are_told_by_the_command(tmp_path):
-    lists = own_lists(tmp_path / "grader")
-    settings = make_settings(tmp_path / "grader", **lists)
-    check_orders(tmp_path / "grader", settings)
-    (tmp_path / "grader" / "mine.txt").write_text("0*\n")
+    lists = own_lists(tmp_path / "course")
+    settings = make_settings(tmp_path / "course", **lists)
+    check_orders(tmp_path / "course", settings)
+    (tmp_path / "course" / "mine.txt").write_text("0*\n")
     with pytest.raises(InfosetFileError, match="every line begins with a bar"):
-        check_orders(tmp_path / "grader", settings)
-    (tmp_path / "grader" / "mine.txt").unlink()
-    done = pttt("serve", "--data", tmp_path / "grader", "--port", 0)
+        check_orders(tmp_path / "course", settings)
+    (tmp_path / "course" / "mine.txt").unlink()
+    done = pttt("serve", "--data", tmp_path / "course", "--port", 0)
     assert done.returncode == 1 and "mine.txt: There is no such file." in done.stderr
-    (tmp_path / "grader" / "mine.txt").write_text("\n".join(shuffled(0)[1:]))
-    done = pttt("grader", "kit", tmp_path / "kit.zip", "--data", tmp_path / "grader")
+    (tmp_path / "course" / "mine.txt").write_text("\n".join(shuffled(0)[1:]))
+    done = pttt("course", "kit", tmp_path / "kit.zip", "--data", tmp_path / "course")
     assert done.returncode == 1 and "1 infoset is missing" in done.stderr and not (tmp_path / "kit.zip").exists()
 
 
 def test_a_copy_has_the_lists(tmp_path):
-    lab = Lab(tmp_path / "grader", **own_lists(tmp_path / "grader"))
+    lab = Lab(tmp_path / "course", **own_lists(tmp_path / "course"))
     token = lab.team("Team A")
     zipped = zip_bytes(in_order(1, random_tensor(1, 3), shuffled(1)))
     assert lab.verdict(token, 1, zipped)["status"] == "Accepted"

@@ -22,8 +22,8 @@ from pttt_ooc.course.server.app import create_app
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme.pages import tournament_reader
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.coursekit import GOOD, LEAGUE_PAGES, SANDBOX, Course, now
-from tests.course.grader_kit import Lab, bearer, form_token, pttt
+from tests.course.league_kit import GOOD, LEAGUE_PAGES, SANDBOX, LeagueCourse, now
+from tests.course.server_kit import Lab, bearer, form_token, pttt
 from tests.course.term_kit import HOUR, change, soon, team_number
 from tests.other_games.extreme.practice_kit import bot, write_match
 from tests.other_games.extreme.practice_kit import league as practice_league
@@ -53,12 +53,12 @@ class Further:
     def restarted(self):
         self.league = League(self.directory)
         self.bots = Bots(self.league)
-        self.app = create_app(self.lab.grader)
+        self.app = create_app(self.lab.course)
         pulse = Pulse(self.league.alive)
         self.worker = Worker(self.league, self.bots, self.lab.database, pulse, threading.Event())
 
     def client(self, name=None):
-        client = TestClient(self.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+        client = TestClient(self.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
         if name:
             form = {"form_token": form_token(client.get("/sign-in").text), "token": self.lab.tokens[name]}
             assert client.post("/sign-in", data=form).status_code == 303
@@ -142,7 +142,7 @@ def check_replays(cup, listed, count):
 
 @pytest.mark.slow
 def test_two_leagues_side_by_side_have_dates_of_their_own(tmp_path):
-    course = Course(tmp_path / "grader")
+    course = LeagueCourse(tmp_path / "course")
     cup = Further(course.lab, tmp_path)
     try:
         change(course.lab, "cup", due_at=soon(-HOUR))
@@ -220,8 +220,8 @@ def test_the_command_makes_a_further_league_with_a_worker(lab, cup):
 @pytest.mark.slow
 def test_a_copy_has_the_further_league(cup, lab, tmp_path):
     cup.post("Team A", GOOD)
-    assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
-    done = pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "restored")
+    assert pttt("course", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    done = pttt("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "restored")
     assert done.returncode == 0, done
     copy = Lab(tmp_path / "restored")
     bots = Bots(League(league_directory(copy.data, "cup")))

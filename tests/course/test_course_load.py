@@ -1,13 +1,13 @@
-"""A little of what ``python -m benchmarks.grader`` does a lot of."""
+"""A little of what ``python -m benchmarks.course_load`` does a lot of."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import course, course_deadline, grader
+from benchmarks import course, course_deadline, course_load
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.people import teams
-from tests.course.grader_kit import GAME
+from tests.course.server_kit import GAME
 
 
 @pytest.mark.slow
@@ -15,9 +15,9 @@ def test_under_load_nothing_is_lost_and_every_verdict_is_right(server):
     database = Database.of(server.data, None, GAME)
     tokens = [teams.add_team(database, f"Load {n}") for n in range(8)]
     database.close()
-    files = grader.Files()
+    files = course_load.Files()
     made = [files.make(number) for number in range(24)]
-    figures = grader.measured(SimpleNamespace(port=server.port, tokens=tokens), made, flight=8)
+    figures = course_load.measured(SimpleNamespace(port=server.port, tokens=tokens), made, flight=8)
     assert (figures["lost"], figures["wrong"], figures["uploads"]) == (0, 0, 24)
     assert figures["reads"] > 0 and figures["median_ms"] > 0
 
@@ -28,7 +28,7 @@ def test_a_course_at_work_is_measured(server):
     tokens = [teams.add_team(database, f"Course {n}") for n in range(3)]
     database.close()
     pids = {child: server.pid_of(child) for child in ("web", "worker")}
-    figures = course.measured(server.port, tokens, grader.Files(), pids, seconds=1, pause=0.02, every=0.5)
+    figures = course.measured(server.port, tokens, course_load.Files(), pids, seconds=1, pause=0.02, every=0.5)
     assert (figures["failures"], figures["lost"], figures["wrong"]) == ([], 0, 0) and figures["uploads"] > 0
     assert figures["requests"] == sum(one["count"] for one in figures["milliseconds"].values()) > figures["uploads"]
     assert all(0 < one["p50"] <= one["p99"] <= one["most"] for one in figures["milliseconds"].values())
@@ -60,6 +60,6 @@ def test_a_deadline_is_measured(server):
 
 def test_a_wrong_verdict_is_noticed():
     accepted, rejected = {"status": "Accepted", "exploitability": 0.5}, {"status": "Rejected", "note": "Invalid: x"}
-    assert grader.is_right(accepted, 0.5) and grader.is_right(rejected, "Invalid")
-    assert not grader.is_right(accepted, 0.4) and not grader.is_right(accepted, "Invalid")
-    assert not grader.is_right(rejected, 0.5) and not grader.is_right(None, 0.5)
+    assert course_load.is_right(accepted, 0.5) and course_load.is_right(rejected, "Invalid")
+    assert not course_load.is_right(accepted, 0.4) and not course_load.is_right(accepted, "Invalid")
+    assert not course_load.is_right(rejected, 0.5) and not course_load.is_right(None, 0.5)

@@ -21,8 +21,8 @@ from pttt_ooc.course.people.deliveries import ATTEMPTS
 from pttt_ooc.course.people.messenger import Messenger
 from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
 from pttt_ooc.course.strategies import worker
-from pttt_ooc.errors import ConfigError, GraderError
-from tests.course.grader_kit import GAME, Lab, make_settings, pttt
+from pttt_ooc.errors import ConfigError, CourseError
+from tests.course.server_kit import GAME, Lab, make_settings, pttt
 from tests.course.test_term_commands import course
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -101,7 +101,7 @@ def test_only_addresses_of_the_internet_are_public(address, public):
     ],
 )
 def test_addresses_that_cannot_be_a_webhook(url, tmp_path):
-    with pytest.raises(GraderError):
+    with pytest.raises(CourseError):
         outgoing.checked_url(url)
     with pytest.raises(ValueError):
         CourseSettings(game=GAME, webhooks=[url])
@@ -113,7 +113,7 @@ def test_no_request_is_made_to_an_address_that_is_not_public(host, monkeypatch):
         raise AssertionError("a connection")
 
     monkeypatch.setattr(socket, "create_connection", never)
-    with pytest.raises(GraderError, match="no public address|not found"):
+    with pytest.raises(CourseError, match="no public address|not found"):
         outgoing.post(f"http://{host}:8080/hook", b"{}")
 
 
@@ -131,12 +131,12 @@ def test_one_address_that_is_not_public_is_enough_and_the_name_is_looked_up_once
 
     monkeypatch.setattr(socket, "getaddrinfo", looks)
     monkeypatch.setattr(socket, "create_connection", connects)
-    with pytest.raises(GraderError, match="cannot be reached: Connection refused"):
+    with pytest.raises(CourseError, match="cannot be reached: Connection refused"):
         outgoing.post("http://hooks.example.org/x", b"{}")
     assert (looked, connected) == (["hooks.example.org"], [("8.8.8.8", 80)])
     both = [(socket.AF_INET, 1, 6, "", (one, 80)) for one in ("8.8.8.8", "10.1.1.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: both)
-    with pytest.raises(GraderError, match="leads to 10.1.1.1"):
+    with pytest.raises(CourseError, match="leads to 10.1.1.1"):
         outgoing.post("http://hooks.example.org/x", b"{}")
     assert len(connected) == 1
 
@@ -229,7 +229,7 @@ def post():
 
 @pytest.fixture
 def lab(tmp_path):
-    made = Lab(tmp_path / "grader")
+    made = Lab(tmp_path / "course")
     with made.database.writing() as session:
         apply_roster(session, read_roster("team,name,email\nTeam A,Al,al@example.org\nTeam B,Bo,bo@example.org\n", "r"))
         add_staff(session, "Ada", "ada@example.org", "instructor")
@@ -314,10 +314,10 @@ def test_no_header_comes_from_a_title_or_an_address(lab, post):
     assert all(len(to) == 1 for to, _ in post.messages)
     assert any("cannot be written" in one["trouble"] for one in told(lab))
     for wrong in ("a\nb", "a\rb", "a\x00b", "a\u2028b"):
-        with pytest.raises(GraderError, match="cannot be written"):
+        with pytest.raises(CourseError, match="cannot be written"):
             message("course@example.org", "al@example.org", wrong, "text")
     for wrong in ("", "al", "a@b\nBcc: c@d.e", "a@b, c@d.e", "<a@b>", "a@b\r\n"):
-        with pytest.raises(GraderError, match="cannot be written"):
+        with pytest.raises(CourseError, match="cannot be written"):
             message("course@example.org", wrong, "title", "text")
 
 

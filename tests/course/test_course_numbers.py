@@ -13,14 +13,14 @@ from pttt_ooc.course.data.names import name_key
 from pttt_ooc.course.data.term_tables import Membership, Person, Rejudgement
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.strategies.assessor import Assessor
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
+from pttt_ooc.errors import CourseError
 from tests.course.older_databases import check_format_4, make_format_1, make_format_4
+from tests.course.server_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
 from tests.course.test_course_judging import entries, gradient_of, row, truth
 
 
 def remove(lab, name):
-    done = pttt("grader", "remove-team", name, "--yes", "--data", lab.data)
+    done = pttt("course", "remove-team", name, "--yes", "--data", lab.data)
     assert done.returncode == 0, done.stderr
 
 
@@ -65,8 +65,8 @@ def test_numbers_do_not_return_in_a_restored_copy_either(lab, tmp_path):
     lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1))
     remove(lab, "Team B")
-    assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
-    assert pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again").returncode == 0
+    assert pttt("course", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    assert pttt("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again").returncode == 0
     again = Lab(tmp_path / "again")
     for each in (lab, again):
         assert each.submit(each.team("Team C"), 0, strategy_zip(0, 2)) == 3
@@ -79,9 +79,9 @@ def test_numbers_do_not_return_in_a_restored_copy_either(lab, tmp_path):
 
 
 def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     make_settings(data)
-    url = f"sqlite:///{data / 'grader.sqlite'}"
+    url = f"sqlite:///{data / 'course.sqlite'}"
     make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
     lab = Lab(data)
     told = capfd.readouterr().err
@@ -101,9 +101,9 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
 
 
 def test_a_course_of_format_4_is_upgraded(tmp_path, capfd):
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     make_settings(data)
-    make_format_4(f"sqlite:///{data / 'grader.sqlite'}")
+    make_format_4(f"sqlite:///{data / 'course.sqlite'}")
     lab = Lab(data)
     assert f"is upgraded from format 4 to {FORMAT}" in capfd.readouterr().err
     check_format_4(lab)
@@ -111,9 +111,9 @@ def test_a_course_of_format_4_is_upgraded(tmp_path, capfd):
 
 
 def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     make_settings(data)
-    url = f"sqlite:///{data / 'grader.sqlite'}"
+    url = f"sqlite:///{data / 'course.sqlite'}"
     make_format_1(url, ["Uniform", "Team A"])
     (data / "uploads").mkdir()
     for number in (1, 2):
@@ -121,8 +121,8 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     # As the older version wrote it: of the tables as they were.
     with monkeypatch.context() as patch:
         patch.setattr(Database, "_upgrade", lambda self, session, form: None)
-        assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", data).returncode == 0
-    done = pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again")
+        assert pttt("course", "backup", tmp_path / "copy.tar", "--data", data).returncode == 0
+    done = pttt("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again")
     assert done.returncode == 0, done.stderr
     database = Database.of(tmp_path / "again", None, GAME)
     with database.reading() as session:
@@ -132,17 +132,17 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("form", [0, 2, FORMAT + 1, None, "3"])
 def test_a_database_of_a_format_that_no_release_had_is_refused(tmp_path, form):
-    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    url = f"sqlite:///{tmp_path / 'course.sqlite'}"
     database = Database(url, GAME)
     with database.writing() as session:
         session.get(Fact, "format").value = form
     database.close()
-    with pytest.raises(GraderError, match=f"has format {form}, but this version reads 1, 3, 4, 5, 6"):
+    with pytest.raises(CourseError, match=f"has format {form}, but this version reads 1, 3, 4, 5, 6"):
         Database(url, GAME)
 
 
 def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):
-    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    url = f"sqlite:///{tmp_path / 'course.sqlite'}"
     make_format_1(url, ["Uniform", "Team A"])
 
     def fail(*arguments):
@@ -161,7 +161,7 @@ def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
     """As it was before rulings: without their columns and tables."""
-    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    url = f"sqlite:///{tmp_path / 'course.sqlite'}"
     database = Database(url, GAME)
     with database.writing() as session:
         session.add(Team(id=7, name="Team A", key="team a", token_hash="x", created_at=1.0))
@@ -170,7 +170,7 @@ def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
         session.add(Submission(id=9, changed_at=1.0, status="Accepted", exploitability=0.5, best=True, **columns))
         session.get(Fact, "format").value = 4
     database.close()
-    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+    with closing(sqlite3.connect(tmp_path / "course.sqlite")) as old:
         for table in ("rulings", "disqualifications", "rejudgements", "likenesses", "pairs", "deliveries"):
             old.execute(f"DROP TABLE {table}")
         for table, column in (("submissions", "ruling"), ("reports", "ruling"), ("teams", "house")):
@@ -186,13 +186,13 @@ def test_a_database_of_format_4_keeps_its_rows(tmp_path, capfd):
 
 
 def test_what_format_5_judged_again_were_strategies(tmp_path, capfd):
-    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    url = f"sqlite:///{tmp_path / 'course.sqlite'}"
     database = Database(url, GAME)
     with database.writing() as session:
         session.add(Rejudgement(at=1.0, by="Ada", dry_run=True, numbers=[3], verdicts=[], grades=[]))
         session.get(Fact, "format").value = 5
     database.close()
-    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+    with closing(sqlite3.connect(tmp_path / "course.sqlite")) as old:
         old.execute("ALTER TABLE rejudgements DROP COLUMN kind")
         old.commit()
     database = Database(url, GAME)
@@ -204,7 +204,7 @@ def test_what_format_5_judged_again_were_strategies(tmp_path, capfd):
 
 
 def test_a_team_that_everybody_had_left_has_no_token_any_more(tmp_path):
-    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    url = f"sqlite:///{tmp_path / 'course.sqlite'}"
     database = Database(url, GAME)
     tokens = [teams.add_team(database, name) for name in ("Left", "Half left", "Untold")]
     with database.writing() as session:
@@ -214,7 +214,7 @@ def test_a_team_that_everybody_had_left_has_no_token_any_more(tmp_path):
             session.flush()
             session.add(Membership(person_id=person, team_id=team, joined_at=2.0, left_at=left_at))
     database.close()
-    with closing(sqlite3.connect(tmp_path / "grader.sqlite")) as old:
+    with closing(sqlite3.connect(tmp_path / "course.sqlite")) as old:
         old.execute("ALTER TABLE people DROP COLUMN guest")
         old.execute("ALTER TABLE invitations DROP COLUMN of_team")
         old.commit()

@@ -16,8 +16,8 @@ from pttt_ooc.course.people import openid
 from pttt_ooc.course.people.people import add_staff, apply_roster, find_person, read_roster
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.errors import ConfigError, MissingExtraError, PtttError
-from tests.course.grader_kit import Lab, make_settings
 from tests.course.openid_provider import CLIENT, SECRET, UniversityProvider
+from tests.course.server_kit import Lab, make_settings
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def provider():
 
 @pytest.fixture
 def people(tmp_path, provider):
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     data.mkdir()
     (data / "secret.txt").write_text(SECRET + "\n")
     keys = {"openid_issuer": provider.issuer, "openid_client": CLIENT, "openid_secret": "secret.txt"}
@@ -42,7 +42,7 @@ def people(tmp_path, provider):
 
 
 def browser(lab):
-    return TestClient(lab.client.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+    return TestClient(lab.client.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
 
 
 def there_and_back(client, provider, change=lambda query: query):
@@ -219,5 +219,5 @@ def test_settings_that_cannot_work_are_told_before_the_start(tmp_path, monkeypat
 def test_an_application_is_made_without_the_extra(lab, monkeypatch):
     for name in ("authlib", "joserfc"):
         monkeypatch.setitem(__import__("sys").modules, name, None)
-    with TestClient(create_app(lab.grader)) as client:
+    with TestClient(create_app(lab.course)) as client:
         assert client.get("/sign-in").status_code == 200

@@ -25,7 +25,7 @@ from pttt_ooc.course.grades.rehearsals import GRADING
 from pttt_ooc.course.strategies import worker
 from pttt_ooc.site.service.log_file import logged_to
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.grader_kit import Lab, bearer, pttt, strategy_zip
+from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
 from tests.course.term_kit import change, database_of, upload
 
 OLD = Path(__file__).parent / "grader_a536964" / "grader.tar.gz"
@@ -48,13 +48,13 @@ def old(tmp_path):
     with tarfile.open(OLD) as archive:
         archive.extractall(tmp_path, filter="data")
     for name in ("gradients", "index", "incoming"):
-        (tmp_path / "grader" / name).mkdir(exist_ok=True)
+        (tmp_path / "course" / name).mkdir(exist_ok=True)
     return tmp_path
 
 
 @pytest.mark.parametrize("way", ["directory", "copy"])
-def test_a_grader_of_a536964_is_taken_over_whole(old, way, capfd):
-    data, told = old / "grader", json.loads((old / "told.json").read_text())
+def test_a_course_of_a536964_is_taken_over_whole(old, way, capfd):
+    data, told = old / "course", json.loads((old / "told.json").read_text())
     if way == "copy":
         data = old / "restored"
         assert "without digests" in run("course", "restore", old / "copy.tar", "--data", data)
@@ -81,8 +81,8 @@ def test_a_grader_of_a536964_is_taken_over_whole(old, way, capfd):
         bots = Bots(League(data))
         assert [(bot.id, bot.team_id) for bot in bots.list_accepted()] == [(1, 2)] and bots.are_waiting()
         bots.close()
-        assert (data / "grader.sqlite.format-3").stat().st_mode & 0o077 == 0
-        with closing(sqlite3.connect(data / "grader.sqlite.format-3")) as kept:  # to go back
+        assert (data / "course.sqlite.format-3").stat().st_mode & 0o077 == 0
+        with closing(sqlite3.connect(data / "course.sqlite.format-3")) as kept:  # to go back
             assert kept.execute("SELECT value FROM facts WHERE name = 'format'").fetchone() == (3,)
             assert kept.execute("SELECT count(*), max(id) FROM submissions").fetchone() == (8, 9)
     lab.close()
@@ -116,7 +116,7 @@ def a_course(data, **changes):
 
 
 def test_a_copy_of_a_copy_is_the_same(tmp_path):
-    lab = a_course(tmp_path / "grader")
+    lab = a_course(tmp_path / "course")
     with closing(sqlite3.connect(lab.data / "play.sqlite")) as games, games:
         games.execute("CREATE TABLE games (id TEXT)")
     run("course", "adjust", "Team A", "strategies", "--points=2", "--reason", "why", "--data", lab.data)
@@ -126,7 +126,7 @@ def test_a_copy_of_a_copy_is_the_same(tmp_path):
     assert restored["digest"] == told["digest"]
     for name in ("course.yaml", "extreme.yaml", "extreme/matches/1-a-b.json", "extreme/bots/t2.py"):
         assert (tmp_path / "again" / name).read_bytes() == (lab.data / name).read_bytes()
-    again = json.loads(run("grader", "backup", tmp_path / "2.tar", "--json", "--data", tmp_path / "again"))
+    again = json.loads(run("course", "backup", tmp_path / "2.tar", "--json", "--data", tmp_path / "again"))
     assert again["digest"] == told["digest"]
     arguments = ["course", "grades", "--json", "--data"]
     assert run(*arguments, lab.data) == run(*arguments, tmp_path / "again")
@@ -139,23 +139,23 @@ def test_a_copy_of_a_copy_is_the_same(tmp_path):
 
 @pytest.mark.parametrize("name", ["course.yaml", "extreme/tournament.json", "tables.jsonl", "digests.json"])
 def test_a_copy_whose_content_was_changed_is_refused(tmp_path, name):
-    a_course(tmp_path / "grader").close()
-    run("course", "backup", tmp_path / "copy.tar", "--data", tmp_path / "grader")
+    a_course(tmp_path / "course").close()
+    run("course", "backup", tmp_path / "copy.tar", "--data", tmp_path / "course")
     with tarfile.open(tmp_path / "copy.tar") as archive:
         member = archive.getmember(name)
         place = member.offset_data + member.size // 2
     content = bytearray((tmp_path / "copy.tar").read_bytes())
     content[place] ^= 1
     (tmp_path / "copy.tar").write_bytes(content)
-    assert "is not a copy of a grader, or is damaged" in run(
+    assert "is not a copy of a course, or is damaged" in run(
         "course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again", code=1
     )
     assert not (tmp_path / "again").exists()
 
 
 def test_a_member_that_is_not_listed_is_refused(tmp_path):
-    a_course(tmp_path / "grader").close()
-    run("course", "backup", tmp_path / "copy.tar", "--data", tmp_path / "grader")
+    a_course(tmp_path / "course").close()
+    run("course", "backup", tmp_path / "copy.tar", "--data", tmp_path / "course")
     with tarfile.open(tmp_path / "copy.tar", "a") as archive:
         archive.addfile(tarfile.TarInfo("extreme/bots/t3.py"))
     told = run("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again", code=1)
@@ -163,7 +163,7 @@ def test_a_member_that_is_not_listed_is_refused(tmp_path):
 
 
 def test_lost_and_damaged_files_are_told_and_all_else_is_copied(tmp_path):
-    lab = a_course(tmp_path / "grader")
+    lab = a_course(tmp_path / "course")
     with lab.database.reading() as session:
         third, fourth = (lab.storage.upload(session.get(Submission, n).file) for n in (3, 4))
     third.unlink()
@@ -180,7 +180,7 @@ def test_lost_and_damaged_files_are_told_and_all_else_is_copied(tmp_path):
 @pytest.mark.slow
 def test_a_copy_while_teams_submit_is_of_one_moment(tmp_path):
     """Backups during uploads and verdicts: each restores, and its grades are those of its own verdicts."""
-    lab = a_course(tmp_path / "grader")
+    lab = a_course(tmp_path / "course")
     over, failures = threading.Event(), []
 
     def work():
@@ -227,7 +227,7 @@ def _count(lab):
 
 @pytest.fixture
 def healthy(tmp_path):
-    lab = a_course(tmp_path / "grader")
+    lab = a_course(tmp_path / "course")
     Pulse(lab.storage.alive).ready()
     run("course", "grades", "--data", lab.data)
     assert run("course", "doctor", "--digests", "--data", lab.data) == "Nothing needs attention.\n"
@@ -303,8 +303,8 @@ def test_a_verdict_without_its_grade_is_told_and_made_good(healthy, monkeypatch)
 
 
 def test_grades_that_go_with_a_team_are_in_the_log(healthy):
-    run("grader", "remove-team", "Team A", "--yes", "--data", healthy.data)
-    run("grader", "rotate-token", "Team B", "--data", healthy.data)
+    run("course", "remove-team", "Team A", "--yes", "--data", healthy.data)
+    run("course", "rotate-token", "Team B", "--data", healthy.data)
     with healthy.database.reading() as session:
         lines = {line.what: line.facts for line in session.query(LogLine)}
     assert lines["remove team"]["team"] == "Team A" and lines["remove team"]["points"].keys() == {"strategies"}
@@ -358,7 +358,7 @@ def test_nobody_waits_for_a_log_that_cannot_be_written(tmp_path):
 
 def test_serve_writes_its_log_into_a_file(tmp_path):
     """A refused start, too, is one sentence on stderr."""
-    lab = Lab(tmp_path / "grader")
+    lab = Lab(tmp_path / "course")
     lab.close()
     (tmp_path / "blocked").write_text("")
     for command in (["serve"], ["course", "serve"]):
@@ -370,7 +370,7 @@ def test_serve_writes_its_log_into_a_file(tmp_path):
 
 @pytest.mark.slow
 def test_bearers_of_the_course_are_the_same_after_a_restore(tmp_path):
-    lab = a_course(tmp_path / "grader")
+    lab = a_course(tmp_path / "course")
     run("course", "backup", tmp_path / "1.tar", "--data", lab.data)
     run("course", "restore", tmp_path / "1.tar", "--data", tmp_path / "again")
     database = database_of(tmp_path / "again")

@@ -20,8 +20,8 @@ from pttt_ooc.other_games.smbc.pages.part import part_of as smbc_part
 from pttt_ooc.site.explore.games import StrategyGame
 from pttt_ooc.site.service.wire import Client
 from pttt_ooc.site.shell import accounts
-from tests.course.coursekit import LEAGUE_PAGES
-from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
+from tests.course.league_kit import LEAGUE_PAGES
+from tests.course.server_kit import Lab, bearer, form_token, strategy_zip
 
 GAME, MATCH, CODE = "game-of-team-a", "match-of-team-a", b"class Team1: secret = 'mulberry'\n"
 
@@ -160,13 +160,13 @@ NEW = {
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A grader with all wings; team A has something of every kind."""
-    lab = Lab(tmp_path_factory.mktemp("others") / "grader")
+    """A course with all wings; team A has something of every kind."""
+    lab = Lab(tmp_path_factory.mktemp("others") / "course")
     open_league(lab.data, LeagueSettings(time_limit=60, pools=(1,), qualify=(1,), marks=(10,), sandbox=False))
     nobody = Client(lab.data / "nobody", 1)
     matches = Matches(lab.data, AskedBot(nobody))
-    beside = [smbc_part(matches.bot, matches), arena_part(nobody), *league.parts_of(lab.grader)]
-    lab.app = strategies.app_of(lab.grader, *strategies.parts_of(lab.grader, nobody), *beside)
+    beside = [smbc_part(matches.bot, matches), arena_part(nobody), *league.parts_of(lab.course)]
+    lab.app = strategies.app_of(lab.course, *strategies.parts_of(lab.course, nobody), *beside)
     for name in ("Team A", "Team B"):
         lab.team(name)
     number = lab.submit(lab.tokens["Team A"], 0, strategy_zip(0, 1))
@@ -188,7 +188,7 @@ def course(tmp_path_factory):
 
 def browser(course, name=None):
     """A browser of nobody, or of a team."""
-    client = TestClient(course.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+    client = TestClient(course.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
     page = client.get("/sign-in")
     if name:
         fields = {"form_token": form_token(page.text), "token": course.tokens[name]}
@@ -204,7 +204,7 @@ def asked(course, client, name, address, path, sent):
     if not pattern.startswith("/api/"):
         data = {"form_token": client.form_token, **sent} if method == "POST" else None
         return client.request(method, path, data=data)
-    bare = TestClient(course.app, base_url="http://grader", raise_server_exceptions=False)
+    bare = TestClient(course.app, base_url="http://course", raise_server_exceptions=False)
     json = {"json": sent} if method == "POST" else {}
     return bare.request(method, path, headers=bearer(course.tokens[name]) if name else {}, **json)
 

@@ -15,7 +15,7 @@ from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.strategies import figures, submissions, value
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.shell.ranking import shade
-from tests.course.grader_kit import GAME, VALUE, Lab, form_token, pttt, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, VALUE, Lab, form_token, pttt, random_tensor, strategy_zip, zip_bytes
 
 
 @pytest.fixture
@@ -430,7 +430,7 @@ def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
         == found
         == value.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
     )
-    assert "grader&#39;s own solution" in lab.client.get("/about").text
+    assert "course&#39;s own solution" in lab.client.get("/about").text
     lab.close()
 
 
@@ -504,7 +504,7 @@ def test_the_cache_keeps_just_the_present_revision():
 
 def test_pages_of_visitors_show_each_change_at_once(lab):
     """Though what visitors see is made once: verdicts, names, rulings, and what is opened for play."""
-    lab.grader.cache = Cache()
+    lab.course.cache = Cache()
     lab.baseline()
     token = lab.team("Team A")
     assert "There are no" not in lab.client.get("/submissions").text and lab.client.get("/teams/2").status_code == 200

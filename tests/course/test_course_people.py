@@ -15,8 +15,8 @@ from pttt_ooc.course.data.assignments import Term, set_term
 from pttt_ooc.course.data.term_tables import Invitation, LogLine, Membership, Person
 from pttt_ooc.course.people import invitations, openid, passwords
 from pttt_ooc.course.people.people import add_staff, apply_roster, end_sessions, find_person, read_roster, team_of
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import bearer, form_token, pttt
+from pttt_ooc.errors import CourseError
+from tests.course.server_kit import bearer, form_token, pttt
 from tests.kits.browsing import in_browser, pages_of, served
 
 GOOD, OTHER = "correct horse battery", "another long password"
@@ -34,7 +34,7 @@ def people(lab):
 
 
 def browser(lab, token=None):
-    client = TestClient(lab.client.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+    client = TestClient(lab.client.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
     if token:
         form = {"form_token": form_token(client.get("/sign-in").text), "token": token}
         assert client.post("/sign-in", data=form).status_code == 303
@@ -59,7 +59,7 @@ def by_link(lab, email):
 def invited(lab, team):
     """The code of a link into a team, made by one of its members."""
     page = send(browser(lab, lab.tokens[team]), "/account/invite").text
-    return re.search(r"http://grader/account/join#([\w-]{43})<", page)[1]
+    return re.search(r"http://course/account/join#([\w-]{43})<", page)[1]
 
 
 def log_of(lab):
@@ -331,7 +331,7 @@ def test_a_team_has_so_many_open_links(people):
         team = find_team(session, "Team A")
         for _ in range(invitations.MOST):
             invitations.invite(session, "Ada", team)
-        with pytest.raises(GraderError, match="revoke one"):
+        with pytest.raises(CourseError, match="revoke one"):
             invitations.invite(session, "Ada", team)
 
 
@@ -416,7 +416,7 @@ def test_right_passwords_are_no_guesses(people, few):
 def test_the_former_password_is_not_looked_at_after_too_many_guesses(people, few):
     own, _ = with_password(people, "ann@example.org")
     stolen = browser(people)
-    stolen.cookies.set("pttt_session", own.cookies["pttt_session"], domain="grader.local")
+    stolen.cookies.set("pttt_session", own.cookies["pttt_session"], domain="course.local")
     tries = [send(stolen, "/account/password", password=OTHER, former="wrong").status_code for _ in range(4)]
     assert tries == [400, 400, 400, 429]
     assert send(stolen, "/account/password", password=OTHER, former=GOOD).status_code == 429
@@ -429,7 +429,7 @@ def test_guesses_at_the_same_time_are_counted_before_they_are_looked_at(people, 
 
     async def statuses():
         transport = httpx2.ASGITransport(people.client.app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://grader", cookies=page.cookies) as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://course", cookies=page.cookies) as client:
             return [
                 one.status_code
                 for one in await asyncio.gather(*(client.post("/account/sign-in", data=form) for _ in "12345678"))
@@ -453,9 +453,9 @@ def test_an_address_in_full_width_letters_is_the_same_address(people):
     by_link(people, "ann@example.org")
     with people.database.writing() as session:
         assert find_person(session, WIDE).email == "ann@example.org"
-        with pytest.raises(GraderError, match="a student of a team"):
+        with pytest.raises(CourseError, match="a student of a team"):
             add_staff(session, "Ann", WIDE, "assistant")
-        with pytest.raises(GraderError, match="is in line 2, too"):
+        with pytest.raises(CourseError, match="is in line 2, too"):
             read_roster(f"team,name,email\nA,Ann,ann@example.org\nB,Ann,{WIDE}\n", "roster")
         assert not apply_roster(session, read_roster(f"team,name,email\nTeam A,Ann,{WIDE}\n", "roster")).joins
         identity = openid.Identity(subject="1", email=WIDE)

@@ -3,7 +3,7 @@
 import pytest
 
 from pttt_ooc.course.strategies import submissions
-from tests.course.grader_kit import form_token, pttt, strategy_zip
+from tests.course.server_kit import form_token, pttt, strategy_zip
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def test_nobody_opens_what_is_anothers_or_not_accepted(filled):
 
 
 @pytest.mark.slow
-def test_those_who_run_the_grader_open_and_close(filled):
+def test_those_who_run_the_course_open_and_close(filled):
     data = ("--data", filled.data)
-    assert pttt("grader", "open", filled.others, *data).returncode == 0 and opened(filled) == [filled.others]
+    assert pttt("course", "open", filled.others, *data).returncode == 0 and opened(filled) == [filled.others]
     assert "Open for play" in filled.client.get("/teams/3").text
-    assert pttt("grader", "close", filled.others, *data).returncode == 0 and opened(filled) == []
-    done = pttt("grader", "open", filled.bad, *data)
+    assert pttt("course", "close", filled.others, *data).returncode == 0 and opened(filled) == []
+    done = pttt("course", "open", filled.bad, *data)
     assert done.returncode == 1 and "not accepted" in done.stderr and len(done.stderr.splitlines()) == 1

@@ -17,9 +17,9 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.database_rows import FORMAT
 from pttt_ooc.course.data.models import Fact, Submission, Team
 from pttt_ooc.course.data.term_tables import LogLine
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
+from pttt_ooc.errors import CourseError
 from tests.course.older_databases import check_format_4, make_format_1, make_format_4
+from tests.course.server_kit import GAME, Lab, pttt, strategy_zip
 from tests.course.term_kit import change
 from tests.kits.patience import PATIENCE, wait_until
 
@@ -47,12 +47,12 @@ def cluster():
             shutil.chown(home, "postgres", "postgres")
         data = home / "data"
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **user}
-        subprocess.run([program("initdb"), "-D", data, "-U", "grader", "-A", "trust", "-N"], check=True, **quiet)
+        subprocess.run([program("initdb"), "-D", data, "-U", "course", "-A", "trust", "-N"], check=True, **quiet)
         options = f"-h '' -k {home} -c fsync=off"
         start = [program("pg_ctl"), "-D", data, "-w", "-t", str(int(PATIENCE)), "-o", options, "-l", home / "log"]
         subprocess.run([*start, "start"], check=True, **quiet)
         try:
-            yield f"postgresql+psycopg://grader@/postgres?host={home}"
+            yield f"postgresql+psycopg://course@/postgres?host={home}"
         finally:
             subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
 
@@ -63,10 +63,10 @@ def test_all_of_it_on_postgresql(cluster, tmp_path):
     lite.baseline()
     lite.team("Team A")
     copy = tmp_path / "copy.tar"
-    assert pttt("grader", "backup", copy, "--data", lite.data).returncode == 0
-    done = pttt("grader", "restore", copy, "--data", tmp_path / "post", "--database-url", cluster)
+    assert pttt("course", "backup", copy, "--data", lite.data).returncode == 0
+    done = pttt("course", "restore", copy, "--data", tmp_path / "post", "--database-url", cluster)
     assert done.returncode == 0, done.stderr
-    assert not (tmp_path / "post" / "grader.sqlite").exists()
+    assert not (tmp_path / "post" / "course.sqlite").exists()
 
     post = Lab(tmp_path / "post", database_url=cluster)
     assert post.client.get("/api/leaderboard").json() == lite.client.get("/api/leaderboard").json()
@@ -80,9 +80,9 @@ def test_all_of_it_on_postgresql(cluster, tmp_path):
     assert post.client.get("/api/matrix").json() == lite.client.get("/api/matrix").json()
     for path in ("/", "/matrix", "/submissions", "/submissions/3", "/teams/2", "/metrics", "/api/history"):
         assert post.client.get(path).status_code == 200
-    assert pttt("grader", "restore", copy, "--data", tmp_path / "x", "--database-url", cluster).returncode == 1
+    assert pttt("course", "restore", copy, "--data", tmp_path / "x", "--database-url", cluster).returncode == 1
     for arguments in (["rotate-token", "Team A"], ["remove-team", "Team A", "--yes"], ["list-teams"]):
-        done = pttt("grader", *arguments, "--data", post.data)
+        done = pttt("course", *arguments, "--data", post.data)
         assert done.returncode == 0, done.stderr
     assert [r["team"] for r in post.client.get("/api/leaderboard").json()] == ["Uniform"]
     lite.close()
@@ -140,7 +140,7 @@ def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd
 
 @pytest.mark.slow
 def test_two_uploads_cannot_both_take_the_last_place(cluster, tmp_path):
-    lab = Lab(tmp_path / "grader", database_url=empty_database(cluster, "quota"), submissions_per_hour=1)
+    lab = Lab(tmp_path / "course", database_url=empty_database(cluster, "quota"), submissions_per_hour=1)
     token = lab.team("Team A")
     watching = create_engine(lab.settings.database_url)
 
@@ -167,20 +167,20 @@ def test_two_uploads_cannot_both_take_the_last_place(cluster, tmp_path):
 def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
     url = empty_database(cluster, "older")
     make_format_1(url, ["Uniform", "Équipe", "Team A"])
-    lab = Lab(tmp_path / "grader", database_url=url)
+    lab = Lab(tmp_path / "course", database_url=url)
     assert f"is upgraded from format 1 to {FORMAT}" in capfd.readouterr().err
     for arguments in (["rotate-token", "équipe"], ["remove-team", "TEAM A", "--yes"]):
-        done = pttt("grader", *arguments, "--data", lab.data)
+        done = pttt("course", *arguments, "--data", lab.data)
         assert done.returncode == 0, done.stderr
     copy = tmp_path / "copy.tar"
     for number in (1, 2):
         lab.storage.upload(f"file{number}.zip").write_bytes(b"x")
     assert lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1)) == 3
-    assert pttt("grader", "remove-team", "Team B", "--yes", "--data", lab.data).returncode == 0
-    assert pttt("grader", "backup", copy, "--data", lab.data).returncode == 0
+    assert pttt("course", "remove-team", "Team B", "--yes", "--data", lab.data).returncode == 0
+    assert pttt("course", "backup", copy, "--data", lab.data).returncode == 0
     lab.close()
     again = ["restore", copy, "--data", tmp_path / "lite", "--database-url", f"sqlite:///{tmp_path / 'lite.sqlite'}"]
-    done = pttt("grader", *again)
+    done = pttt("course", *again)
     assert done.returncode == 0, done.stderr
     lite = Lab(tmp_path / "lite", database_url=f"sqlite:///{tmp_path / 'lite.sqlite'}")
     assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 4
@@ -192,7 +192,7 @@ def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
 def test_a_course_of_format_4_is_upgraded(cluster, tmp_path, capfd):
     url = empty_database(cluster, "format_4")
     make_format_4(url)
-    lab = Lab(tmp_path / "grader", database_url=url)
+    lab = Lab(tmp_path / "course", database_url=url)
     assert f"is upgraded from format 4 to {FORMAT}" in capfd.readouterr().err
     check_format_4(lab)
     lab.close()
@@ -208,8 +208,8 @@ def test_a_term_on_postgresql(cluster, tmp_path):
     change(lite, rule=rule, rubric=[{"name": "viva", "points": 10}])
     assert pttt("course", "mark", "Team A", "strategies", "viva", 4, "--data", lite.data).returncode == 0
     copy, url = tmp_path / "copy.tar", empty_database(cluster, "term")
-    assert pttt("grader", "backup", copy, "--data", lite.data).returncode == 0
-    done = pttt("grader", "restore", copy, "--data", tmp_path / "post", "--database-url", url)
+    assert pttt("course", "backup", copy, "--data", lite.data).returncode == 0
+    done = pttt("course", "restore", copy, "--data", tmp_path / "post", "--database-url", url)
     assert done.returncode == 0, done.stderr
     post = Lab(tmp_path / "post", database_url=url)
     for lab in (lite, post):
@@ -226,7 +226,7 @@ def test_a_term_on_postgresql(cluster, tmp_path):
             ]
     assert told[lite] == told[post] and '"points": 25.9' in told[post]
     for statement in ("UPDATE log SET what = 'x'", "DELETE FROM log"):
-        with pytest.raises((GraderError, DatabaseError), match="append-only"), post.database.writing() as session:
+        with pytest.raises((CourseError, DatabaseError), match="append-only"), post.database.writing() as session:
             session.execute(text(statement))
     lite.close()
     post.close()

@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.course.data import queue
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.grades.rejudging import begin_again
-from tests.course.grader_kit import Lab, strategy_zip
+from tests.course.server_kit import Lab, strategy_zip
 
 
 def add(session, team, status="Queued", **columns):
@@ -102,7 +102,7 @@ def test_no_team_waits_longer_than_a_turn_of_all(teams):
 
 @pytest.mark.slow
 def test_a_day_has_a_limit(tmp_path, monkeypatch):
-    lab = Lab(tmp_path / "grader", submissions_per_day=2, waiting_per_team=9)
+    lab = Lab(tmp_path / "course", submissions_per_day=2, waiting_per_team=9)
     token = lab.team("Team A")
     for seed in (1, 2):
         lab.submit(token, 0, strategy_zip(0, seed))

@@ -13,13 +13,13 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.course.grader_kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
 from tests.kits.patience import PATIENCE, freeze, wait_until_gone
 
 
 @pytest.fixture(scope="module")
 def mortal(tmp_path_factory):
-    """A grader that tests kill, one after the other."""
+    """A course that tests kill, one after the other."""
     made = Server(tmp_path_factory.mktemp("mortal"))
     yield made
     made.close()
@@ -35,7 +35,7 @@ def own(mortal):
 
 
 def add_team(server, name):
-    done = pttt("grader", "add-team", name, "--data", server.data)
+    done = pttt("course", "add-team", name, "--data", server.data)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -83,7 +83,7 @@ def test_submit_from_the_command_line(server):
         (["--player", 0], "token is missing"),
         (["--player", 0, "--token", "1.wrong"], "not known here"),
         (["--player", 0, "--token", "a\u00e4"], "copy it again"),
-        (["--player", 0, "--token", "x", "--server", "ftp://x"], "no address of a grader"),
+        (["--player", 0, "--token", "x", "--server", "ftp://x"], "no address of a course"),
         (["--player", 0, "--token", "x", "--server", "http://127.0.0.1:9"], "cannot be reached"),
     ],
 )
@@ -99,25 +99,25 @@ def test_submit_tells_what_is_wrong(server, arguments, words):
 
 @pytest.mark.slow
 def test_teams_are_managed(server):
-    def grader(*arguments):
-        return pttt("grader", *arguments, "--data", server.data)
+    def course(*arguments):
+        return pttt("course", *arguments, "--data", server.data)
 
     token = add_team(server, "Team Q")
     assert submit(server, token, 0, strategy_zip(0, 77)).returncode == 0
     for name, words in (("team q", "already is a team"), ("uniform", "already is a team"), ("<b>", "cannot be a team")):
-        done = grader("add-team", name)
+        done = course("add-team", name)
         assert done.returncode == 1 and words in done.stderr and not done.stdout
-    fresh = grader("rotate-token", "Team Q").stdout.strip()
+    fresh = course("rotate-token", "Team Q").stdout.strip()
     assert fresh != token and submit(server, token, 0, strategy_zip(0, 78)).returncode == 1
     assert submit(server, fresh, 0, strategy_zip(0, 78)).returncode == 0
-    listed = [line.split()[:4] for line in grader("list-teams").stdout.splitlines()]
+    listed = [line.split()[:4] for line in course("list-teams").stdout.splitlines()]
     assert ["Team", "Q", "2", "2"] in listed and ["Uniform", "2", "2"] in [line[:3] for line in listed]
-    assert grader("remove-team", "Uniform", "--yes").returncode == 1
-    assert grader("remove-team", "Team Q", "--yes").returncode == 0
-    assert grader("remove-team", "Team Q", "--yes").returncode == 1
+    assert course("remove-team", "Uniform", "--yes").returncode == 1
+    assert course("remove-team", "Team Q", "--yes").returncode == 0
+    assert course("remove-team", "Team Q", "--yes").returncode == 1
     assert "Team Q" not in json.dumps(server.get("/api/leaderboard") + [server.get("/api/matrix")])
     assert submit(server, fresh, 0, strategy_zip(0, 79)).returncode == 1
-    assert grader("rejudge", 1).returncode == 1
+    assert course("rejudge", 1).returncode == 1
 
 
 def test_the_log_says_what_the_worker_waits_for_until_it_is_ready(server):
@@ -132,19 +132,19 @@ def test_the_log_says_what_the_worker_waits_for_until_it_is_ready(server):
     assert server.get("/healthz") == {"status": "ok", "database": "ok", "worker": "ok", "disk": "ok"}
 
 
-def test_no_file_of_a_grader_at_work_is_for_others(server):
+def test_no_file_of_a_course_at_work_is_for_others(server):
     add_team(server, "Private Team")
     others = ("log.jsonl", "sent-", "some.zip")  # of these tests
     own = [f for f in server.data.rglob("*") if not f.name.startswith(others)]
     names = {f.name for f in own}
-    assert {"uploads", "gradients", "worker.alive", "grader.sqlite-wal", "grader.sqlite-shm"} <= names
+    assert {"uploads", "gradients", "worker.alive", "course.sqlite-wal", "course.sqlite-shm"} <= names
     assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
 
 
-def test_commands_without_a_grader_say_so(server, tmp_path):
+def test_commands_without_a_course_say_so(server, tmp_path):
     for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
-        done = pttt("grader", *command, "--data", tmp_path / "nothing")
-        assert done.returncode == 1 and "There is no grader in" in done.stderr
+        done = pttt("course", *command, "--data", tmp_path / "nothing")
+        assert done.returncode == 1 and "There is no course in" in done.stderr
     assert not (tmp_path / "nothing").exists()
 
 
@@ -162,7 +162,7 @@ def test_a_second_worker_is_refused(server):
 def test_a_second_server_of_a_directory_is_refused(server):
     before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
     done = pttt("serve", "--data", server.data, "--port", 0)
-    sentence = f"The grader in {server.data} is being served already (process {server.process.pid}, since "
+    sentence = f"The course in {server.data} is being served already (process {server.process.pid}, since "
     assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
     assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
     assert before == {f: f.stat().st_mtime_ns for f in before}
@@ -192,16 +192,16 @@ def test_backup_and_restore(lab, tmp_path):
     assert lab.verdict(token, 1, b"no zip")["status"] == "Rejected"
     waiting = lab.submit(token, 0, strategy_zip(0, 82))
     copy, paths = tmp_path / "copy.tar", ("/api/leaderboard", "/api/matrix", "/api/submissions", "/api/history")
-    done = pttt("grader", "backup", copy, "--data", lab.data)
+    done = pttt("course", "backup", copy, "--data", lab.data)
     assert done.returncode == 0 and "5 submissions" in done.stdout, done.stderr
-    done = pttt("grader", "restore", copy, "--data", lab.data)
+    done = pttt("course", "restore", copy, "--data", lab.data)
     assert done.returncode == 1 and "is not empty" in done.stderr
-    assert pttt("grader", "restore", copy, "--data", tmp_path / "restored").returncode == 0
+    assert pttt("course", "restore", copy, "--data", tmp_path / "restored").returncode == 0
 
     again = Lab(tmp_path / "restored")
     assert [again.client.get(path).json() for path in paths] == [lab.client.get(path).json() for path in paths]
     assert again.client.get("/api/submissions/3/file", headers=bearer(token)).content == strategy_zip(0, 81)
-    assert again.grader.secret != lab.grader.secret
+    assert again.course.secret != lab.course.secret
     again.run()
     assert again.client.get(f"/api/submissions/{waiting}").json()["status"] == "Accepted"
     # Matches against strategies whose gradients are not in the copy.
@@ -216,7 +216,7 @@ def test_copies_that_are_none_are_refused(server, tmp_path):
     with tarfile.open(tmp_path / "other.tar", "w") as archive:
         archive.add(__file__, "settings.yaml")
     for name in ("text.tar", "other.tar", "missing.tar"):
-        done = pttt("grader", "restore", tmp_path / name, "--data", tmp_path / "d")
+        done = pttt("course", "restore", tmp_path / name, "--data", tmp_path / "d")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
         assert not (tmp_path / "d").exists() and not (tmp_path / "d.wip").exists()
 
@@ -269,7 +269,7 @@ def test_children_end_with_a_killed_parent(own):
 @pytest.mark.long
 def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
     cache = tmp_path / "cache"
-    server = Server(tmp_path / "grader", environment={"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)})
+    server = Server(tmp_path / "course", environment={"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)})
     server.pid_of("worker")
 
     def compiling():
@@ -288,7 +288,7 @@ def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
     for pid in pids:
         wait_until_gone(pid)
     assert not list(cache.rglob("compiled-*")), "it has compiled to the end"
-    assert {f.name for f in tmp_path.iterdir()} == {"cache", "grader"}
+    assert {f.name for f in tmp_path.iterdir()} == {"cache", "course"}
     server.close()
 
 
@@ -299,15 +299,15 @@ import sys
 from pathlib import Path
 for name in ("numpy", "numba", "zarr", "matplotlib"):
     sys.modules[name] = None
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.data.settings import make_settings
 from pttt_ooc.course.server.webserver import server_of
 make_settings(Path(sys.argv[1]))
-grader = Grader.open(Path(sys.argv[1]))
-server_of(grader)
-assert grader.settings.shape(0) == (14482810, 9) and grader.settings.max_upload_bytes > 10**9
+course = Course.open(Path(sys.argv[1]))
+server_of(course)
+assert course.settings.shape(0) == (14482810, 9) and course.settings.max_upload_bytes > 10**9
 """
-    command = [sys.executable, "-c", script, tmp_path / "grader"]
+    command = [sys.executable, "-c", script, tmp_path / "course"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
@@ -315,7 +315,7 @@ assert grader.settings.shape(0) == (14482810, 9) and grader.settings.max_upload_
 
 @pytest.mark.slow
 def test_without_the_extra_all_else_works(tmp_path):
-    """As after `make solve`: what the grader needs beyond the package is not there."""
+    """As after `make solve`: what the course needs beyond the package is not there."""
     script = """
 import sys
 for name in ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
@@ -327,10 +327,10 @@ main(sys.argv[1:])
     server = "http://127.0.0.1:9"
     (tmp_path / "f.zip").write_bytes(b"x")
     for arguments, code, words in (
-        (["--help"], 0, "grader"),
+        (["--help"], 0, "course"),
         (["submit", "f.zip", "--player", "0", "--server", server], 1, "cannot be reached"),
         (["serve"], 1, "which are not installed; install with: "),
-        (["grader", "list-teams"], 1, "which are not installed; install with: "),
+        (["course", "list-teams"], 1, "which are not installed; install with: "),
     ):
         command = [sys.executable, "-c", script, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=PATIENCE)
@@ -344,6 +344,6 @@ main(sys.argv[1:])
     ["add-team", "rotate-token", "remove-team", "list-teams", "rejudge", "open", "close", "backup", "restore"],
 )
 def test_every_command_has_help_with_an_example(command):
-    done = pttt("grader", command, "--help")
-    assert done.returncode == 0 and f"Example: pttt grader {command}" in done.stdout and "--data DIR" in done.stdout
+    done = pttt("course", command, "--help")
+    assert done.returncode == 0 and f"Example: pttt course {command}" in done.stdout and "--data DIR" in done.stdout
     assert "Example: PTTT_TOKEN=... pttt submit " in pttt("submit", "--help").stdout

@@ -8,12 +8,12 @@ from sqlalchemy import Engine, event
 from pttt_ooc.course.data.models import BrowserSession, Team
 from pttt_ooc.course.data.names import check_name, name_key
 from pttt_ooc.course.people import sessions, teams
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import form_token, pttt
+from pttt_ooc.errors import CourseError
+from tests.course.server_kit import form_token, pttt
 
 
 def command(lab, *arguments):
-    return pttt("grader", *arguments, "--data", lab.data)
+    return pttt("course", *arguments, "--data", lab.data)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_accents_tell_names_apart(other):
     ],
 )
 def test_names_that_cannot_be_read_are_refused(name):
-    with pytest.raises(GraderError, match="cannot be a team's name: ") as refused:
+    with pytest.raises(CourseError, match="cannot be a team's name: ") as refused:
         check_name(name)
     assert str(refused.value).isprintable() and str(refused.value).endswith(".")
 

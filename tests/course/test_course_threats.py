@@ -18,8 +18,8 @@ from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.grades.decisions import Desk
 from pttt_ooc.course.pages.publication import publish
 from pttt_ooc.course.people.people import apply_roster, read_roster
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt, strategy_zip
+from pttt_ooc.errors import CourseError
+from tests.course.server_kit import GAME, ROOT, bearer, form_token, pttt, strategy_zip
 from tests.course.term_kit import change
 from tests.course.test_course_copies import without_digests
 
@@ -132,8 +132,8 @@ def test_no_secret_is_in_the_log(populated, caplog):
 
 def test_errors_do_not_tell_the_password_of_the_database():
     pytest.importorskip("psycopg")
-    with pytest.raises(GraderError) as error:
-        Database("postgresql+psycopg://grader:geheim@127.0.0.1:1/x?connect_timeout=1", GAME)
+    with pytest.raises(CourseError) as error:
+        Database("postgresql+psycopg://course:geheim@127.0.0.1:1/x?connect_timeout=1", GAME)
     assert "geheim" not in str(error.value) and "127.0.0.1" in str(error.value)
 
 
@@ -193,7 +193,7 @@ def test_files_of_tokens_are_csv_whatever_the_names(lab, tmp_path):
 )
 def test_formulas_take_neither_time_nor_memory(formula):
     begun = time.process_time()
-    with suppress(GraderError):
+    with suppress(CourseError):
         assert abs(Formula(formula, ()).value({})) < 1e6
     assert time.process_time() - begun < 2
 

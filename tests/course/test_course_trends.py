@@ -4,7 +4,7 @@ import re
 
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.strategies import trends
-from tests.course.grader_kit import strategy_zip
+from tests.course.server_kit import strategy_zip
 
 DAY = 24 * 3600
 STRATEGIES = {0.5391: (1, 0.2), 0.5675: (2, 1.0), 0.656: (1, 3.0), 0.7368: (1, 5.0)}
@@ -25,7 +25,7 @@ def row_of(text, team):
 
 
 def leaderboard(lab, query=""):
-    lab.client.app.state.grader.cache._entries.clear()  # as half a second later
+    lab.client.app.state.course.cache._entries.clear()  # as half a second later
     return lab.client.get(f"/{query}").text
 
 
@@ -69,7 +69,7 @@ def test_what_is_judged_is_marked_and_renews_the_table(lab):
     address = re.search(r'hx-get="(/parts/leaderboard[^"]*)"', text)[1].replace("&amp;", "&")
     assert lab.client.get(address).status_code == 204 and "in the queue" not in text
     lab.submit(token, 0, strategy_zip(0, 2, 0.5))
-    lab.client.app.state.grader.cache._entries.clear()
+    lab.client.app.state.course.cache._entries.clear()
     renewed = lab.client.get(address)
     assert renewed.status_code == 200 and "in the queue" in row_of(renewed.text, "A")
     lab.run()

@@ -12,9 +12,9 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.database_rows import FORMAT
 from pttt_ooc.course.data.models import CourseTables
 from pttt_ooc.course.data.settings import SETTINGS
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import GAME, Lab, make_settings, pttt, strategy_zip
+from pttt_ooc.errors import CourseError
 from tests.course.older_databases import _digest, check_format_4, make_format_6
+from tests.course.server_kit import GAME, Lab, make_settings, pttt, strategy_zip
 from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
 
 
@@ -79,7 +79,7 @@ def test_a_course_is_upgraded_works_and_goes_back(store, tmp_path, capfd):
     before = rows_of(url)
     copy_by_the_version_before(url, tmp_path / "before.tar")
 
-    lab = Lab(tmp_path / "grader", database_url=url)
+    lab = Lab(tmp_path / "course", database_url=url)
     told = capfd.readouterr().err
     assert f"is upgraded from format {FORMAT - 1} to {FORMAT}" in told
     check_format_4(lab)
@@ -103,7 +103,7 @@ def test_a_course_is_upgraded_works_and_goes_back(store, tmp_path, capfd):
     else:
         assert "As it was" not in told
     there, data = store("restored"), tmp_path / "restored"  # of a copy that the version before made
-    done = pttt("grader", "restore", tmp_path / "before.tar", "--data", data, "--database-url", there)
+    done = pttt("course", "restore", tmp_path / "before.tar", "--data", data, "--database-url", there)
     assert done.returncode == 0, done.stderr
     restored = Lab(data, database_url=there)
     check_format_4(restored)
@@ -117,11 +117,11 @@ def test_an_upgrade_that_breaks_off_leaves_the_older_database(store, monkeypatch
     before = rows_of(url)
 
     def breaks_off(session, rows):
-        raise GraderError("killed")
+        raise CourseError("killed")
 
     with monkeypatch.context() as patch:
         patch.setattr(databases, "write_rows", breaks_off)
-        with pytest.raises(GraderError, match="killed"):
+        with pytest.raises(CourseError, match="killed"):
             Database(url, GAME)
     assert rows_of(url) == before
     Database(url, GAME).close()

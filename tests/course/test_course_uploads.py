@@ -8,8 +8,8 @@ import pytest
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.pages import uploads
 from pttt_ooc.site.shell.arrival import Arrival
-from tests.course.grader_kit import Lab, bearer, form_token, npy_bytes, random_tensor, strategy_zip, zip_bytes
 from tests.course.malformed import several
+from tests.course.server_kit import Lab, bearer, form_token, npy_bytes, random_tensor, strategy_zip, zip_bytes
 
 GOOD = strategy_zip(0, 1)
 
@@ -118,7 +118,7 @@ def test_path_tricks_find_nothing(lab):
     for path in (
         "/static/../../settings.yaml",
         "/static/%2e%2e/%2e%2e/secret",
-        "/static/..%2f..%2fgrader.sqlite",
+        "/static/..%2f..%2fcourse.sqlite",
         "/static//etc/passwd",
         "/submissions/../secret",
         "/submissions/..%2fsecret/file",
@@ -252,8 +252,8 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
     async def upload():
         headers = [(b"content-type", b"multipart/form-data; boundary=xyz")]
         request = Request({"type": "http", "method": "POST", "headers": headers}, never)
-        with lab.grader.in_flight.begin(1, Arrival()) as flight, pytest.raises(Exception, match="Nothing has come"):
-            await uploads.receive(request, lab.grader, uploads.strategies(lab.grader), lambda fields: None, flight)
+        with lab.course.in_flight.begin(1, Arrival()) as flight, pytest.raises(Exception, match="Nothing has come"):
+            await uploads.receive(request, lab.course, uploads.strategies(lab.course), lambda fields: None, flight)
 
     asyncio.run(upload())
     assert nothing_was_kept(lab)
@@ -343,8 +343,8 @@ def test_forms_from_other_sites_are_refused(lab):
     for headers in (
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
-        {"Origin": "http://grader.evil.example"},
-        {"Origin": "http://grader:81"},
+        {"Origin": "http://course.evil.example"},
+        {"Origin": "http://course:81"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ):
@@ -354,7 +354,7 @@ def test_forms_from_other_sites_are_refused(lab):
     for wrong in ("", "x", token[:-1] + ("0" if token[-1] != "0" else "1")):
         assert upload(lab, GOOD, wrong).status_code == 403
     assert nothing_was_kept(lab)
-    assert upload(lab, GOOD, token, {"Origin": "http://grader", "Sec-Fetch-Site": "same-origin"}).status_code == 303
+    assert upload(lab, GOOD, token, {"Origin": "http://course", "Sec-Fetch-Site": "same-origin"}).status_code == 303
 
 
 def test_another_teams_form_is_refused(lab):
@@ -382,7 +382,7 @@ def test_cookies_are_for_this_site_and_not_for_scripts(lab):
         assert "HttpOnly" in cookie and "SameSite=strict" in cookie
     assert "Secure" not in answer.headers["set-cookie"]
     lab.client.cookies.clear()
-    https = lab.client.get("https://grader/sign-in")
+    https = lab.client.get("https://course/sign-in")
     assert "Secure" in https.headers["set-cookie"]
 
 
@@ -390,7 +390,7 @@ def test_every_answer_has_the_headers_that_protect(lab):
     for path in (
         "/",
         "/matrix",
-        "/static/grader/grader.css",
+        "/static/course/course.css",
         "/api/leaderboard",
         "/nothing",
         "/submissions/999",

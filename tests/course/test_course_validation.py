@@ -11,7 +11,7 @@ import pytest
 from pttt_ooc.course.strategies.validation import Refusal, note_on, read_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from tests.course import malformed
-from tests.course.grader_kit import GAME, as_strategy, npy_bytes, random_tensor, uniform_tensor, zip_bytes
+from tests.course.server_kit import GAME, as_strategy, npy_bytes, random_tensor, uniform_tensor, zip_bytes
 from tests.kits.helpers import full_index
 from tests.kits.patience import PATIENCE
 
@@ -186,7 +186,7 @@ from pathlib import Path
 from tests.kits.helpers import full_index
 from pttt_ooc.course.strategies.validation import Refusal, note_on, read_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
-from tests.course.grader_kit import uniform_tensor, zip_bytes
+from tests.course.server_kit import uniform_tensor, zip_bytes
 from tests.kits.patience import PATIENCE
 index = full_index({GAME!r})
 rows = default_rows(index, 0)
@@ -214,7 +214,7 @@ for name in sys.argv[1:]:
 
 
 @pytest.mark.long
-def test_all_of_them_sent_to_a_grader_get_their_verdicts(lab):
+def test_all_of_them_sent_to_a_course_get_their_verdicts(lab):
     """None is accepted, none stops the worker, and a good file is judged as ever afterwards."""
     token = lab.team("Vandals")
     for what, (data, note) in [*BY_HAND.items()][::4]:

@@ -9,7 +9,7 @@ import pytest
 
 from pttt_ooc.course.data.models import CourseTables
 from tests.course.all_kinds_kit import all_kinds
-from tests.course.grader_kit import pttt
+from tests.course.server_kit import pttt
 
 
 def run(*arguments, code=0):
@@ -68,6 +68,6 @@ def test_a_copy_of_all_kinds_has_each_file_and_each_row(lab, tmp_path):
             ]
         else:
             assert file.read_bytes() == after[name].read_bytes(), name
-    assert rows_of(before["grader.sqlite"]).keys() >= CourseTables.metadata.tables.keys() - {"sessions"}
+    assert rows_of(before["course.sqlite"]).keys() >= CourseTables.metadata.tables.keys() - {"sessions"}
     again = json.loads(run("course", "backup", tmp_path / "2.tar", "--json", "--data", there))
     assert again["digest"] == told["digest"]

@@ -14,8 +14,8 @@ from pttt_ooc.course.grades.rejudging import ask_for_rehearsal, begin_again
 from pttt_ooc.course.grades.rulings import disqualify, rule
 from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
 from tests.course.agents_kit import FIRST, post_agent
-from tests.course.coursekit import GOOD, Course
 from tests.course.games_kit import OTHER, SecondGame
+from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.term_kit import team_number, upload
 from tests.course.test_term_pages import hand_in
 from tests.kits.browsing import assert_accessible, in_browser, pages_of, served
@@ -56,7 +56,7 @@ SHARED = b"".join(b"def f%d(a, b):\n    return [x * 2 for x in a if x > b + 3] o
 def site(tmp_path_factory):
     """The address of a course in which all has happened that the desk can show."""
     directory = tmp_path_factory.mktemp("site")
-    course = Course(directory / "grader")
+    course = LeagueCourse(directory / "course")
     lab = course.lab
     open_league(further_directory(lab.data, "cup"), LeagueSettings())
     (directory / "course.yaml").write_text(COURSE)

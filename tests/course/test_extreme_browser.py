@@ -9,7 +9,7 @@ import pytest
 from pttt_ooc.other_games.extreme import curves
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.coursekit import BAD, GOOD, OLD, Course
+from tests.course.league_kit import BAD, GOOD, OLD, LeagueCourse
 from tests.kits.browsing import (
     assert_accessible,
     assert_same_document,
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, in_browser]
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A course that takes bots, with its worker at work."""
-    made, stopping = Course(tmp_path_factory.mktemp("course") / "grader", waiting_per_team=9), threading.Event()
+    made, stopping = LeagueCourse(tmp_path_factory.mktemp("course") / "course", waiting_per_team=9), threading.Event()
 
     def work():
         while not stopping.wait(0.05):
@@ -48,7 +48,7 @@ def course(tmp_path_factory):
 @pytest.fixture(scope="module")
 def over(tmp_path_factory):
     """A course whose tournament is over, and looked at."""
-    made = Course(tmp_path_factory.mktemp("over") / "grader")
+    made = LeagueCourse(tmp_path_factory.mktemp("over") / "course")
     other = GOOD.replace(b"[0]", b"[len(board.find_valid_move_cells(old_move)) // 2]")
     for name, content in (("Team A", GOOD), ("Team B", other)):
         made.hand_in(name, content)
@@ -66,7 +66,7 @@ def over(tmp_path_factory):
 @pytest.fixture(scope="module")
 def practised(tmp_path_factory):
     """A course with practice matches, and a worker that seems to be at work."""
-    made = Course(tmp_path_factory.mktemp("practised") / "grader", practice=True)
+    made = LeagueCourse(tmp_path_factory.mktemp("practised") / "course", practice=True)
     Pulse(made.league.practising).ready()
     directory = made.league.practice
     for number, pair in enumerate([("t2", "t3"), ("t3", "random"), ("random", "t2")], start=1):

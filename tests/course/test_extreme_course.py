@@ -1,4 +1,4 @@
-"""A course's league beside its grader: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
+"""A course's league beside its course: handing in, verdicts, whose bot it is, the tournament, and a whole course."""
 
 import io
 import json
@@ -27,15 +27,15 @@ from pttt_ooc.other_games.extreme import allowed_modules, source_client
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError
-from tests.course.coursekit import BAD, GOOD, OLD, Course, now
-from tests.course.grader_kit import GAME, ROOT, bearer, form_token, pttt
+from tests.course.league_kit import BAD, GOOD, OLD, LeagueCourse, now
+from tests.course.server_kit import GAME, ROOT, bearer, form_token, pttt
 from tests.kits.patience import PATIENCE, wait_until
 from tests.other_games.extreme.bot_games_kit import answering
 
 
 @pytest.fixture
 def course(tmp_path):
-    made = Course(tmp_path / "grader")
+    made = LeagueCourse(tmp_path / "course")
     yield made
     made.close()
 
@@ -55,9 +55,9 @@ def begun(browser):
 def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
     course.hand_in("Team A", GOOD)
     assert course.hand_in("Team A", BAD)["status"] == "Rejected"  # it does not take the place of the accepted one
-    grader = course.lab.grader
+    course = course.lab.course
     with answering(TeamOpponents(course.league, course.bots)) as (address, _):
-        course.app = create_app(grader, *parts_of(grader), *play_parts(grader, address))
+        course.app = create_app(course, *parts_of(course), *play_parts(course, address))
         with course.browser("Team A") as own, course.browser("Team B") as other, course.browser() as nobody:
             told, answer, form = begun(own)
             assert told == ["your team&#39;s bot 1, team7.py"] and answer.status_code == 303
@@ -545,7 +545,7 @@ def test_wrong_settings_are_a_sentence(course, text, sentence):
         league.is_there(course.lab.data)
 
 
-def test_wrong_settings_keep_the_grader_from_starting(course):
+def test_wrong_settings_keep_the_course_from_starting(course):
     (course.lab.data / "extreme.yaml").write_text("pools: [2]")
     done = pttt("serve", "--data", course.lab.data, "--port", "0")
     assert done.returncode == 1 and "the last stage is one pool" in done.stderr and "Traceback" not in done.stderr
@@ -560,12 +560,12 @@ def test_a_league_is_opened_once_and_read_as_written(course):
     assert league.read_settings(course.lab.data) == LeagueSettings(seed=9, python="2", libraries=["scipy"])
 
 
-def test_opening_a_league_makes_the_grader_that_is_missing(tmp_path):
-    data = tmp_path / "grader"
+def test_opening_a_league_makes_the_course_that_is_missing(tmp_path):
+    data = tmp_path / "course"
     assert pttt("extreme", "open", "--data", data, "--game", GAME).returncode == 0
     assert league.is_there(data) and read_settings(data).game == GAME
     assert data.stat().st_mode & 0o077 == 0
-    assert pttt("grader", "add-team", "Team A", "--data", data).returncode == 0
+    assert pttt("course", "add-team", "Team A", "--data", data).returncode == 0
     (data / "extreme.yaml").unlink()
     done = pttt("extreme", "open", "--data", data, "--game", "pttt-abrupt")
     assert done.returncode == 1 and f"is for {GAME}" in done.stderr and not (data / "extreme.yaml").exists()
@@ -576,10 +576,10 @@ def test_a_league_that_is_closed_is_none(course):
     assert not league.is_there(course.lab.data)
 
 
-def test_a_copy_of_the_grader_has_the_bots(course, tmp_path):
+def test_a_copy_of_the_course_has_the_bots(course, tmp_path):
     course.hand_in("Team A", GOOD)
     file = tmp_path / "copy.tar"
-    assert pttt("grader", "backup", file, "--data", course.lab.data).returncode == 0
+    assert pttt("course", "backup", file, "--data", course.lab.data).returncode == 0
     with tarfile.open(file) as archive:
         content = archive.extractfile("others/extreme.sqlite").read()
     (tmp_path / "copied.sqlite").write_bytes(content)
@@ -603,14 +603,14 @@ from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.course.bots.league import LeagueSettings, open_league
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.server.app import create_app
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.data.settings import make_settings
 data = Path(sys.argv[1])
 make_settings(data)
 open_league(data, LeagueSettings())
-grader = Grader.open(data)
-client = TestClient(create_app(grader, *parts_of(grader)))
-token = {"Authorization": "Bearer " + teams.add_team(grader.database, "Team A")}
+course = Course.open(data)
+client = TestClient(create_app(course, *parts_of(course)))
+token = {"Authorization": "Bearer " + teams.add_team(course.database, "Team A")}
 answer = client.post("/api/extreme/bots", headers=token, files={"file": ("team8.py", b"class Team8: pass")})
 assert answer.status_code == 201, answer.text
 assert client.get("/extreme/practice").status_code == 200
@@ -619,6 +619,6 @@ heavy = ("numpy", "numba", "zarr", "scipy", f"{bots}.match", f"{bots}.bot_proces
 print([name for name in heavy if name in sys.modules])
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", script, str(tmp_path / "grader")]
+    command = [sys.executable, "-c", script, str(tmp_path / "course")]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr

@@ -27,8 +27,8 @@ from pttt_ooc.other_games.extreme.pages import tournament_reader
 from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.coursekit import GOOD, Course, now
-from tests.course.grader_kit import ROOT, bearer
+from tests.course.league_kit import GOOD, LeagueCourse, now
+from tests.course.server_kit import ROOT, bearer
 from tests.course.term_kit import HOUR
 from tests.kits.patience import PATIENCE, wait_until, wait_until_gone
 from tests.other_games.extreme.practice_kit import bot, league, write_match
@@ -54,7 +54,7 @@ def fresh(monkeypatch):
 def course(tmp_path, monkeypatch):
     """A course whose bots practise, with the random bot as the only one of ours."""
     monkeypatch.setattr(practice, "HOUSE_BOTS", practice.HOUSE_BOTS[:1])
-    made = Course(tmp_path / "grader", practice=True, practice_time_limit=PATIENCE, waiting_per_team=9)
+    made = LeagueCourse(tmp_path / "course", practice=True, practice_time_limit=PATIENCE, waiting_per_team=9)
     yield made
     made.close()
 

@@ -23,7 +23,7 @@ from pttt_ooc.course.grades.gradebook import compute, history, is_graded, settle
 from pttt_ooc.course.strategies import likenesses
 from pttt_ooc.course.strategies.likeness import SampledGames
 from pttt_ooc.course.strategies.likenesses import NEAR, Likenesses
-from tests.course.grader_kit import GAME
+from tests.course.server_kit import GAME
 
 DAY, DUE = 86400.0, 1_800_000_000.0
 STEPS = {
@@ -39,7 +39,7 @@ class Book:
 
     def __init__(self, data):
         self.data = data
-        self.database = Database(f"sqlite:///{data / 'grader.sqlite'}", GAME)
+        self.database = Database(f"sqlite:///{data / 'course.sqlite'}", GAME)
         self.numbers = {}
 
     def add(self, row):

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from pttt_ooc.course.data.assignments import all_assignments
-from tests.course.grader_kit import GAME, Lab, bearer, pttt
-from tests.course.term_kit import database_of, old_grader, upload
+from tests.course.server_kit import GAME, Lab, bearer, pttt
+from tests.course.term_kit import database_of, old_course, upload
 
 COURSE = """
 timezone: Europe/Rome
@@ -45,7 +45,7 @@ def course(data, *arguments, code=0):
 @pytest.fixture
 def begun(tmp_path):
     """A new course."""
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     token = course(data, "init", "--name", "Ada", "--email", "ada@example.org", "--game", GAME).strip()
     (tmp_path / "course.yaml").write_text(COURSE)
     return data, token
@@ -137,7 +137,7 @@ def test_a_course_file_with_a_mistake_changes_nothing(begun, tmp_path, old, new,
 def test_what_has_grades_is_not_removed(begun, tmp_path):
     data, _ = begun
     course(data, "apply", tmp_path / "course.yaml")
-    pttt("grader", "add-team", "Team A", "--data", data)
+    pttt("course", "add-team", "Team A", "--data", data)
     course(data, "mark", "Team A", "report", "content", 3)
     shorter = {**yaml.safe_load(COURSE)}
     shorter["assignments"] = [one for one in shorter["assignments"] if one["name"] != "report"]
@@ -145,8 +145,8 @@ def test_what_has_grades_is_not_removed(begun, tmp_path):
     assert "cannot be removed: it has marks" in course(data, "apply", tmp_path / "course.yaml", code=1)
 
 
-def test_an_old_grader_becomes_a_course(tmp_path):
-    data = old_grader(tmp_path)
+def test_an_old_course_becomes_a_course(tmp_path):
+    data = old_course(tmp_path)
     course(data, "init", "--name", "Ada", "--email", "ada@example.org")
     assert course(data, "assignments").splitlines() == [
         "strategies: strategies, open, no deadline, 0 points",
@@ -167,7 +167,7 @@ def test_an_old_grader_becomes_a_course(tmp_path):
 
 @pytest.mark.slow
 def test_submissions_are_judged_again_by_command(tmp_path):
-    lab = Lab(tmp_path / "grader")
+    lab = Lab(tmp_path / "course")
     token = lab.team("Team A")
     number = upload(lab, "Team A", 0, 1)
     assert course(lab.data, "rejudge", number) == f"Submission {number} is in the queue again.\n"

@@ -20,7 +20,7 @@ from pttt_ooc.course.data.dates import (
     readable_instant,
     zone_of,
 )
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 ROME, NEW_YORK, LORD_HOWE = (ZoneInfo(name) for name in ("Europe/Rome", "America/New_York", "Australia/Lord_Howe"))
 MINUTE = 60.0
@@ -83,7 +83,7 @@ def test_a_late_day_has_23_or_25_hours_when_the_clock_changes():
     ],
 )
 def test_times_that_are_none_are_refused(text, words):
-    with pytest.raises(GraderError, match=words):
+    with pytest.raises(CourseError, match=words):
         instant(text, ROME)
 
 
@@ -93,7 +93,7 @@ def test_times_are_read_as_they_are_written():
         assert instant_text(at, ROME).replace("+0", "+0") == text and instant(instant_text(at, ROME), ROME) == at
     assert instant("2027-10-31 02:30+01:00", ROME) - instant("2027-10-31 02:30+02:00", ROME) == 3600
     assert readable_instant(instant("2027-02-25 23:55", ROME), ROME) == "Thu 25 Feb 2027 23:55 CET"
-    with pytest.raises(GraderError, match="no time zone 'Rome'"):
+    with pytest.raises(CourseError, match="no time zone 'Rome'"):
         zone_of("Rome")
 
 

@@ -13,8 +13,8 @@ from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.grades.rehearsals import Rehearsals
 from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
 from pttt_ooc.course.strategies.verdicts import verdict_on
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import VALUE, bearer, strategy_zip
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import VALUE, bearer, strategy_zip
 from tests.course.term_kit import change, team_number, upload
 from tests.course.test_term_commands import course
 from tests.course.test_term_grades import STEPS, points
@@ -248,7 +248,7 @@ def test_a_lost_file_is_told_in_the_table(desk):
 
 @pytest.mark.slow
 def test_bots_are_found_and_downloaded(tmp_path):
-    made = Course(tmp_path / "grader")
+    made = LeagueCourse(tmp_path / "course")
     with made.lab.database.writing() as session:
         made.tokens["Ada"] = add_staff(session, "Ada", "ada@example.org", "instructor")
     made.hand_in("Team A", GOOD)

@@ -15,11 +15,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from benchmarks.grader import Files
+from benchmarks.course_load import Files
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.other_games.extreme.tournament_record import Record
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import bearer, pttt
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import bearer, pttt
 from tests.course.test_term_played import Clock
 
 ZONE = ZoneInfo("Europe/Rome")
@@ -74,7 +74,7 @@ class Played:
         self.clock, self.times, self.draw = Clock(monkeypatch), Times(), random.Random(1)
         self.clock.put((BEGIN - timedelta(days=10)).timestamp())
         stages = {"pools": pools, "qualify": (1,) * len(pools), "marks": (30, 10, 10)[-len(pools) :]}
-        self.course = Course(directory / "grader", **stages)
+        self.course = LeagueCourse(directory / "course", **stages)
         self.lab, self.data, self.directory = self.course.lab, self.course.lab.data, directory
         self.lab.baseline()
         self.names = ["Team A", "Team B", *(f"Team {n:02}" for n in range(teams - 2))]

@@ -18,8 +18,8 @@ from pttt_ooc.course.grades.retrial import rehearse
 from pttt_ooc.course.people.people import apply_roster, read_roster
 from pttt_ooc.course.strategies.value import find_value
 from pttt_ooc.course.strategies.verdicts import verdict_on
-from pttt_ooc.errors import GraderError
-from tests.course.grader_kit import VALUE, strategy_zip
+from pttt_ooc.errors import CourseError
+from tests.course.server_kit import VALUE, strategy_zip
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
 STEPS = {
@@ -125,10 +125,10 @@ def test_a_team_picks_what_counts(graded):
     assert grade(graded).submissions == {"player 0": first}
     other = upload(graded, "Team B", *FAIR, at=graded.due)
     for wrong in (other, 1, 99):
-        with pytest.raises(GraderError, match=f"no accepted submission {wrong} of Team A"):
+        with pytest.raises(CourseError, match=f"no accepted submission {wrong} of Team A"):
             at_desk(graded, "pick", "Team A", "strategies", wrong)
     change(graded, choice="best")
-    with pytest.raises(GraderError, match="teams do not choose"):
+    with pytest.raises(CourseError, match="teams do not choose"):
         at_desk(graded, "pick", "Team A", "strategies", first)
 
 
@@ -169,7 +169,7 @@ def test_a_formula_without_a_value_keeps_nobody_from_a_grade(graded):
     ],
 )
 def test_decisions_with_a_mistake_change_nothing(graded, what, arguments, words):
-    with pytest.raises(GraderError, match=words):
+    with pytest.raises(CourseError, match=words):
         at_desk(graded, what, *arguments)
     with graded.database.reading() as session:
         assert not session.query(LogLine).count() and not session.query(Adjustment).count()
@@ -193,7 +193,7 @@ def test_every_change_of_a_grade_has_a_row_and_every_decision_a_line(graded):
         assert settle(session, graded.data, "again") == []
 
 
-def test_a_plain_grader_writes_no_grades(lab):
+def test_a_plain_course_writes_no_grades(lab):
     lab.team("Team A")
     upload(lab, "Team A", *GOOD)
     with lab.database.reading() as session:
@@ -259,7 +259,7 @@ def _file(lab, number):
 @pytest.mark.parametrize("number, words", [(99, "no submission 99"), (1, "the baseline"), (3, "has no verdict yet")])
 def test_what_is_not_judged_again(graded, number, words):
     graded.submit(graded.tokens["Team A"], 0, strategy_zip(0, 1))
-    with pytest.raises(GraderError, match=words), graded.database.writing() as session:
+    with pytest.raises(CourseError, match=words), graded.database.writing() as session:
         begin_again(session, [number], "Ada")
 
 
@@ -299,13 +299,13 @@ def test_exports_have_the_columns_that_others_read(exported):
     assert len(plain) == 3 and plain[2][2] == ""
     with exported.database.reading() as session:
         told = json.loads(export(session, "json"))
-        with pytest.raises(GraderError, match="no format 'xls'"):
+        with pytest.raises(CourseError, match="no format 'xls'"):
             export(session, "xls")
     assert told[0]["grade"]["figures"]["player0"] == 0.4763575586953064 and told[1]["grade"] is None
 
 
 def test_exports_with_students_need_members(graded):
-    with graded.database.reading() as session, pytest.raises(GraderError, match="no team has members"):
+    with graded.database.reading() as session, pytest.raises(CourseError, match="no team has members"):
         export(session, "canvas")
 
 

@@ -15,7 +15,7 @@ from pttt_ooc.course.data.database_rows import FORMAT
 from pttt_ooc.course.data.models import Entry, Fact, Submission
 from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.course.data.term_tables import Assignment, Extension, LogLine, Membership
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.people import (
     add_staff,
@@ -26,17 +26,17 @@ from pttt_ooc.course.people.people import (
     remove_staff,
 )
 from pttt_ooc.course.strategies.submissions import accept
-from pttt_ooc.errors import GraderError
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import Lab, bearer, pttt, strategy_zip
-from tests.course.term_kit import DAY, HOUR, OLD_TOKENS, change, database_of, old_grader, soon, team_number, upload
+from pttt_ooc.errors import CourseError
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
+from tests.course.term_kit import DAY, HOUR, OLD_TOKENS, change, database_of, old_course, soon, team_number, upload
 
 # ---------------------------------------------------------------------------------------------
 # An older directory
 
 
 def test_a_directory_of_an_older_version_is_taken_over_whole(tmp_path, capfd):
-    data = old_grader(tmp_path)
+    data = old_course(tmp_path)
     lab = Lab(data)
     assert f"is upgraded from format 3 to {FORMAT}" in capfd.readouterr().err
     board = {row["team"]: row for row in lab.client.get("/api/leaderboard").json()}
@@ -65,7 +65,7 @@ def test_a_directory_of_an_older_version_is_taken_over_whole(tmp_path, capfd):
     assert [bot.id for bot in bots.list_accepted()] == [1]
     bots.close()
     lab.close()
-    assert pttt("grader", "list-teams", "--data", data).stdout.count("Team") == 2
+    assert pttt("course", "list-teams", "--data", data).stdout.count("Team") == 2
 
 
 def _matrix(lab):
@@ -75,12 +75,12 @@ def _matrix(lab):
 
 @pytest.mark.slow
 def test_an_older_directory_is_upgraded_once_and_copied(tmp_path, capfd):
-    data = old_grader(tmp_path)
+    data = old_course(tmp_path)
     for _ in range(2):
-        Grader.open(data).database.close()
+        Course.open(data).database.close()
     assert capfd.readouterr().err.count("is upgraded") == 1
-    assert pttt("grader", "backup", tmp_path / "c.tar", "--data", data).returncode == 0
-    assert pttt("grader", "restore", tmp_path / "c.tar", "--data", tmp_path / "again").returncode == 0
+    assert pttt("course", "backup", tmp_path / "c.tar", "--data", data).returncode == 0
+    assert pttt("course", "restore", tmp_path / "c.tar", "--data", tmp_path / "again").returncode == 0
     database = database_of(tmp_path / "again")
     with database.reading() as session:
         assert [one.name for one in all_assignments(session)] == ["strategies", "bots"]
@@ -145,11 +145,11 @@ def test_what_counts_is_when_the_upload_began(lab):
         incoming = Incoming(lab.storage, begun_at=begun)
         incoming.write(strategy_zip(0, seed))
         if taken:
-            row, _ = accept(lab.database, lab.grader.limits, team, 0, incoming)
+            row, _ = accept(lab.database, lab.course.limits, team, 0, incoming)
             assert row.begun_at == row.counts_from == begun < row.received_at
         else:
-            with pytest.raises(GraderError, match="this one is too late"):
-                accept(lab.database, lab.grader.limits, team, 0, incoming)
+            with pytest.raises(CourseError, match="this one is too late"):
+                accept(lab.database, lab.course.limits, team, 0, incoming)
     assert len(list(lab.storage.uploads.iterdir())) == 1
 
 
@@ -164,7 +164,7 @@ def test_an_upload_notes_when_it_began(lab):
 
 @pytest.mark.slow
 def test_bots_have_dates_too(tmp_path):
-    course = Course(tmp_path / "grader")
+    course = LeagueCourse(tmp_path / "course")
     assert course.post("Team A", GOOD).status_code == 201
     change(course.lab, "bots", due_at=soon(-HOUR))
     refused = course.post("Team B", GOOD)
@@ -288,7 +288,7 @@ def test_a_roster_makes_teams_and_memberships_with_a_trace(lab):
     ],
 )
 def test_a_roster_with_a_mistake_changes_nothing(lab, text, words):
-    with pytest.raises(GraderError, match=words):
+    with pytest.raises(CourseError, match=words):
         roster(lab, text)
     with lab.database.reading() as session:
         assert not session.query(Membership).count()
@@ -307,7 +307,7 @@ def test_people_with_rights_sign_in_and_lose_them(lab):
         remove_staff(session, "ADA@example.org")
     assert "Sign out" not in lab.client.get("/submissions").text
     assert lab.post(token, 0, strategy_zip(0, 1)).status_code == 401
-    with lab.database.writing() as session, pytest.raises(GraderError, match="Nobody with rights"):
+    with lab.database.writing() as session, pytest.raises(CourseError, match="Nobody with rights"):
         remove_staff(session, "ada@example.org")
 
 
@@ -325,7 +325,7 @@ def test_the_log_cannot_be_changed(lab):
     with lab.database.writing() as session:
         note(session, "Ada", "adjust", points=3)
     for statement in ("UPDATE log SET by = 'Bob'", "DELETE FROM log"):
-        with pytest.raises((GraderError, DatabaseError), match="append-only"), lab.database.writing() as session:
+        with pytest.raises((CourseError, DatabaseError), match="append-only"), lab.database.writing() as session:
             session.execute(text(statement))
     with lab.database.reading() as session:
         line = session.query(LogLine).one()

@@ -26,7 +26,7 @@ from pttt_ooc.course.people.invitations import link_to_sign_in
 from pttt_ooc.course.people.people import add_staff, find_person
 from pttt_ooc.course.people.rights import RIGHTS
 from tests.course.games_kit import OTHER, SecondGame
-from tests.course.grader_kit import bearer, form_token, pttt, random_tensor, zip_bytes
+from tests.course.server_kit import bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
 
 RULE = {
@@ -80,7 +80,7 @@ def hand_in(lab, who, content, name="report.pdf", to="course/reports/report", **
 
 def browser(lab, who):
     """A browser in which somebody is signed in."""
-    client = TestClient(lab.client.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+    client = TestClient(lab.client.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
     if who == "student":
         form = {"form_token": form_token(client.get("/account/join").text), "code": lab.link}
         assert client.post("/account/join", data=form).status_code == 303
@@ -190,7 +190,7 @@ def test_every_cell_of_the_table_of_rights(term, who):
         good = 404 if address == "/course/desk/bots/{number}" else good  # there is no league
         expected = good if asks in allowed else 401 if asks == "nobody" else 403
         assert answer.status_code == expected, (who, method, path, answer.text)
-    with second.grader.database.reading() as session:
+    with second.course.database.reading() as session:
         assert session.query(Submission).count() == (3 if who == "team" else 1)
     second.close()
     with term.database.reading() as session:
@@ -333,7 +333,7 @@ def test_announcements_are_a_feed(term):
     assert "title</b>" not in browser(term, "nobody").get("/course/announcements.atom").text
 
 
-def test_a_plain_grader_has_a_course_page(lab):
+def test_a_plain_course_has_a_course_page(lab):
     lab.team("Team A")
     page = lab.client.get("/course").text
     assert "Strategies" in page and "Your points" not in page
@@ -420,12 +420,12 @@ def test_reports_have_dates_limits_and_owners(term, tmp_path):
 def test_reports_are_graded_copied_and_removed_with_their_team(term, tmp_path):
     with term.database.writing() as session:
         Desk(session, term.data, "Ada").mark("Team A", "report", "text", 25, "Fine.")
-    copied = pttt("grader", "backup", tmp_path / "c.tar", "--data", term.data)
+    copied = pttt("course", "backup", tmp_path / "c.tar", "--data", term.data)
     assert copied.returncode == 0, copied
-    assert pttt("grader", "restore", tmp_path / "c.tar", "--data", tmp_path / "again").returncode == 0
+    assert pttt("course", "restore", tmp_path / "c.tar", "--data", tmp_path / "again").returncode == 0
     files = [file.read_bytes() for file in (tmp_path / "again" / "uploads").iterdir()]
     assert files == [b"%PDF-1.7"]
     table = pttt("course", "grades", "--assignment", "report", "--data", tmp_path / "again").stdout.splitlines()
     assert table[1].startswith("Team A,report,25,30,0,25,0,1,0,,1")
-    assert pttt("grader", "remove-team", "Team A", "--yes", "--data", term.data).returncode == 0
+    assert pttt("course", "remove-team", "Team A", "--yes", "--data", term.data).returncode == 0
     assert not list(term.storage.uploads.iterdir())

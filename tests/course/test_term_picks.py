@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pttt_ooc.course.data.term_tables import LogLine
-from tests.course.grader_kit import bearer, pttt
+from tests.course.server_kit import bearer, pttt
 from tests.course.term_kit import DAY, HOUR, change, soon, upload
 from tests.course.test_term_commands import course
 from tests.course.test_term_grades import grade

@@ -1,7 +1,7 @@
 """A term in small, from the first command to the published pages: four assignments of four kinds, ten teams.
 
 Teams use the addresses of programs, instructors the commands.  The clock is moved from deadline to deadline; what the
-grades must be is computed here, from the verdicts of the grader's own interface and the dates, not from its rules.
+grades must be is computed here, from the verdicts of the course's own interface and the dates, not from its rules.
 """
 
 import csv
@@ -18,8 +18,8 @@ from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.queue import GAVE_UP
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from tests.course.agents_kit import FIRST, LAST, worker_of
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import bearer, pttt, strategy_zip
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import bearer, pttt, strategy_zip
 from tests.course.term_kit import DAY, HOUR
 
 ZONE = ZoneInfo("Europe/Rome")
@@ -78,7 +78,7 @@ class Term:
     def __init__(self, directory, monkeypatch):
         self.clock = Clock(monkeypatch)
         self.clock.put(datetime(2027, 3, 1, tzinfo=ZONE).timestamp())
-        self.course = Course(directory / "grader")
+        self.course = LeagueCourse(directory / "course")
         self.lab, self.data, self.directory = self.course.lab, self.course.lab.data, directory
         self.lab.baseline()
 

@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.course.data.choice import BEST, LAST, PICK, Candidate, options
 from pttt_ooc.course.data.expressions import Formula
 from pttt_ooc.course.data.rules import Baseline, FormulaRule, Ranks, Thresholds, check_rule, next_step, points_of
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 # ---------------------------------------------------------------------------------------------
 # The choice
@@ -102,14 +102,14 @@ def test_formulas_have_their_values(text, value):
     ],
 )
 def test_what_is_no_arithmetic_is_refused(text):
-    with pytest.raises(GraderError, match=r"(F|f)ormula") as refused:
+    with pytest.raises(CourseError, match=r"(F|f)ormula") as refused:
         Formula(text, {"sum"})
     assert str(refused.value).endswith(".")
 
 
 @pytest.mark.parametrize("text", ["1 / (sum - 0.5)", "log(0 * sum)", "10 ** 10 ** 10", "(0 - 1) ** sum", "exp(1000)"])
 def test_formulas_without_a_value_are_told(text):
-    with pytest.raises(GraderError, match=r"has no (finite )?value here"):
+    with pytest.raises(CourseError, match=r"has no (finite )?value here"):
         Formula(text, {"sum"}).value({"sum": 0.5})
 
 
@@ -158,5 +158,5 @@ def test_other_rules():
     ],
 )
 def test_rules_that_an_assignment_cannot_have(rule, kind, words):
-    with pytest.raises(GraderError, match=words):
+    with pytest.raises(CourseError, match=words):
         check_rule(rule, kind)

@@ -5,9 +5,9 @@ import pytest
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.term_tables import LogLine
 from pttt_ooc.course.grades.rulings import disqualify, rule
-from pttt_ooc.errors import GraderError
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import bearer
+from pttt_ooc.errors import CourseError
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import bearer
 from tests.course.term_kit import change, team_number, upload
 from tests.course.test_term_grades import STEPS, grade
 
@@ -109,7 +109,7 @@ def test_a_disqualified_team_has_no_points_no_rank_and_no_standing(ruled):
     assert grade(ruled).points == 0 and grade(ruled).why == "disqualified: Code of others"
     assert (grade(ruled, "Team B").rank, grade(ruled, "Team B").points) == (1, 50)
     assert board(ruled)["Team A"] is None and "Team A" not in matrix(ruled)["rows"]
-    with ruled.database.writing() as session, pytest.raises(GraderError, match="already disqualified"):
+    with ruled.database.writing() as session, pytest.raises(CourseError, match="already disqualified"):
         disqualify(session, ruled.data, "Ada", "Team A", "strategies", "again")
     with ruled.database.writing() as session:
         disqualify(session, ruled.data, "Ada", "Team A", "strategies", "A mistake", holds=False)
@@ -133,7 +133,7 @@ def test_a_disqualified_team_has_no_points_no_rank_and_no_standing(ruled):
     ],
 )
 def test_rulings_that_are_refused(ruled, kind, number, ruling, reason, words):
-    with pytest.raises(GraderError, match=words), ruled.database.writing() as session:
+    with pytest.raises(CourseError, match=words), ruled.database.writing() as session:
         rule(session, ruled.data, "Ada", kind, number, ruling, reason)
     with ruled.database.reading() as session:
         assert (
@@ -143,7 +143,7 @@ def test_rulings_that_are_refused(ruled, kind, number, ruling, reason, words):
 
 @pytest.mark.slow
 def test_a_withdrawn_bot_does_not_play(tmp_path):
-    course = Course(tmp_path / "grader")
+    course = LeagueCourse(tmp_path / "course")
     first, last = (course.hand_in("Team A", GOOD + extra)["number"] for extra in (b"", b"# better"))
     team = team_number(course.lab, "Team A")
     assert course.bots.playing_bot(team).id == last

@@ -14,8 +14,8 @@ from pttt_ooc.games.rules.play import start
 from pttt_ooc.other_games.arena import agents
 from pttt_ooc.other_games.extreme.bot_programs import OWN
 from tests.course.agents_kit import agents_course, post_agent
-from tests.course.coursekit import GOOD, Course
-from tests.course.grader_kit import GAME, as_strategy, random_tensor, zip_bytes
+from tests.course.league_kit import GOOD, LeagueCourse
+from tests.course.server_kit import GAME, as_strategy, random_tensor, zip_bytes
 from tests.course.test_term_commands import course
 from tests.kits.helpers import full_index, small_engine
 
@@ -203,7 +203,7 @@ def test_agents_are_compared_with_each_other_and_with_what_everybody_has(lab, tm
 
 @pytest.mark.slow
 def test_copies_of_bots_are_told(tmp_path):
-    made = Course(tmp_path / "grader")
+    made = LeagueCourse(tmp_path / "course")
     body = GOOD.decode().replace(
         "        print", "".join(f"        x{n} = [{n}] * {n} or (flag, {n})\n" for n in range(9)) + "        print"
     )

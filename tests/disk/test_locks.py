@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from pttt_ooc.disk.locks import free_here, hold, only_here
-from pttt_ooc.errors import GraderError, StoreError
+from pttt_ooc.errors import CourseError, StoreError
 
 MACHINE = socket.gethostname()
 BUSY = "Somebody is at work (process {}).".format
@@ -22,8 +22,8 @@ def test_one_process_at_a_time_holds_a_lock_and_is_named_to_others(tmp_path):
             hold(tmp_path / "lock", BUSY)
         with pytest.raises(StoreError):
             hold(tmp_path / "lock", BUSY, shared=True)
-        with pytest.raises(GraderError):
-            hold(tmp_path / "lock", BUSY, error=GraderError)
+        with pytest.raises(CourseError):
+            hold(tmp_path / "lock", BUSY, error=CourseError)
     hold(tmp_path / "lock", BUSY).close()
 
 
@@ -87,8 +87,8 @@ def test_a_file_system_without_locks_is_told(tmp_path, monkeypatch, number):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(GraderError, match=r"lock cannot be locked: .*Mount its file system with locks"):
-        hold(tmp_path / "lock", BUSY, error=GraderError)
+    with pytest.raises(CourseError, match=r"lock cannot be locked: .*Mount its file system with locks"):
+        hold(tmp_path / "lock", BUSY, error=CourseError)
 
 
 MOUNTS = """\

@@ -99,9 +99,8 @@ WRITES = {
     "export": ("run", "--output", "out"),
     "score": ("mine.zip", "--page", "{}"),
     "certify": ("mini-2x3k2-abrupt", "--output", "{}"),
-    "grader backup": ("{}",),
-    "grader kit": ("{}",),
     "course backup": ("{}",),
+    "course kit": ("{}",),
     "course download": ("strategies", "--output", "{}"),
     "course grades": ("--output", "{}"),
     "arena certify-endings": ("mine", "--output", "{}"),
@@ -117,8 +116,8 @@ WRITES = {
 }
 """All commands that write to a given file, with arguments; {} is the file."""
 GAMELESS = (
-    "grader backup",
-    "grader kit",
+    "course backup",
+    "course kit",
     "course backup",
     "course download",
     "course grades",
@@ -145,7 +144,7 @@ def test_every_command_that_writes_a_file_has_force():
         for p in one.params
         if {"--output", "--log"} & set(p.opts) and (p.metavar or "").startswith("FILE")
     }
-    others = {"export", "score", "grader backup", "course backup", "grader kit", "arena solve"}
+    others = {"export", "score", "course backup", "course kit", "arena solve"}
     assert files == set(WRITES) - others | {"arena record", "course serve", "serve"}  # which keep what is in the file
 
 
@@ -191,9 +190,9 @@ def file_of(name):
 
 @pytest.mark.parametrize("name", WRITES)
 def test_no_command_overwrites_an_existing_file(run, name):
-    if name.startswith(("grader", "course")):
+    if name.startswith(("course", "course")):
         pytest.importorskip("sqlalchemy")
-        assert run("extreme open")[0] == 0  # makes a grader
+        assert run("extreme open")[0] == 0  # makes a course
     file = Path(file_of(name))
     file.parent.mkdir(exist_ok=True)
     file.write_text("keep me")
@@ -211,11 +210,11 @@ def test_no_command_overwrites_an_existing_file(run, name):
         ("export", "out/player1-infosets.txt", ("run", "--infosets1", "out/player1-infosets.txt", "--output", "out")),
         ("extreme match", "bot.py", ("random", "bot.py", "--log", "bot.py")),
         ("arena train-patterns", "policies/one", ("--against", "policies", "--output", "policies/one")),
-        ("grader backup", "grader/settings.yaml", ("grader/settings.yaml",)),
+        ("course backup", "course/settings.yaml", ("course/settings.yaml",)),
     ],
 )
 def test_no_command_overwrites_its_inputs(run, name, read, arguments):
-    if name == "grader backup":
+    if name == "course backup":
         pytest.importorskip("sqlalchemy")
         assert run("extreme open")[0] == 0
     file = Path(read)

@@ -22,7 +22,7 @@ NEEDS = {
     "dask-jobqueue": ("with Slurm", "", "pip install dask-jobqueue"),
     "flint": ("of exact equilibria", "", "make env"),
     "swiglpk": ("of exact equilibria", "", "make env"),
-    "sqlalchemy": ("of the grader", "", "make env"),
+    "sqlalchemy": ("of the course", "", "make env"),
     "other version of Python": ("with other versions of Python", "", "pyenv install 3.12 3.13"),
     "Slurm": ("with Slurm", "slurm-wlm munge", ""),
     "systemd-analyze": ("of the service for systemd", "systemd", ""),

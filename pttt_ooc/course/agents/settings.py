@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pttt_ooc.config import number
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.other_games.arena.names import AGENTS, GAMES
 
 if TYPE_CHECKING:  # the web process imports nothing that runs agents
@@ -82,7 +82,7 @@ def settings_of(value: Any) -> AgentSettings:
 
 
 def check_playable(settings: AgentSettings) -> None:
-    """Raise a GraderError if the game or an opponent cannot be, or a clock decides what an opponent plays."""
+    """Raise a CourseError if the game or an opponent cannot be, or a clock decides what an opponent plays."""
     from pttt_ooc.other_games.arena.agents.catalogue import agent
     from pttt_ooc.other_games.arena.games.base import ArenaError
     from pttt_ooc.other_games.arena.games.catalogue import game
@@ -91,9 +91,9 @@ def check_playable(settings: AgentSettings) -> None:
         game(settings.game)
         opponents = {text: agent(text) for text in settings.opponents}
     except ArenaError as error:
-        raise GraderError(str(error)) from None
+        raise CourseError(str(error)) from None
     for text, one in opponents.items():
         if one.limited_by_time:
-            raise GraderError(
+            raise CourseError(
                 f"The opponent {text} plays by a clock, so no verdict could be made again: give it depth."
             )

@@ -33,7 +33,7 @@ from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.data.worker_process import Grading, Stopped, Work
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
-from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.errors import CourseError, PtttError
 from pttt_ooc.extras import check_extra
 from pttt_ooc.other_games.extreme.broken_off import can_play, try_match
 from pttt_ooc.other_games.extreme.clock import StoppedError
@@ -215,7 +215,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
     pulse = Pulse(data / ALIVE)
     busy = f"Another worker of agents is at work in {data}; stop it first."
     with (
-        hold(data / "worker.agents.lock", lambda _: busy, error=GraderError),
+        hold(data / "worker.agents.lock", lambda _: busy, error=CourseError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
         pulse.beating(),
     ):

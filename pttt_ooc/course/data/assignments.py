@@ -20,7 +20,7 @@ from pttt_ooc.course.data.models import BASELINE, Fact, Team
 from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import BOTS, STRATEGIES
 from pttt_ooc.course.data.term_tables import Assignment, Extension
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 LEAGUE = "extreme.yaml"
 """The file in the data directory that gives a course a league of bots."""
@@ -102,11 +102,11 @@ def all_assignments(session: Session, kind: str | None = None) -> list[Assignmen
 
 
 def find_assignment(session: Session, name: str) -> Assignment:
-    """An assignment by its name; GraderError if there is none."""
+    """An assignment by its name; CourseError if there is none."""
     found = session.scalar(select(Assignment).where(Assignment.name == name))
     if found is None:
         known = ", ".join(one.name for one in all_assignments(session)) or "none"
-        raise GraderError(f"There is no assignment {name!r}; there are: {known}.")
+        raise CourseError(f"There is no assignment {name!r}; there are: {known}.")
     return found
 
 

@@ -19,10 +19,10 @@ from pttt_ooc.course.data.database_rows import FORMAT, check_format, read_rows, 
 from pttt_ooc.course.data.models import CourseTables, Fact
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.rights import private
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service.sqlite import sqlite_engine
 
-DEFAULT = "grader.sqlite"
+DEFAULT = "course.sqlite"
 """Name of the database in the course's directory, unless the settings name another one."""
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
@@ -45,7 +45,7 @@ class Database:
 
     Raises
     ------
-    GraderError
+    CourseError
         If it cannot be opened, or is of another game or another version.
     """
 
@@ -73,7 +73,7 @@ class Database:
             session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
             return
         if known["game"] != game:
-            raise GraderError(f"The database {self._url} is for {known['game']}, not for {game}.")
+            raise CourseError(f"The database {self._url} is for {known['game']}, not for {game}.")
         form: Any = known.get("format")
         check_format(form, f"The database {self._url}")
         if form != FORMAT:
@@ -81,9 +81,9 @@ class Database:
 
     def _upgrade(self, session: Session, form: int) -> None:
         if session.connection().dialect.name not in ("sqlite", "postgresql"):  # others commit every change of a table
-            raise GraderError(
+            raise CourseError(
                 f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
-                "with the version that wrote it (`pttt grader backup`), and restore that into an empty database."
+                "with the version that wrote it (`pttt course backup`), and restore that into an empty database."
             )
         rows, kept = upgrade_rows(read_rows(session), form), self._keep(form)
         session.expunge_all()
@@ -108,7 +108,7 @@ class Database:
                 with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(temporary)) as target:
                     source.backup(target)
             except sqlite3.Error as error:
-                raise GraderError(
+                raise CourseError(
                     f"The database {self._url} has format {form} and cannot be copied before it is upgraded: {error}; "
                     "free some space on its disk."
                 ) from error
@@ -131,7 +131,7 @@ class Database:
 
         Raises
         ------
-        GraderError
+        CourseError
             If the database cannot be reached, or is locked or damaged, or has no room.
         """
         with self._explaining(), Session(self._writing, expire_on_commit=False) as session, session.begin():
@@ -146,11 +146,11 @@ class Database:
         except DatabaseError as error:  # SQLite reports damage by this class, PostgreSQL by a subclass
             raise self._explain(error) from error
 
-    def _explain(self, error: SQLAlchemyError) -> GraderError:
+    def _explain(self, error: SQLAlchemyError) -> CourseError:
         what = str(getattr(error, "orig", error)).strip().splitlines()[0]
         if any(words in what.lower() for words in _FULL) or self._has_no_room():
-            return GraderError(f"The database {self._url} has no room to write: {what}; free some space on its disk.")
-        return GraderError(f"The database {self._url} cannot be used: {what}.")
+            return CourseError(f"The database {self._url} has no room to write: {what}; free some space on its disk.")
+        return CourseError(f"The database {self._url} cannot be used: {what}.")
 
     def _has_no_room(self) -> bool:
         """Whether SQLite's disk is full, which it also reports as "disk I/O error" or "unable to open"."""

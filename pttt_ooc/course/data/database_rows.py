@@ -16,7 +16,7 @@ from pttt_ooc.course.data import term_tables as tables
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.models import BASELINE, BrowserSession, CourseTables, Submission
 from pttt_ooc.course.data.names import name_key
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 FORMAT, RELEASED = 7, 1
 """This version's format, and the one of version 0.1."""
@@ -67,10 +67,10 @@ def write_rows(session: Session, rows: Iterable[TableRow]) -> None:
 
 
 def check_format(form: Any, source: str) -> None:
-    """Raise a GraderError that names `source` if its format cannot be read."""
+    """Raise a CourseError that names `source` if its format cannot be read."""
     if form not in _READ:
         known = ", ".join(map(str, _READ))
-        raise GraderError(f"{source} has format {form}, but this version reads {known}.")
+        raise CourseError(f"{source} has format {form}, but this version reads {known}.")
 
 
 def upgrade_rows(rows: list[TableRow], form: int) -> list[TableRow]:

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 PLANNED, OPEN, LATE, CLOSED = "planned", "open", "late", "closed"
 _EXAMPLE = "2027-02-25 23:55"
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """A time zone by its name, such as Europe/Rome; GraderError if there is none."""
+    """A time zone by its name, such as Europe/Rome; CourseError if there is none."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise GraderError(f"There is no time zone {name!r}; an example is Europe/Rome, another one UTC.") from None
+        raise CourseError(f"There is no time zone {name!r}; an example is Europe/Rome, another one UTC.") from None
 
 
 def instant(text: str, zone: ZoneInfo) -> float:
@@ -30,7 +30,7 @@ def instant(text: str, zone: ZoneInfo) -> float:
 
     Raises
     ------
-    GraderError
+    CourseError
         If it is no time, or the clock shows it never or twice on that day.
     """
     try:
@@ -38,15 +38,15 @@ def instant(text: str, zone: ZoneInfo) -> float:
     except ValueError:
         time = None
     if time is None or len(text) < len(_EXAMPLE):
-        raise GraderError(f"{text!r} is no time; an example is {_EXAMPLE}.")
+        raise CourseError(f"{text!r} is no time; an example is {_EXAMPLE}.")
     if time.tzinfo is not None:
         return time.timestamp()
     first, second = (time.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     if first.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != time:
-        raise GraderError(f"There is no {text} in {zone.key}: the clock is put forward then; choose another time.")
+        raise CourseError(f"There is no {text} in {zone.key}: the clock is put forward then; choose another time.")
     if first.utcoffset() != second.utcoffset():
         offset = first.isoformat()
-        raise GraderError(f"{text} comes twice in {zone.key}: the clock is put back then; write {offset}, for example.")
+        raise CourseError(f"{text} comes twice in {zone.key}: the clock is put back then; write {offset}, for example.")
     return first.timestamp()
 
 

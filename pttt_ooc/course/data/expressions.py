@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 LONGEST = 500
 """Characters of a formula."""
@@ -65,18 +65,18 @@ class Formula:
 
     Raises
     ------
-    GraderError
+    CourseError
         If it is no formula.
     """
 
     def __init__(self, text: str, names: Collection[str]) -> None:
         self.text = text
         if len(text) > LONGEST:
-            raise GraderError(f"A formula has at most {LONGEST} characters; this one has {len(text)}.")
+            raise CourseError(f"A formula has at most {LONGEST} characters; this one has {len(text)}.")
         try:
             self._tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise GraderError(f"The formula {text!r} cannot be read; an example is 50 * clip(1 - sum, 0, 1).") from None
+            raise CourseError(f"The formula {text!r} cannot be read; an example is 50 * clip(1 - sum, 0, 1).") from None
         self._check(self._tree, names)
 
     def _check(self, node: ast.AST, names: Collection[str]) -> None:
@@ -88,7 +88,7 @@ class Formula:
                 return
             case ast.Name(id=unknown):
                 known = ", ".join(sorted(names)) or "none"
-                raise GraderError(f"The formula {self.text!r} has the name {unknown}; there are: {known}.")
+                raise CourseError(f"The formula {self.text!r} has the name {unknown}; there are: {known}.")
             case ast.BinOp(op=op) if type(op) in _OPERATIONS:
                 parts = [node.left, node.right]
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Not()):
@@ -103,12 +103,12 @@ class Formula:
                 wanted = FUNCTIONS[name][1]
                 if len(node.args) != wanted and not (wanted is None and len(node.args) >= 2):
                     many = "two or more" if wanted is None else wanted
-                    raise GraderError(f"The formula {self.text!r}: {name} takes {many} numbers, not {len(node.args)}.")
+                    raise CourseError(f"The formula {self.text!r}: {name} takes {many} numbers, not {len(node.args)}.")
                 parts = node.args
             case _:
                 found = ast.unparse(node)[:60]
                 functions = ", ".join(FUNCTIONS)
-                raise GraderError(
+                raise CourseError(
                     f"The formula {self.text!r} has {found!r}, but formulas have numbers, names, + - * / **, "
                     f"comparisons, and, or, not, if, else, and the functions {functions}."
                 )
@@ -120,15 +120,15 @@ class Formula:
 
         Raises
         ------
-        GraderError
+        CourseError
             If it has none, such as for a division by zero.
         """
         try:
             found = float(self._value(self._tree, numbers))
         except (ArithmeticError, ValueError, TypeError) as error:
-            raise GraderError(f"The formula {self.text!r} has no value here: {error}.") from None
+            raise CourseError(f"The formula {self.text!r} has no value here: {error}.") from None
         if not math.isfinite(found):
-            raise GraderError(f"The formula {self.text!r} has no finite value here.")
+            raise CourseError(f"The formula {self.text!r} has no finite value here.")
         return found
 
     def _value(self, node: Any, numbers: Mapping[str, float]) -> Any:

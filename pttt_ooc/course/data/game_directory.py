@@ -17,7 +17,7 @@ from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, make_settings, read_settings
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.term_tables import Assignment
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 FOLDER = "games"
 """The directory in a course's directory that has those of its further games."""
@@ -102,10 +102,10 @@ def _names(teams: object) -> set[tuple[int, str]]:
 
 @contextmanager
 def writing_to_game(data: Path, game: str) -> Iterator[Session]:
-    """A session of a further game, which is committed at the end; GraderError if the game has no database yet."""
+    """A session of a further game, which is committed at the end; CourseError if the game has no database yet."""
     directory = directory_of(data, game)
     if not (directory / DEFAULT).is_file():
-        raise GraderError(f"Nothing was handed in for {game} yet.")
+        raise CourseError(f"Nothing was handed in for {game} yet.")
     with closing(Database.of(directory, None, game, prepared=True)) as database, database.writing() as session:
         yield session
 

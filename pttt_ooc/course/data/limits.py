@@ -10,13 +10,13 @@ from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.models import UNFINISHED, Judged, Team
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 HOUR, DAY = 3600.0, 86400.0
 _UNCOUNTED = 2  # times the limit of an hour: the limit of all files, also of those that do not count
 
 
-class SubmissionError(GraderError):
+class SubmissionError(CourseError):
     """A team cannot do this with a submission now.
 
     Parameters

@@ -12,7 +12,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from urllib.parse import unquote, urlsplit
 
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 SECONDS = 20.0
 _PORTS = {"smtp": 587, "smtps": 465}
@@ -31,7 +31,7 @@ def message(sender: str, recipient: str, subject: str, text: str) -> EmailMessag
 
     Raises
     ------
-    GraderError
+    CourseError
         If an address or the subject cannot be in a header, such as one with a line break.
     """
     made = EmailMessage(policy=SMTP)
@@ -42,7 +42,7 @@ def message(sender: str, recipient: str, subject: str, text: str) -> EmailMessag
             raise ValueError("the subject has a control character")
         made["Subject"] = subject
     except (ValueError, IndexError, TypeError, MessageError) as error:
-        raise GraderError(f"The e-mail to {recipient!r} cannot be written: {error}.") from None
+        raise CourseError(f"The e-mail to {recipient!r} cannot be written: {error}.") from None
     made["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
     made.set_content(text or subject)
     return made
@@ -54,7 +54,7 @@ def connect(url: str) -> Iterator[smtplib.SMTP]:
 
     Raises
     ------
-    GraderError
+    CourseError
         If it cannot be used.
     """
     parts = urlsplit(url)
@@ -71,17 +71,17 @@ def connect(url: str) -> Iterator[smtplib.SMTP]:
                 if server.has_extn("starttls"):
                     server.starttls(context=context)
                 elif parts.password:
-                    raise GraderError(f"{host} offers no encryption; the password is not sent. Use smtps://.")
+                    raise CourseError(f"{host} offers no encryption; the password is not sent. Use smtps://.")
             if parts.username:
                 server.login(unquote(parts.username), unquote(parts.password or ""))
             yield server
     except (OSError, smtplib.SMTPException) as error:
-        raise GraderError(f"The e-mail server {host} cannot be used: {' '.join(str(error).split())}.") from error
+        raise CourseError(f"The e-mail server {host} cannot be used: {' '.join(str(error).split())}.") from error
 
 
 def send(server: smtplib.SMTP, made: EmailMessage) -> None:
-    """Send one e-mail; GraderError if its recipient is refused."""
+    """Send one e-mail; CourseError if its recipient is refused."""
     try:
         server.send_message(made)
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, smtplib.SMTPSenderRefused) as error:
-        raise GraderError(f"The e-mail is refused: {' '.join(str(error).split())}."[:400]) from error
+        raise CourseError(f"The e-mail is refused: {' '.join(str(error).split())}."[:400]) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 LONGEST = 40
 NO_TEXT = re.compile(r"[^\t\n\r -\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -35,7 +35,7 @@ def check_name(name: str) -> str:
 
     Raises
     ------
-    GraderError
+    CourseError
         If it cannot be a team's name.
     """
     name = unicodedata.normalize("NFC", " ".join(name.split()))
@@ -49,7 +49,7 @@ def check_name(name: str) -> str:
     elif reason is None:
         reason = _reason_of_whole(name)
     if reason is not None:
-        raise GraderError(f"'{readable_name(name)}' cannot be a team's name: {reason}.")
+        raise CourseError(f"'{readable_name(name)}' cannot be a team's name: {reason}.")
     return name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.extras import check_extra
 
 
@@ -15,15 +15,15 @@ def check_openid(settings: CourseSettings, data: Path) -> None:
         return
     check_extra("openid", "Signing in by OpenID Connect")
     if not settings.openid_client:
-        raise GraderError(f"{data / SETTINGS} has openid_issuer, but no openid_client.")
+        raise CourseError(f"{data / SETTINGS} has openid_issuer, but no openid_client.")
     secret_of(settings, data)
 
 
 def secret_of(settings: CourseSettings, data: Path) -> str:
-    """The secret of this server's name there; empty if it has none.  GraderError if the file cannot be read."""
+    """The secret of this server's name there; empty if it has none.  CourseError if the file cannot be read."""
     if settings.openid_secret is None:
         return ""
     try:
         return (data / settings.openid_secret).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise GraderError(f"The file openid_secret of {data / SETTINGS} cannot be read: {error}.") from error
+        raise CourseError(f"The file openid_secret of {data / SETTINGS} cannot be read: {error}.") from error

@@ -9,7 +9,7 @@ import ssl
 from contextlib import closing
 from urllib.parse import SplitResult, urlsplit
 
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 SECONDS = 10.0
 """Seconds for a connection, and for each step of an answer."""
@@ -40,7 +40,7 @@ def is_public(address: Address) -> bool:
 
 
 def checked_url(url: str) -> SplitResult:
-    """The parts of an address that may be called; GraderError if it cannot be one.
+    """The parts of an address that may be called; CourseError if it cannot be one.
 
     It has no user name, which some servers take for a part of the host.
     """
@@ -50,9 +50,9 @@ def checked_url(url: str) -> SplitResult:
     except ValueError:
         good = False
     if not good or len(url) > _LONGEST or not url.isascii() or not url.isprintable() or set(url) & set(' \\<>"^`{|}'):
-        raise GraderError("A webhook is an address such as https://chat.example.org/hooks/KEY.")
+        raise CourseError("A webhook is an address such as https://chat.example.org/hooks/KEY.")
     if parts.username is not None or parts.password is not None:
-        raise GraderError("A webhook has no user name and no password in it.")
+        raise CourseError("A webhook has no user name and no password in it.")
     return parts
 
 
@@ -61,17 +61,17 @@ def public_address(host: str, port: int) -> str:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is none, or one of them is not public.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise GraderError(f"{host} is not found: {getattr(error, 'strerror', None) or error}.") from None
+        raise CourseError(f"{host} is not found: {getattr(error, 'strerror', None) or error}.") from None
     addresses = [str(one[4][0]).partition("%")[0] for one in found]
     for text in addresses:
         if not is_public(ipaddress.ip_address(text)):
-            raise GraderError(f"{host} leads to {text}, which is no public address; nothing is sent there.")
+            raise CourseError(f"{host} leads to {text}, which is no public address; nothing is sent there.")
     return addresses[0]
 
 
@@ -94,7 +94,7 @@ def post(url: str, body: bytes) -> None:
 
     Raises
     ------
-    GraderError
+    CourseError
         If it is not sent, or not taken.
     """
     parts = checked_url(url)
@@ -106,6 +106,6 @@ def post(url: str, body: bytes) -> None:
             status = connection.getresponse().status
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise GraderError(f"{host} cannot be reached: {reason}.") from error
+            raise CourseError(f"{host} cannot be reached: {reason}.") from error
     if not 200 <= status < 300:
-        raise GraderError(f"{host} answers with status {status}.")
+        raise CourseError(f"{host} answers with status {status}.")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from pttt_ooc.config import number
 from pttt_ooc.course.data.expressions import Formula
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 STRATEGIES, BOTS, AGENTS, REPORT = "strategies", "bots", "agents", "report"
 FIGURES: Mapping[str, tuple[str, ...]] = {
@@ -106,18 +106,18 @@ def most_points(rule: Rule | None) -> float:
 
 
 def check_rule(rule: Rule | None, kind: str) -> None:
-    """Raise a GraderError if assignments of this kind cannot have the rule."""
+    """Raise a CourseError if assignments of this kind cannot have the rule."""
     figures = FIGURES[kind]
     if rule is None:
         return
     if not figures:
-        raise GraderError(f"Nothing of a {kind} is measured, so it has no rule; give it a rubric.")
+        raise CourseError(f"Nothing of a {kind} is measured, so it has no rule; give it a rubric.")
     if isinstance(rule, FormulaRule):
         Formula(rule.formula, names_of(kind))
     elif not isinstance(rule, Ranks) and rule.figure not in figures:
-        raise GraderError(f"There is no figure {rule.figure!r} of {kind}; choose from {', '.join(figures)}.")
+        raise CourseError(f"There is no figure {rule.figure!r} of {kind}; choose from {', '.join(figures)}.")
     if isinstance(rule, Baseline) and kind != STRATEGIES:
-        raise GraderError("Only strategies have a baseline, the team Uniform.")
+        raise CourseError("Only strategies have a baseline, the team Uniform.")
 
 
 def names_of(kind: str) -> set[str]:
@@ -149,7 +149,7 @@ def points_of(
 
     Raises
     ------
-    GraderError
+    CourseError
         If a formula has no value.
     """
     if rule is None:
@@ -188,7 +188,7 @@ def _by_formula(
         numbers["rank"] = float(rank)
     try:
         value = Formula(rule.formula, numbers.keys()).value(numbers)
-    except GraderError as error:
+    except CourseError as error:
         if "has the name" in str(error):
             return 0.0, "not all that the formula needs is there yet"
         raise

@@ -18,7 +18,7 @@ from pttt_ooc.config import Name, Real, Whole, check_section
 from pttt_ooc.course.data.mail import check_smtp
 from pttt_ooc.course.data.outgoing import checked_url
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.types import Interval
@@ -43,7 +43,7 @@ def _webhooks(value: object) -> object:
     try:
         for url in value:
             checked_url(url)
-    except GraderError as error:
+    except CourseError as error:
         raise ValueError(f"a list of addresses: {error}") from None
     return tuple(value)
 
@@ -218,18 +218,18 @@ def read_settings(data: Path) -> CourseSettings:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no course.
     ConfigError
         If a key or value is refused.
     """
     path = data / SETTINGS
     if not path.is_file():
-        raise GraderError(f"There is no grader in {data}; `pttt serve --data {data}` makes one.")
+        raise CourseError(f"There is no course in {data}; `pttt serve --data {data}` makes one.")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise GraderError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
+        raise CourseError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
     return check_section(CourseSettings, {} if content is None else content, str(path))
 
 
@@ -243,13 +243,13 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there already is a course of another game.
     """
     if (data / SETTINGS).exists():
         settings = read_settings(data)
         if game is not None and game != settings.game:
-            raise GraderError(
+            raise CourseError(
                 f"The course in {data} is for {settings.game}, not for {game}; give another --data for another game."
             )
         return settings

@@ -21,13 +21,13 @@ from pttt_ooc.course.data.handout import KIT
 from pttt_ooc.course.data.settings import SETTINGS
 from pttt_ooc.disk.files import atomic_write_bytes, explain_errors, fresh_store, fsync_path, remove
 from pttt_ooc.disk.locks import lock_open
-from pttt_ooc.errors import GraderError, StoreError
+from pttt_ooc.errors import CourseError, StoreError
 from pttt_ooc.site.service.pulse import read_sign
 
 if TYPE_CHECKING:
     from pttt_ooc.cfr.solving.assessment import Gradient
 
-log = logging.getLogger("pttt.grader.storage")
+log = logging.getLogger("pttt.course.storage")
 RESERVE = 200_000_000
 """Bytes of the disk that uploads must leave free."""
 
@@ -35,11 +35,11 @@ _FEW = 10
 _ABANDONED_SECONDS = 3600.0  # seconds after which a whole upload without a row in the database is deleted
 
 
-class FullDiskError(GraderError):
+class FullDiskError(CourseError):
     """There is no room on the disk."""
 
     def __init__(self) -> None:
-        super().__init__("The grader's disk is full; tell the instructors.")
+        super().__init__("The course's disk is full; tell the instructors.")
 
 
 def is_full_disk(error: BaseException | None) -> bool:
@@ -91,7 +91,7 @@ class Storage:
     def private_paths(self) -> Iterator[Path]:
         """The directory, and all of the course's own files in it."""
         yield self.data.resolve()
-        for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock", f"{KIT}*"):
+        for name in (SETTINGS, "secret", "course.sqlite*", "worker.*", "serve.lock", f"{KIT}*"):
             yield from self.data.glob(name)
         for directory in self._directories:
             yield directory

@@ -1,4 +1,4 @@
-"""The tables of a term: assignments, people, what they hand in besides strategies, and what graders decide.
+"""The tables of a term: assignments, people, what they hand in besides strategies, and what courses decide.
 
 Decisions are never changed: a new row supersedes an older one, so that the history stays.  The log cannot be changed
 at all: the database refuses it.

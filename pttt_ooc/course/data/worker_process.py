@@ -21,7 +21,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
 from pttt_ooc.site.service.pulse import Pulse
 
-log = logging.getLogger("pttt.grader.worker")
+log = logging.getLogger("pttt.course.worker")
 _POLL_SECONDS = 0.2  # seconds between two looks at an empty queue
 
 

@@ -34,7 +34,7 @@ from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.strategies.value import check_value_is_known
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 COURSE_FILE = "course.yaml"
 """Where it is in the directory of a course."""
@@ -106,30 +106,30 @@ class AssignmentSection(_Section):
     settings: dict[str, Any] | None = Field(default=None, description="What only this kind has.")
 
     def columns(self, position: int, timezone: str) -> dict[str, Any]:
-        """The columns of its row; GraderError if something does not fit together."""
+        """The columns of its row; CourseError if something does not fit together."""
         try:
             return self._columns(position, timezone)
-        except GraderError as error:
-            raise GraderError(f"Assignment {self.name}: {error}") from None
+        except CourseError as error:
+            raise CourseError(f"Assignment {self.name}: {error}") from None
 
     def _columns(self, position: int, timezone: str) -> dict[str, Any]:
         zone = zone_of(timezone)
         at = {name: None if (t := getattr(self, name)) is None else instant(t, zone) for name in _DATES}
         if problem := Dates(**at).problem():
-            raise GraderError(f"{problem}.")
+            raise CourseError(f"{problem}.")
         if self.frozen is not None and self.kind == REPORT:
-            raise GraderError(
+            raise CourseError(
                 "only standings of strategies and agents, and practice of bots, can be frozen, not a report."
             )
         if self.kind == BOTS and self.choice not in (None, LAST):
-            raise GraderError("each team's last accepted bot plays the tournament; choice can only be last.")
+            raise CourseError("each team's last accepted bot plays the tournament; choice can only be last.")
         if self.kind == REPORT and self.choice == BEST:
-            raise GraderError("nothing of a report is measured; choice can be last or pick.")
+            raise CourseError("nothing of a report is measured; choice can be last or pick.")
         if self.kind != REPORT and self.largest_mb is not None:
-            raise GraderError("largest_mb is for reports; for others it is in settings.yaml or extreme.yaml.")
+            raise CourseError("largest_mb is for reports; for others it is in settings.yaml or extreme.yaml.")
         names = [one.name for one in self.rubric]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise GraderError(f"the rubric has {twice} twice.")
+            raise CourseError(f"the rubric has {twice} twice.")
         check_rule(self.rule, self.kind)
         return {
             "title": self.title or self.name,
@@ -146,14 +146,14 @@ class AssignmentSection(_Section):
         }
 
     def _settings(self) -> dict[str, Any] | None:
-        """The settings of its kind, all keys; GraderError if they are refused."""
+        """The settings of its kind, all keys; CourseError if they are refused."""
         if self.kind == STRATEGIES and self.settings is not None:
             return check_section(GameSettings, self.settings, f"the settings of {self.name}").model_dump(mode="json")
         if self.kind == BOTS and self.settings is not None:
             return check_section(LeagueName, self.settings, f"the settings of {self.name}").model_dump(mode="json")
         if self.kind != AGENTS:
             if self.settings is not None:
-                raise GraderError(f"{self.kind} have no settings of their own.")
+                raise CourseError(f"{self.kind} have no settings of their own.")
             return None
         found = check_section(AgentSettings, self.settings or {}, f"the settings of {self.name}")
         check_playable(found)
@@ -205,18 +205,18 @@ def read_course_file(file: Path) -> CourseFile:
 
     Raises
     ------
-    GraderError, ConfigError
+    CourseError, ConfigError
         If it cannot be read, or a key or value is refused.
     """
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise GraderError(f"{file} cannot be read: {' '.join(str(error).split())}.") from error
+        raise CourseError(f"{file} cannot be read: {' '.join(str(error).split())}.") from error
     found = check_section(CourseFile, {} if content is None else content, str(file))
     zone_of(found.timezone)
     names = [one.name for one in found.assignments]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise GraderError(f"{file}: there are two assignments {twice}.")
+        raise CourseError(f"{file}: there are two assignments {twice}.")
     for position, one in enumerate(found.assignments):
         one.columns(position, found.timezone)
     return found
@@ -227,7 +227,7 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
     Raises
     ------
-    GraderError
+    CourseError
         If an assignment would go, or change its kind, although something was handed in or decided for it.
     """
     # What concerns the whole course: games and leagues must be there; then time zone, late days, aliases and team size.
@@ -292,18 +292,18 @@ def _value_text(value: Any, column: str, wanted: CourseFile) -> str:
 
 
 def _check_games(wanted: CourseFile, data: Path) -> None:
-    """Raise a GraderError if a further game is the course's own, or cannot be judged, or a league is not there."""
+    """Raise a CourseError if a further game is the course's own, or cannot be judged, or a league is not there."""
     for one in wanted.assignments:
         if one.kind == BOTS and one.settings is not None:
             name = str(one.settings["league"])
             if not (league_directory(data, name) / LEAGUE).is_file():
                 open_it = f"`pttt extreme open --league {name} --data {data}` makes it"
-                raise GraderError(f"Assignment {one.name}: there is no league {name}; {open_it}.")
+                raise CourseError(f"Assignment {one.name}: there is no league {name}; {open_it}.")
     further = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is not None]
     for one in further:
         game = (one.settings or {})["game"]
         if game == read_settings(data).game:
-            raise GraderError(f"Assignment {one.name}: {game} is the course's own game; leave out settings.")
+            raise CourseError(f"Assignment {one.name}: {game} is the course's own game; leave out settings.")
         directory = directory_of(data, game)
         check_value_is_known(read_settings(directory) if directory.is_dir() else CourseSettings(game=game))
 
@@ -311,7 +311,7 @@ def _check_games(wanted: CourseFile, data: Path) -> None:
 def _check_no_strategies(session: Session, assignment: Assignment) -> None:
     of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(*OF_STUDENTS)
     if session.scalar(of_teams.limit(1)) is not None:
-        raise GraderError(
+        raise CourseError(
             f"Assignment {assignment.name} cannot be removed: it has submissions. Keep it in course.yaml."
         )
 
@@ -321,7 +321,7 @@ def _check_unused(session: Session, assignment: Assignment, what: str) -> None:
     for table in tables:
         found = session.scalar(select(table.id).where(table.assignment_id == assignment.id).limit(1))
         if found is not None:
-            raise GraderError(
+            raise CourseError(
                 f"Assignment {assignment.name} cannot {what}: it has {table.__tablename__}. Keep it in course.yaml."
             )
 

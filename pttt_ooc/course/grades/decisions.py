@@ -21,7 +21,7 @@ from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.work import PARTS, candidates
 from pttt_ooc.course.people.deliveries import enter
 from pttt_ooc.course.people.teams import find_team
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 _LONGEST_REASON, _LONGEST_COMMENT, _LONGEST_TITLE = 500, 2000, 200
 
@@ -45,7 +45,7 @@ class Desk:
     def _of(self, team: str, assignment: str) -> tuple[Team, Assignment]:
         found = find_team(self.session, team)
         if found is None or not found.of_students:
-            raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+            raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
         return found, find_assignment(self.session, assignment)
 
     def mark(self, team: str, assignment: str, criterion: str, points: float, comment: str = "") -> list[GradeRow]:
@@ -53,40 +53,40 @@ class Desk:
 
         Raises
         ------
-        GraderError
+        CourseError
             If there is no such team, assignment or criterion, or it has not so many points.
         """
         of, to = self._of(team, assignment)
         criteria = {str(one["name"]): float(one["points"]) for one in to.rubric}
         if criterion not in criteria:
             known = ", ".join(criteria) or "none"
-            raise GraderError(f"There is no criterion {criterion!r} in {to.name}; there are: {known}.")
+            raise CourseError(f"There is no criterion {criterion!r} in {to.name}; there are: {known}.")
         if not 0 <= points <= criteria[criterion]:
-            raise GraderError(f"{criterion} has 0 to {criteria[criterion]:g} points, not {points:g}.")
+            raise CourseError(f"{criterion} has 0 to {criteria[criterion]:g} points, not {points:g}.")
         made = Mark(team_id=of.id, assignment_id=to.id, criterion=criterion, points=points, at=time.time(), by=self.by)
         made.comment = _text(comment, "A comment", _LONGEST_COMMENT)
         self.session.add(made)
         return self._note_and_settle("mark", of, to, criterion=criterion, points=points, comment=comment)
 
     def adjust(self, team: str, assignment: str, points: float, reason: str) -> list[GradeRow]:
-        """Give points more or fewer, with a reason that the team sees; GraderError if something is missing."""
+        """Give points more or fewer, with a reason that the team sees; CourseError if something is missing."""
         of, to = self._of(team, assignment)
         if not -10_000 <= points <= 10_000:
-            raise GraderError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
+            raise CourseError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
         reason = check_reason(reason)
         made = Adjustment(team_id=of.id, assignment_id=to.id, points=points, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
         return self._note_and_settle("adjust", of, to, points=points, reason=reason)
 
     def extend(self, team: str, assignment: str, until: str | None, reason: str) -> list[GradeRow]:
-        """Move a team's deadline; None takes an extension back.  GraderError if it is no later deadline."""
+        """Move a team's deadline; None takes an extension back.  CourseError if it is no later deadline."""
         of, to = self._of(team, assignment)
         at = None if until is None else instant(until, term_of(self.session).zone)
         if at is not None and to.due_at is None:
-            raise GraderError(f"{to.name} has no deadline that could be extended.")
+            raise CourseError(f"{to.name} has no deadline that could be extended.")
         if at is not None and to.due_at is not None and at <= to.due_at:
             due = instant_text(to.due_at, term_of(self.session).zone)
-            raise GraderError(f"{until} is no extension: the deadline of {to.name} is {due}.")
+            raise CourseError(f"{until} is no extension: the deadline of {to.name} is {due}.")
         reason = check_reason(reason)
         made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
@@ -99,10 +99,10 @@ class Desk:
         note(self.session, self.by, "release", assignment=to.name, released=released)
 
     def announce(self, title: str, text: str) -> None:
-        """Tell everybody something; GraderError if the title is missing, or either is too long."""
+        """Tell everybody something; CourseError if the title is missing, or either is too long."""
         title = _text(" ".join(title.split()), "A title", _LONGEST_TITLE)
         if not title:
-            raise GraderError(f"An announcement has a title of 1 to {_LONGEST_TITLE} characters.")
+            raise CourseError(f"An announcement has a title of 1 to {_LONGEST_TITLE} characters.")
         text = _text(text, "An announcement", _LONGEST_COMMENT)
         made = Announcement(at=time.time(), by=self.by, title=title, text=text)
         self.session.add(made)
@@ -115,15 +115,15 @@ class Desk:
 
         Raises
         ------
-        GraderError
+        CourseError
             If teams do not choose there, or it is no submission of the team that may count.
         """
         of, to = self._of(team, assignment)
         if to.choice != PICK:
-            raise GraderError(f"In {to.name} the {to.choice} submission counts; teams do not choose.")
+            raise CourseError(f"In {to.name} the {to.choice} submission counts; teams do not choose.")
         may = {one.number: one for one in candidates(self.session, to, self.data).get(of.id, [])}
         if number is not None and number not in may:
-            raise GraderError(
+            raise CourseError(
                 f"There is no accepted submission {number} of {of.name} in {to.name} that was begun within its dates."
             )
         slots = {may[number].slot: number} if number is not None else dict.fromkeys(range(len(PARTS[to.kind])), 0)
@@ -133,11 +133,11 @@ class Desk:
         return self._note_and_settle("pick", of, to, submission=number)
 
     def pick_of_team(self, team: Team, assignment: str, number: int | None) -> list[GradeRow]:
-        """A team's own :meth:`pick`, which it may change until the assignment closes; GraderError afterwards."""
+        """A team's own :meth:`pick`, which it may change until the assignment closes; CourseError afterwards."""
         to = find_assignment(self.session, assignment)
         dates = dates_for(self.session, to, team)
         if dates.state(time.time()) == CLOSED:
-            raise GraderError(f"{to.name} is closed, so that what counts stays; ask the instructors.")
+            raise CourseError(f"{to.name} is closed, so that what counts stays; ask the instructors.")
         return self.pick(team.name, assignment, number)
 
     def _note_and_settle(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
@@ -149,14 +149,14 @@ class Desk:
 def _text(text: str, what: str, longest: int) -> str:
     text = "\n".join(" ".join(line.split()) for line in text.splitlines()).strip()
     if odd := NO_TEXT.search(text):
-        raise GraderError(f"{what} has the character U+{ord(odd[0]):04X}, which cannot be shown; leave it out.")
+        raise CourseError(f"{what} has the character U+{ord(odd[0]):04X}, which cannot be shown; leave it out.")
     if len(text) > longest:
-        raise GraderError(f"{what} has at most {longest} characters; this one has {len(text)}.")
+        raise CourseError(f"{what} has at most {longest} characters; this one has {len(text)}.")
     return text
 
 
 def check_reason(reason: str) -> str:
-    """A reason, on lines without spaces around them; GraderError if there is none, or it is too long."""
+    """A reason, on lines without spaces around them; CourseError if there is none, or it is too long."""
     if not (reason := _text(reason, "A reason", _LONGEST_REASON)):
-        raise GraderError("A reason is missing; the team sees it.")
+        raise CourseError("A reason is missing; the team sees it.")
     return reason

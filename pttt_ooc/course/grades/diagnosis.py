@@ -31,7 +31,7 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no course.
     """
     with explain_errors(f"look into {data}"):

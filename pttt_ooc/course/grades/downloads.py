@@ -53,7 +53,7 @@ class _Member:
 
 
 def members_of(session: Session, storage: Storage, name: str, only: Team | None = None) -> list[_Member]:
-    """What the zip of an assignment has: all that was begun within the dates of its team; GraderError: there is none.
+    """What the zip of an assignment has: all that was begun within the dates of its team; CourseError: there is none.
 
     Files of strategies that several assignments share are in the zip of each.
 

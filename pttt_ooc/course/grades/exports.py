@@ -20,7 +20,7 @@ from pttt_ooc.course.data.models import OF_STUDENTS, Team
 from pttt_ooc.course.data.term_tables import Assignment, Person
 from pttt_ooc.course.grades.gradebook import current, most_of
 from pttt_ooc.course.people.people import members
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 FORMATS = ("csv", "json", "canvas", "gradescope")
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
@@ -64,7 +64,7 @@ def export(session: Session, form: str, assignment: str | None = None) -> str:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such format or assignment, or nobody is in a team and the format has a line for each student.
     """
     found = lines(session, assignment)
@@ -73,9 +73,9 @@ def export(session: Session, form: str, assignment: str | None = None) -> str:
     if form == "json":
         return _json(found)
     if form not in FORMATS:
-        raise GraderError(f"There is no format {form!r}; choose from {', '.join(FORMATS)}.")
+        raise CourseError(f"There is no format {form!r}; choose from {', '.join(FORMATS)}.")
     if not any(line.members for line in found):
-        raise GraderError(f"{form} has a line for each student, but no team has members; see `pttt course teams`.")
+        raise CourseError(f"{form} has a line for each student, but no team has members; see `pttt course teams`.")
     return _canvas(found) if form == "canvas" else _gradescope(found)
 
 

@@ -37,7 +37,7 @@ from pttt_ooc.course.data.rules import (
 from pttt_ooc.course.data.standings import ranks_of
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Disqualification, GradeRow, Mark, Pick
 from pttt_ooc.course.grades.work import PARTS, baseline, candidates, figures, team_figures
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 _SETTLING = 0x70747475  # PostgreSQL's number of the lock under which grades are written down
 
@@ -230,7 +230,7 @@ class _Grading:
             measured = self._figures(team, option)
             try:
                 automatic, why = points_of(rule, measured, rank, teams, self.baseline)
-            except GraderError as error:  # a formula without a value must not keep others from their grades
+            except CourseError as error:  # a formula without a value must not keep others from their grades
                 automatic, why = 0.0, str(error)
             payers = self.late_days.payers(team, option)
             own = min(self.late_days.days_left(payers), self.assignment.late_days)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Entry, Submission, Team
 from pttt_ooc.course.data.standings import clip_exploitability
 from pttt_ooc.course.data.term_tables import Pair
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.types import Interval
 
 
@@ -20,15 +20,15 @@ def make_pair(session: Session, team: Team, first: int, second: int) -> Pair:
 
     Raises
     ------
-    GraderError
+    CourseError
         If they are not the team's own, or not one for each player.
     """
     for player, number in enumerate((first, second)):
         row = session.get(Submission, number)
         if row is None or row.team_id != team.id:
-            raise GraderError(f"There is no submission {number} of yours.")
+            raise CourseError(f"There is no submission {number} of yours.")
         if row.player != player:
-            raise GraderError(f"Submission {number} is of player {row.player}; a pair is one of player 0 and one of 1.")
+            raise CourseError(f"Submission {number} is of player {row.player}; a pair is one of player 0 and one of 1.")
     there = session.scalar(select(Pair).where(Pair.first_id == first, Pair.second_id == second))
     if there is not None:
         return there

@@ -16,9 +16,9 @@ from pttt_ooc.course.data.term_tables import Rejudgement
 from pttt_ooc.course.data.worker_process import Grading
 from pttt_ooc.course.grades.gradebook import settle, settle_if_graded
 from pttt_ooc.course.grades.rejudging import Row, changed_points, enter_verdict, points_now, row_of, verdict_of
-from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.errors import CourseError, PtttError
 
-log = logging.getLogger("pttt.grader.worker")
+log = logging.getLogger("pttt.course.worker")
 
 JudgeRow = Callable[[Any], dict[str, Any]]
 """Returns the verdict that a submission would get now, as columns; OSError or PtttError if it cannot be judged."""
@@ -77,7 +77,7 @@ class Rehearsals:
         with self._database.reading() as session:
             try:
                 grades = self._grades(session, number)
-            except GraderError as error:
+            except CourseError as error:
                 trouble = str(error)[:500]
             session.rollback()
         with self._database.writing() as session:

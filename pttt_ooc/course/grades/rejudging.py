@@ -29,7 +29,7 @@ from pttt_ooc.course.data.rules import AGENTS, STRATEGIES
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.term_tables import Rejudgement
 from pttt_ooc.course.grades.exports import lines
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 Row: TypeAlias = Submission | Agent
 _TABLES: Mapping[str, type[Row]] = {STRATEGIES: Submission, AGENTS: Agent}
@@ -38,27 +38,27 @@ NOUNS: Mapping[str, str] = {STRATEGIES: "submission", AGENTS: "agent"}
 
 
 def table_of(kind: str) -> type[Row]:
-    """The table of a kind; GraderError if it is not judged again."""
+    """The table of a kind; CourseError if it is not judged again."""
     if kind not in _TABLES:
-        raise GraderError(f"Only {' and '.join(_TABLES)} are judged again, not {kind[:40]}.")
+        raise CourseError(f"Only {' and '.join(_TABLES)} are judged again, not {kind[:40]}.")
     return _TABLES[kind]
 
 
 def row_of(session: Session, kind: str, number: int) -> Row | None:
-    """A submission of a kind that is judged again; GraderError if the kind is not."""
+    """A submission of a kind that is judged again; CourseError if the kind is not."""
     found: Row | None = session.get(table_of(kind), number)  # type: ignore[assignment]
     return found
 
 
 def find_judged(session: Session, numbers: Iterable[int], kind: str = STRATEGIES) -> list[Row]:
-    """The submissions with these numbers, each once; GraderError if one is missing or has no verdict yet."""
+    """The submissions with these numbers, each once; CourseError if one is missing or has no verdict yet."""
     found = []
     for number in dict.fromkeys(numbers):
         row = row_of(session, kind, number)
         if row is None:
-            raise GraderError(f"There is no {NOUNS[kind]} {number}.")
+            raise CourseError(f"There is no {NOUNS[kind]} {number}.")
         if row.unfinished:
-            raise GraderError(f"{NOUNS[kind].capitalize()} {number} has no verdict yet; it will be judged anyway.")
+            raise CourseError(f"{NOUNS[kind].capitalize()} {number} has no verdict yet; it will be judged anyway.")
         found.append(row)
     return found
 
@@ -86,7 +86,7 @@ def begin_again(session: Session, numbers: Sequence[int], by: str, kind: str = S
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such submission, or it has no verdict yet.
     """
     rows = find_judged(session, numbers, kind)
@@ -104,7 +104,7 @@ def _strategies_again(session: Session, rows: Iterable[Row]) -> list[int]:
             same = select(Submission).where(Submission.team_id == row.team_id, Submission.player == row.player)
             wanted |= {other.id: other for other in session.scalars(same.where(Submission.status == ACCEPTED))}
     if any(row.team.name == BASELINE for row in wanted.values()):
-        raise GraderError(f"The strategies of {BASELINE} are the baseline, and are not judged again.")
+        raise CourseError(f"The strategies of {BASELINE} are the baseline, and are not judged again.")
     for number, row in wanted.items():
         row.status, row.attempts, row.progress, row.note, row.detail = QUEUED, 0, 0.0, "", ""
         row.best = row.improved = False
@@ -138,12 +138,12 @@ def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str, kind: s
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is nothing to judge, or a submission is missing or has no verdict yet.
     """
     found = [row.id for row in find_judged(session, numbers, kind)]
     if not found:
-        raise GraderError("No submission is chosen; choose at least one.")
+        raise CourseError("No submission is chosen; choose at least one.")
     note(session, by, "rejudge, dry run", **{"submissions" if kind == STRATEGIES else kind: found})
     return _record(session, found, by, kind, dry_run=True)
 

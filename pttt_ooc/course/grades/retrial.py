@@ -20,7 +20,7 @@ from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.rehearsals import JudgeRow
 from pttt_ooc.course.grades.rejudging import NOUNS, enter_verdict, find_judged, verdict_of
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 OpenJudge = Callable[[Path, Session], AbstractContextManager[JudgeRow]]
 
@@ -48,7 +48,7 @@ def _strategies(data: Path, session: Session) -> Iterator[JudgeRow]:
 
     settings, fact, storage = read_settings(data), session.get(Fact, "value"), Storage(data)
     if fact is None:
-        raise GraderError("The value of the game is not known yet; start `pttt serve` once.")
+        raise CourseError("The value of the game is not known yet; start `pttt serve` once.")
     threads = settings.threads or cores()
     with open_assessor(settings, storage, (fact.value[0], fact.value[1]), threads) as assessor:
         yield partial(verdict_on, assessor, storage)
@@ -87,7 +87,7 @@ def rehearse(
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such submission, or it has no verdict yet, or its file is lost.
     """
     rows, told = find_judged(session, numbers, kind), []
@@ -106,4 +106,4 @@ def _verdict(judge: JudgeRow, row: Any, noun: str) -> dict[str, Any]:
     try:
         return judge(row)
     except OSError as error:
-        raise GraderError(f"The file of {noun} {row.id} cannot be read: {error}.") from None
+        raise CourseError(f"The file of {noun} {row.id} cannot be read: {error}.") from None

@@ -26,7 +26,7 @@ from pttt_ooc.course.data.term_tables import Disqualification, GradeRow, Report,
 from pttt_ooc.course.grades.decisions import check_reason
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.people.teams import find_team
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 NONE = "none"
 RULINGS = (HIDDEN, WITHDRAWN, NONE)
@@ -44,16 +44,16 @@ def rule(
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such submission or ruling, or a reason is missing; or the tournament of bots has begun.
     """
     if ruling not in RULINGS:
-        raise GraderError(f"There is no ruling {ruling!r}; choose from {', '.join(RULINGS)}.")
+        raise CourseError(f"There is no ruling {ruling!r}; choose from {', '.join(RULINGS)}.")
     if ruling == HIDDEN and kind in (BOTS, REPORT):
-        raise GraderError(f"Only its own team sees a {kind.removesuffix('s')}; there is nothing to hide.")
+        raise CourseError(f"Only its own team sees a {kind.removesuffix('s')}; there is nothing to hide.")
     further = {STRATEGIES: further_games, BOTS: further_leagues}.get(kind)
     if of and (further is None or of not in further(session)):
-        raise GraderError(f"No assignment of {kind} has a further game or league {of!r}.")
+        raise CourseError(f"No assignment of {kind} has a further game or league {of!r}.")
     reason, wanted = check_reason(reason), "" if ruling == NONE else ruling
     row = _set_ruling(session, data, kind, number, wanted, of)
     made = Ruling(kind=kind, of=of, submission=number, ruling=wanted, reason=reason, at=time.time(), by=by)
@@ -77,26 +77,26 @@ def _set_ruling(session: Session, data: Path, kind: str, number: int, wanted: st
     if kind == REPORT:
         report = session.get(Report, number)
         if report is None:
-            raise GraderError(f"There is no report {number}.")
+            raise CourseError(f"There is no report {number}.")
         report.ruling = wanted
         return report
     if kind == AGENTS:
         agent = session.get(Agent, number)
         if agent is None:
-            raise GraderError(f"There is no agent {number}.")
+            raise CourseError(f"There is no agent {number}.")
         agent.ruling, agent.changed_at = wanted, time.time()
         return agent
     if kind == BOTS:
         return _bot(league_directory(data, of or None), number, wanted)
-    raise GraderError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {AGENTS}, {REPORT}.")
+    raise CourseError(f"There is no kind {kind!r}; choose from {STRATEGIES}, {BOTS}, {AGENTS}, {REPORT}.")
 
 
 def _strategy(session: Session, number: int, wanted: str) -> Submission:
     row = session.get(Submission, number)
     if row is None:
-        raise GraderError(f"There is no submission {number}.")
+        raise CourseError(f"There is no submission {number}.")
     if not row.team.of_students:
-        raise GraderError(f"The strategies of {row.team.name} are the instructors' own, and stay.")
+        raise CourseError(f"The strategies of {row.team.name} are the instructors' own, and stay.")
     row.ruling, row.changed_at = wanted, time.time()
     session.flush()
     _choose_best(session, row.team_id, row.player)
@@ -129,7 +129,7 @@ def _bot(data: Path, number: int, wanted: str) -> Judged:
     from pttt_ooc.course.bots.submissions import Bots
 
     if not is_there(data):
-        raise GraderError("This course has no league of bots.")
+        raise CourseError("This course has no league of bots.")
     bots = Bots(League(data))
     try:
         return bots.rule(number, wanted)
@@ -151,14 +151,14 @@ def disqualify(
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such team or assignment, or a reason is missing, or nothing would change.
     """
     of, to = find_team(session, team), find_assignment(session, assignment)
     if of is None or not of.of_students:
-        raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+        raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
     if ((of.id, to.id) in disqualifications(session)) == holds:
-        raise GraderError(f"{of.own_name} is {'already' if holds else 'not'} disqualified from {to.name}.")
+        raise CourseError(f"{of.own_name} is {'already' if holds else 'not'} disqualified from {to.name}.")
     made = Disqualification(team_id=of.id, assignment_id=to.id, holds=holds, reason=check_reason(reason), by=by)
     made.at = time.time()
     session.add(made)

@@ -19,7 +19,7 @@ from pttt_ooc.course.data.models import ACCEPTED, REJECTED, UNFINISHED, Judged, 
 from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.data.term_tables import Assignment, Report
 from pttt_ooc.course.people.people import members
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 KINDS = (STRATEGIES, BOTS, AGENTS, REPORT)
 STATES = ("accepted", "rejected", "waiting", "ruled")
@@ -93,12 +93,12 @@ def find(
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such kind or state.
     """
     for given, known, what in ((kind, KINDS, "kind"), (state, STATES, "state")):
         if given and given not in known:
-            raise GraderError(f"There is no {what} {given[:40]!r}; choose from {', '.join(known)}.")
+            raise CourseError(f"There is no {what} {given[:40]!r}; choose from {', '.join(known)}.")
     # The teams that the search names.  The page asked for lies within the latest `most` rows of all sources together,
     # so that no source has to give more.
     teams = {team.id: team for team in session.scalars(select(Team))}

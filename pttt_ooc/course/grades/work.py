@@ -19,7 +19,7 @@ from pttt_ooc.course.data.game_directory import strategies_of
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, WITHDRAWN, Judged, Submission, Team
 from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES
 from pttt_ooc.course.data.term_tables import Assignment, Report
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     STRATEGIES: ("player 0", "player 1"),
@@ -109,7 +109,7 @@ def marks_of_tournament(data: Path) -> dict[int, float]:
 def team_of_key(key: str) -> int:
     """The team's number of its key in the tournament."""
     if not re.fullmatch(r"t[0-9]{1,9}", key):
-        raise GraderError(f"The tournament has the team {key!r}, which is none of this course.")
+        raise CourseError(f"The tournament has the team {key!r}, which is none of this course.")
     return int(key[1:])
 
 

@@ -19,12 +19,12 @@ from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.standings import revision
 from pttt_ooc.course.data.term_tables import STUDENT, Person
 from pttt_ooc.course.grades.gradebook import settle_if_graded
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.people import invitations, passwords, self_service, sessions
 from pttt_ooc.course.people.accounts import as_member, person_behind
 from pttt_ooc.course.people.people import address_key, members
 from pttt_ooc.course.people.rights import Allowed
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.accounts import count_guess, count_wrong_secret, remember_browser
 from pttt_ooc.site.shell.forms import SESSION, own_form, set_cookie
 from pttt_ooc.site.shell.rendering import render
@@ -36,19 +36,19 @@ T = TypeVar("T")
 
 
 @router.get("")
-def account_page(request: Request, grader: UsedGrader, account: Allowed) -> Response:
+def account_page(request: Request, course: UsedCourse, account: Allowed) -> Response:
     """Who is signed in, and what can be done."""
-    return _page(request, grader, account)
+    return _page(request, course, account)
 
 
-def _page(request: Request, grader: Grader, account: Account | None, code: int = 200, **more: Any) -> Response:
+def _page(request: Request, course: Course, account: Account | None, code: int = 200, **more: Any) -> Response:
     person, team = person_behind(account), account if isinstance(account, Team) else None
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         term = term_of(session)
         there = members(session).get(team.id, []) if team else []
         links = invitations.open_links(session, team) if team else []
         unranked = team is not None and team.id in without_rank(session)
-        left = grader.settings.team_changes - (times_left(session, person) if person else 0)
+        left = course.settings.team_changes - (times_left(session, person) if person else 0)
     context: dict[str, Any] = {
         "person": person,
         "shown_team": team,
@@ -60,25 +60,25 @@ def _page(request: Request, grader: Grader, account: Account | None, code: int =
         "changes_left": max(0, left),
     }
     context |= {"token": "", "link": "", "problem": "", "done": "", "team": team, **more}
-    page = render(request, "grader/account.html", account, local=lambda at: readable_instant(at, term.zone), **context)
+    page = render(request, "course/account.html", account, local=lambda at: readable_instant(at, term.zone), **context)
     page.status_code = code
     page.headers["Cache-Control"] = "no-store"  # it may have a token
     return page
 
 
 async def _act(
-    request: Request, grader: Grader, account: Account | None, work: Callable[[Session], T]
+    request: Request, course: Course, account: Account | None, work: Callable[[Session], T]
 ) -> tuple[T | None, Response | None]:
     """Do something in a transaction; what is refused is told on the page."""
 
     def transact() -> T:
-        with grader.database.writing() as session:
+        with course.database.writing() as session:
             return work(session)
 
     try:
         return await to_thread.run_sync(transact, limiter=_HASHING), None
-    except GraderError as error:
-        return None, await run_in_threadpool(_page, request, grader, account, 400, problem=str(error))
+    except CourseError as error:
+        return None, await run_in_threadpool(_page, request, course, account, 400, problem=str(error))
 
 
 def _person_of(account: Account | None) -> Person:
@@ -96,39 +96,39 @@ def _person_of(account: Account | None) -> Person:
 @router.get("/sign-in")
 def sign_in_page(request: Request, account: Allowed) -> Response:
     """The form for a password."""
-    return render(request, "grader/account_sign_in.html", account, team=None, wrong=False)
+    return render(request, "course/account_sign_in.html", account, team=None, wrong=False)
 
 
 @router.post("/sign-in")
-async def sign_in(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def sign_in(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Sign in with an address and a password."""
     fields = await own_form(request, shell)
     key = address_key(fields.get("email", ""))
     was_right = count_guess(request, shell, key)
 
     def person() -> Person | None:
-        with grader.database.reading() as session:
+        with course.database.reading() as session:
             return passwords.authenticate_person(session, key, fields.get("password", ""))
 
     found = await to_thread.run_sync(person, limiter=_HASHING)
     if found is None:
         page = await run_in_threadpool(
-            lambda: render(request, "grader/account_sign_in.html", account, team=None, wrong=True)
+            lambda: render(request, "course/account_sign_in.html", account, team=None, wrong=True)
         )
         page.status_code = 401
         return page
     was_right()
-    response = await run_in_threadpool(begin, request, grader, found)
+    response = await run_in_threadpool(begin, request, course, found)
     remember_browser(request, response, shell, key)
     return response
 
 
-def begin(request: Request, grader: Grader, person: Person) -> Response:
+def begin(request: Request, course: Course, person: Person) -> Response:
     """Begin a person's session, which replaces the browser's previous one."""
     if value := request.cookies.get(SESSION):
-        sessions.end(grader.database, value)
-    seconds = int(grader.settings.session_days * 86400)
-    value = sessions.begin(grader.database, person, seconds)
+        sessions.end(course.database, value)
+    seconds = int(course.settings.session_days * 86400)
+    value = sessions.begin(course.database, person, seconds)
     response = RedirectResponse("/account" if person.role == STUDENT else "/course/desk", 303)
     set_cookie(request, response, SESSION, value, seconds)
     return response
@@ -143,38 +143,38 @@ def join_page(request: Request, account: Allowed) -> Response:
 def _join_page(request: Request, account: Account | None, problem: str = "", **given: str) -> Response:
     person = person_behind(account)
     context: dict[str, Any] = {"person": person, "problem": problem, "name": "", "email": "", **given}
-    page = render(request, "grader/account_join.html", account, team=None, **context)
+    page = render(request, "course/account_join.html", account, team=None, **context)
     page.status_code = 400 if problem else 200
     page.headers["Cache-Control"] = "no-store"
     return page
 
 
 @router.post("/join")
-async def join(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def join(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Use a link."""
     fields = await own_form(request, shell)
     who, name, email = person_behind(account), fields.get("name", ""), fields.get("email", "")
 
     def work() -> Person:
-        with grader.database.writing() as session:
+        with course.database.writing() as session:
             current = session.get(Person, who.id) if who else None
             before = revision(session)
             used = invitations.use(session, fields.get("code", ""), current, name, email)
             if revision(session) != before:  # and not only signed in
-                settle_if_graded(session, grader.storage.data, "somebody has used a link")
+                settle_if_graded(session, course.storage.data, "somebody has used a link")
             return used
 
     try:
         person = await run_in_threadpool(work)
-    except GraderError as error:
+    except CourseError as error:
         count_wrong_secret(request, shell)
         told = str(error)
         return await run_in_threadpool(lambda: _join_page(request, account, told, name=name, email=email))
-    return await run_in_threadpool(begin, request, grader, person)
+    return await run_in_threadpool(begin, request, course, person)
 
 
 @router.post("/password")
-async def password(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def password(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Set the password; all other browsers are signed out."""
     fields = await own_form(request, shell)
     person = _person_of(account)
@@ -186,12 +186,12 @@ async def password(request: Request, grader: UsedGrader, shell: UsedShell, accou
         note(session, current.email, "password")
         return current
 
-    changed, refused = await _act(request, grader, account, work)
+    changed, refused = await _act(request, course, account, work)
     if refused is not None:
         return refused
     assert changed is not None
     was_right()
-    response = await run_in_threadpool(begin, request, grader, changed)
+    response = await run_in_threadpool(begin, request, course, changed)
     remember_browser(request, response, shell, person.key)
     return response
 
@@ -201,13 +201,13 @@ async def password(request: Request, grader: UsedGrader, shell: UsedShell, accou
 
 
 @router.post("/team")
-async def make_team(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def make_team(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Make a team; the page shows its token, once."""
     fields = await own_form(request, shell)
     person = _person_of(account)
     made, refused = await _act(
         request,
-        grader,
+        course,
         account,
         lambda session: self_service.make_team(session, session.get_one(Person, person.id), fields.get("name", "")),
     )
@@ -215,36 +215,36 @@ async def make_team(request: Request, grader: UsedGrader, shell: UsedShell, acco
         return refused
     assert made is not None
     team, token = as_member(made[0], person), made[1]
-    return await run_in_threadpool(lambda: _page(request, grader, team, token=token, done=f"{team.name} is made."))
+    return await run_in_threadpool(lambda: _page(request, course, team, token=token, done=f"{team.name} is made."))
 
 
 @router.post("/leave")
-async def leave(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def leave(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Leave the team."""
     await own_form(request, shell)
     person = _person_of(account)
 
     def work(session: Session) -> None:
-        self_service.leave_team(session, session.get_one(Person, person.id), grader.settings.team_changes)
-        settle_if_graded(session, grader.storage.data, "somebody has left a team")
+        self_service.leave_team(session, session.get_one(Person, person.id), course.settings.team_changes)
+        settle_if_graded(session, course.storage.data, "somebody has left a team")
 
-    _, refused = await _act(request, grader, account, work)
+    _, refused = await _act(request, course, account, work)
     return refused or RedirectResponse("/account", 303)
 
 
 @router.post("/token")
-async def renew_token(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def renew_token(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Give the team a new token; the page shows it, once."""
     await own_form(request, shell)
     person = _person_of(account)
     made, refused = await _act(
-        request, grader, account, lambda session: self_service.renew_token(session, session.get_one(Person, person.id))
+        request, course, account, lambda session: self_service.renew_token(session, session.get_one(Person, person.id))
     )
     if refused is not None:
         return refused
     assert made is not None
     team, token = as_member(made[0], person), made[1]
-    return await run_in_threadpool(lambda: _page(request, grader, team, token=token))
+    return await run_in_threadpool(lambda: _page(request, course, team, token=token))
 
 
 def _by(account: Account | None) -> str:
@@ -254,25 +254,25 @@ def _by(account: Account | None) -> str:
 
 
 @router.post("/invite")
-async def invite(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def invite(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Make a link into the team; the page shows it, once."""
     await own_form(request, shell)
     assert isinstance(account, Team)
     by, number = _by(account), account.id
     code, refused = await _act(
         request,
-        grader,
+        course,
         account,
         lambda session: invitations.invite(session, by, session.get_one(Team, number), of_team=True),
     )
     if refused is not None:
         return refused
     link = f"{str(request.base_url).rstrip('/')}{invitations.PAGE}#{code}"
-    return await run_in_threadpool(lambda: _page(request, grader, account, link=link))
+    return await run_in_threadpool(lambda: _page(request, course, account, link=link))
 
 
 @router.post("/revoke")
-async def revoke(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def revoke(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Make a link of the team unusable."""
     fields = await own_form(request, shell)
     assert isinstance(account, Team)
@@ -280,7 +280,7 @@ async def revoke(request: Request, grader: UsedGrader, shell: UsedShell, account
     number = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
     _, refused = await _act(
         request,
-        grader,
+        course,
         account,
         lambda session: invitations.revoke(session, by, number, session.get_one(Team, team)),
     )

@@ -20,9 +20,9 @@ from pttt_ooc.course.data.queue import GAVE_UP
 from pttt_ooc.course.data.rules import AGENTS
 from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.course.data.term_tables import Assignment
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.uploads import Fields, Intake
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 _NAME = re.compile(r"[A-Za-z]\w{0,59}\.py", re.ASCII)
 
@@ -31,36 +31,36 @@ def assignment_of(session: Session, name: str) -> Assignment:
     """The assignment of agents with this name; 404 if there is none."""
     try:
         found = find_assignment(session, name)
-    except GraderError as error:
+    except CourseError as error:
         raise HTTPException(404, str(error)) from None
     if found.kind != AGENTS:
         raise HTTPException(404, f"{name} takes no agents, but {found.kind}.")
     return found
 
 
-def intake_of(grader: Grader, name: str) -> Intake[Agent]:
+def intake_of(course: Course, name: str) -> Intake[Agent]:
     """How agents of an assignment are taken in; 404 if there is no such assignment of agents."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         assignment = assignment_of(session, name)
     of_it = Agent.assignment_id == assignment.id
-    hourly, waiting = grader.settings.submissions_per_hour, grader.settings.waiting_per_team
+    hourly, waiting = course.settings.submissions_per_hour, course.settings.waiting_per_team
     limits = Limits("agents", hourly, waiting, of_it, brought=partial(was_brought_in, Agent))
 
     def check(team: Team, in_flight: int, at: float) -> None:
-        with grader.database.reading() as session:
+        with course.database.reading() as session:
             check_open(session, AGENTS, team, at, name)
             check_limits(session, Agent, team, limits, in_flight)
 
     def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Agent, bool]:
-        return _keep(grader, limits, assignment, team, incoming)
+        return _keep(course, limits, assignment, team, incoming)
 
     return Intake(1000 * settings_of(assignment.settings).largest_kb, "the field file", check, take)
 
 
-def _keep(grader: Grader, limits: Limits, assignment: Assignment, team: Team, incoming: Incoming) -> tuple[Agent, bool]:
+def _keep(course: Course, limits: Limits, assignment: Assignment, team: Team, incoming: Incoming) -> tuple[Agent, bool]:
     try:
         given = _own_name(incoming.given)
-        with grader.database.writing() as session:
+        with course.database.writing() as session:
             hold(session, team)
             own = select(Agent).where(Agent.team_id == team.id, Agent.assignment_id == assignment.id)
             latest = session.scalar(own.order_by(Agent.id.desc()).limit(1))

@@ -26,7 +26,7 @@ from pttt_ooc.course.data.rules import AGENTS
 from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.grades.rulings import ruling_of
 from pttt_ooc.course.pages.agent_intake import assignment_of, intake_of
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.pages.handlers import Number, as_handed_in, own_or_any, under_way
 from pttt_ooc.course.pages.schemas import AgentStanding, ProgramOut
 from pttt_ooc.course.pages.uploads import form_schema, from_browser, from_program
@@ -68,48 +68,48 @@ _COLUMNS: dict[str, Column[Row]] = {
 @router.get("/{name}")
 @router.get("/{name}/parts/standings")
 def assignment_page(
-    request: Request, grader: UsedGrader, account: Allowed, name: Name, asked: AskedRanking
+    request: Request, course: UsedCourse, account: Allowed, name: Name, asked: AskedRanking
 ) -> Response:
     """The standings, the form, and the team's own agents."""
     team = account if isinstance(account, Team) else None
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         assignment = assignment_of(session, name)
         if is_seen(request, revision(session, assignment)):
             return Response(status_code=204)
         dates = dates_for(session, assignment, team) if team else assignment.dates
         zone = term_of(session).zone
-        context = _ranking(session, grader, account, assignment, asked)
+        context = _ranking(session, course, account, assignment, asked)
         own = _of_team(session, team, assignment.id) if team else []
     context |= {
         "own": own,
         "takes": dates.takes(time.time()),
-        "sign": read_sign(grader.storage.data / ALIVE),
+        "sign": read_sign(course.storage.data / ALIVE),
         "local": lambda at: readable_instant(at, zone),
     }
     return render_renewed(request, "agents/assignment.html", "agents/parts/standings.html", account, **context)
 
 
 def _ranking(
-    session: Session, grader: Grader, account: Account | None, assignment: Assignment, asked: RankingQuery
+    session: Session, course: Course, account: Account | None, assignment: Assignment, asked: RankingQuery
 ) -> dict[str, Any]:
     team, everything, now = account if isinstance(account, Team) else None, _sees_all(account), time.time()
     frozen, stamp = assignment.dates.is_frozen(now), revision(session, assignment)
     viewer = team.id if team else None
 
     def make() -> dict[str, Any]:
-        rows = standings(session, grader.storage.data, assignment, viewer, everything)
-        before = standings(session, grader.storage.data, assignment, viewer, everything, now - SINCE)
+        rows = standings(session, course.storage.data, assignment, viewer, everything)
+        before = standings(session, course.storage.data, assignment, viewer, everything, now - SINCE)
         return {
             "rows": rows,
             "changes": rank_changes({r.team.id: r.rank for r in rows}, {r.team.id: r.rank for r in before}),
             "curves": curves(session, assignment, viewer, everything),
             "judged": in_judgement(session, assignment, viewer, everything),
-            "by_rule": _by_rule(rows, grader),
+            "by_rule": _by_rule(rows, course),
         }
 
     # Only what is frozen or hidden is not the same for all.
     reader = (viewer, everything) if frozen or some_hidden(session, assignment) else None
-    known = grader.cache.current(("agents", assignment.id, reader), stamp, make)
+    known = course.cache.current(("agents", assignment.id, reader), stamp, make)
     settings = settings_of(assignment.settings)
     columns = {key: one for key, one in _COLUMNS.items() if settings.league or key not in ("league", "met")}
     place = f"/agents/{assignment.name}"
@@ -125,10 +125,10 @@ def _ranking(
     }
 
 
-def _by_rule(rows: Sequence[Row], grader: Grader) -> list[tuple[str, str]]:
+def _by_rule(rows: Sequence[Row], course: Course) -> list[tuple[str, str]]:
     """The names of each two teams whose match was drawn by rule."""
     teams = {row.agent.id: row.team.name for row in rows}
-    return [(teams[a], teams[b]) for a, b in drawn_by_rule(grader.storage.data, teams)]
+    return [(teams[a], teams[b]) for a, b in drawn_by_rule(course.storage.data, teams)]
 
 
 def _sees_all(account: Account | None) -> bool:
@@ -148,29 +148,29 @@ def _own(session: Session, account: Account | None, name: str, number: int) -> A
 
 
 @router.post("/{name}")
-async def hand_in(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, name: Name) -> Response:
+async def hand_in(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, name: Name) -> Response:
     """Take in an agent from the form."""
     assert isinstance(account, Team)
-    intake = await run_in_threadpool(intake_of, grader, name)
-    row, _ = await from_browser(request, shell, grader, intake, account)
+    intake = await run_in_threadpool(intake_of, course, name)
+    row, _ = await from_browser(request, shell, course, intake, account)
     return RedirectResponse(f"/agents/{name}/{row.id}", 303)
 
 
 @router.get("/{name}/{number}")
 @router.get("/{name}/{number}/part")
-def one_agent(request: Request, grader: UsedGrader, account: Allowed, name: Name, number: Number) -> Response:
+def one_agent(request: Request, course: UsedCourse, account: Allowed, name: Name, number: Number) -> Response:
     """The verdict on an agent."""
-    facts = {"team": account if isinstance(account, Team) else None, **_verdict(grader, account, name, number)}
+    facts = {"team": account if isinstance(account, Team) else None, **_verdict(course, account, name, number)}
     return render_renewed(request, "agents/agent.html", "agents/parts/agent.html", account, **facts)
 
 
-def _verdict(grader: Grader, account: Account | None, name: str, number: int) -> dict[str, Any]:
-    with grader.database.reading() as session:
+def _verdict(course: Course, account: Account | None, name: str, number: int) -> dict[str, Any]:
+    with course.database.reading() as session:
         agent, assignment = _own(session, account, name, number), assignment_of(session, name)
         place = next((at for at, one in enumerate(line(session)) if one.id == number), 0)
         zone, ruling = term_of(session).zone, ruling_of(session, AGENTS, number)
     return {
-        **under_way(agent, place, grader.storage.data / ALIVE),
+        **under_way(agent, place, course.storage.data / ALIVE),
         "agent": agent,
         "assignment": assignment,
         "ruling": ruling,
@@ -179,11 +179,11 @@ def _verdict(grader: Grader, account: Account | None, name: str, number: int) ->
 
 
 @router.get("/{name}/{number}/file")
-def agent_file(grader: UsedGrader, account: Allowed, name: Name, number: Number) -> Response:
+def agent_file(course: UsedCourse, account: Allowed, name: Name, number: Number) -> Response:
     """The file of an agent, as it was handed in."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         found = _own(session, account, name, number)
-    file = grader.storage.upload(found.file)
+    file = course.storage.upload(found.file)
     return as_handed_in(file, f"agent {number}", found.given, "application/octet-stream")
 
 
@@ -204,41 +204,41 @@ class AgentOut(ProgramOut):
     "/{name}", summary="Hand in an agent", status_code=201, openapi_extra=form_schema("One file like mine.py.")
 )
 async def hand_in_by_program(
-    request: Request, response: Response, grader: UsedGrader, account: Allowed, name: Name
+    request: Request, response: Response, course: UsedCourse, account: Allowed, name: Name
 ) -> AgentOut:
     """Hand in an agent; 200 if it is the very file that the team handed in last."""
     assert isinstance(account, Team)
-    intake = await run_in_threadpool(intake_of, grader, name)
-    row, _ = await from_program(request, response, grader, intake, account)
+    intake = await run_in_threadpool(intake_of, course, name)
+    row, _ = await from_program(request, response, course, intake, account)
     return AgentOut.model_validate(row)
 
 
 @programs.get("/{name}", summary="Your agents")
-def list_by_program(grader: UsedGrader, account: Allowed, name: Name) -> list[AgentOut]:
+def list_by_program(course: UsedCourse, account: Allowed, name: Name) -> list[AgentOut]:
     """The team's own agents, latest first."""
     assert isinstance(account, Team)
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         return [AgentOut.model_validate(one) for one in _of_team(session, account, assignment_of(session, name).id)]
 
 
 @programs.get("/{name}/settings", summary="The settings of an assignment of agents")
-def settings_by_program(grader: UsedGrader, account: Allowed, name: Name) -> AgentSettings:
+def settings_by_program(course: UsedCourse, account: Allowed, name: Name) -> AgentSettings:
     """Game, opponents and limits."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         return settings_of(assignment_of(session, name).settings)
 
 
 @programs.get("/{name}/standings", summary="The standings of agents")
-def standings_by_program(grader: UsedGrader, account: Allowed, name: Name) -> list[AgentStanding]:
+def standings_by_program(course: UsedCourse, account: Allowed, name: Name) -> list[AgentStanding]:
     """The standings, best score first."""
     team = account.id if isinstance(account, Team) else None
-    with grader.database.reading() as session:
-        rows = standings(session, grader.storage.data, assignment_of(session, name), team, _sees_all(account))
+    with course.database.reading() as session:
+        rows = standings(session, course.storage.data, assignment_of(session, name), team, _sees_all(account))
     return [AgentStanding.of(row) for row in rows]
 
 
 @programs.get("/{name}/{number}", summary="One of your agents")
-def one_by_program(grader: UsedGrader, account: Allowed, name: Name, number: Number) -> AgentOut:
+def one_by_program(course: UsedCourse, account: Allowed, name: Name, number: Number) -> AgentOut:
     """One of the team's own agents, and its verdict."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         return AgentOut.model_validate(_own(session, account, name, number))

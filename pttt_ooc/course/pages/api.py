@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data import queue, standings
 from pttt_ooc.course.data.assignments import veil
 from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission
-from pttt_ooc.course.pages.context import UsedGrader
+from pttt_ooc.course.pages.context import UsedCourse
 from pttt_ooc.course.pages.handlers import Bearer, Number, check_shown, shown_to
 from pttt_ooc.course.pages.schemas import (
-    GraderOut,
+    CourseOut,
     ImprovementOut,
     MatrixOut,
     ReceivedOut,
@@ -48,10 +48,10 @@ _FORM = form_schema(
 
 
 @router.get("", summary="The course")
-def grader_facts(grader: UsedGrader) -> GraderOut:
+def course_facts(course: UsedCourse) -> CourseOut:
     """Game, shapes of the tensors, limits."""
-    value, settings = grader.game_value(), grader.settings
-    return GraderOut(
+    value, settings = course.game_value(), course.settings
+    return CourseOut(
         game=settings.game,
         shapes=(settings.shape(0), settings.shape(1)),
         game_value=value.interval if value else None,
@@ -63,18 +63,18 @@ def grader_facts(grader: UsedGrader) -> GraderOut:
 
 
 @router.get("/leaderboard", summary="Leaderboard")
-def leaderboard(grader: UsedGrader) -> list[StandingOut]:
+def leaderboard(course: UsedCourse) -> list[StandingOut]:
     """All teams with their best strategies, the smallest sum of exploitabilities first."""
-    with grader.database.reading() as session:
-        return [StandingOut.of(row) for row in grader.leaderboard(session)]
+    with course.database.reading() as session:
+        return [StandingOut.of(row) for row in course.leaderboard(session)]
 
 
 @router.get("/history", summary="Improvements")
 def history(
-    grader: UsedGrader, team: TeamName = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    course: UsedCourse, team: TeamName = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> list[ImprovementOut]:
     """The submissions that were their team's best when they were judged, latest first."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         shown_if = standings.is_shown(veil(session), None)
         steps = standings.improvements(session, _team(session, team), limit, shown_if)
     return [
@@ -91,9 +91,9 @@ def history(
 
 
 @router.get("/matrix", summary="Head-to-head matrix")
-def matrix(grader: UsedGrader) -> MatrixOut:
+def matrix(course: UsedCourse) -> MatrixOut:
     """Value for player 0 of every team's best strategy as player 0 against every team's best as player 1."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         return MatrixOut.of(standings.matrix(session, veil(session)))
 
 
@@ -101,7 +101,7 @@ def matrix(grader: UsedGrader) -> MatrixOut:
 def list_submissions(
     request: Request,
     shell: UsedShell,
-    grader: UsedGrader,
+    course: UsedCourse,
     page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
     size: Annotated[int, Query(ge=1, le=100)] = 25,
     team: TeamName = None,
@@ -109,7 +109,7 @@ def list_submissions(
 ) -> SubmissionsOut:
     """All submissions, latest first, a page at a time; while standings are frozen, the newer ones are your own."""
     account = known_bearer(request, shell)
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         shown_if = shown_to(session, account)
         listed = submissions.list_page(session, page, size, _team(session, team), status, shown_if)
         places = queue.positions(session)
@@ -118,13 +118,13 @@ def list_submissions(
 
 
 @router.get("/submissions/{number}", summary="A submission", responses={404: {"model": ErrorOut}})
-def one_submission(request: Request, shell: UsedShell, grader: UsedGrader, number: Number) -> SubmissionOut:
+def one_submission(request: Request, shell: UsedShell, course: UsedCourse, number: Number) -> SubmissionOut:
     """One submission, with its place in the queue while it waits; see the list for frozen standings."""
-    return _one(grader, known_bearer(request, shell), number)
+    return _one(course, known_bearer(request, shell), number)
 
 
-def _one(grader: UsedGrader, account: Account | None, number: int) -> SubmissionOut:
-    with grader.database.reading() as session:
+def _one(course: UsedCourse, account: Account | None, number: int) -> SubmissionOut:
+    with course.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
         place = standings.place_of(session, found, veil(session))
@@ -132,10 +132,10 @@ def _one(grader: UsedGrader, account: Account | None, number: int) -> Submission
 
 
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
-async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
+async def submit(request: Request, response: Response, course: UsedCourse, team: Bearer) -> ReceivedOut:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
-    submission, new = await from_program(request, response, grader, strategies(grader), team)
-    result = await run_in_threadpool(_one, grader, team, submission.id)
+    submission, new = await from_program(request, response, course, strategies(course), team)
+    result = await run_in_threadpool(_one, course, team, submission.id)
     return ReceivedOut(submission=result, duplicate=not new)
 
 
@@ -145,23 +145,23 @@ async def submit(request: Request, response: Response, grader: UsedGrader, team:
     response_class=FileResponse,
     responses={401: {"model": ErrorOut}, 403: {"model": ErrorOut}, 404: {"model": ErrorOut}},
 )
-def download(request: Request, shell: UsedShell, grader: UsedGrader, number: Number) -> FileResponse:
+def download(request: Request, shell: UsedShell, course: UsedCourse, number: Number) -> FileResponse:
     """The file of one of your own submissions, by your token, or of Uniform's, which is for everybody."""
     team = known_bearer(request, shell)
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
     if team is None and found.team.name != BASELINE:
         raise missing_token()
-    return file_of(grader, found, team)
+    return file_of(course, found, team)
 
 
-def file_of(grader: UsedGrader, found: Submission, team: Account | None) -> FileResponse:
+def file_of(course: UsedCourse, found: Submission, team: Account | None) -> FileResponse:
     """The file of a submission, if `team` may download it; people with rights may download all."""
     own = isinstance(team, Staff) or (team is not None and team.id == found.team_id)
     if found.team.name != BASELINE and not own:
         raise HTTPException(403, "Only the team that submitted this file can download it.")
     name = f"pttt_pl{found.player}-{found.id}.zip"
-    return FileResponse(grader.storage.upload(found.file), media_type="application/zip", filename=name)
+    return FileResponse(course.storage.upload(found.file), media_type="application/zip", filename=name)
 
 
 def submission_of(submission: Submission | None, number: int) -> Submission:

@@ -13,7 +13,7 @@ from pttt_ooc.course.data.assignments import check_open, settle_assignments
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.rules import BOTS
 from pttt_ooc.course.data.storage import Incoming
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.uploads import Fields, Intake
 
 _NAME = re.compile(r"[A-Za-z]\w{0,59}\.py", re.ASCII)
@@ -23,17 +23,17 @@ _NAME = re.compile(r"[A-Za-z]\w{0,59}\.py", re.ASCII)
 class OpenLeague:
     """The web server's side of a league; `name` None: the course's own, else a further one."""
 
-    grader: Grader
+    course: Course
     files: League
     bots: Bots
     name: str | None = None
 
     @classmethod
-    def of(cls, grader: Grader, name: str | None = None) -> OpenLeague:
+    def of(cls, course: Course, name: str | None = None) -> OpenLeague:
         """The league beside a course, or a further one; it must be there."""
-        files = League(league_directory(grader.storage.data, name))
-        settle_assignments(grader.database, grader.storage.data)
-        return cls(grader, files, Bots(files), name)
+        files = League(league_directory(course.storage.data, name))
+        settle_assignments(course.database, course.storage.data)
+        return cls(course, files, Bots(files), name)
 
     @property
     def base(self) -> str:
@@ -51,7 +51,7 @@ class OpenLeague:
         self.bots.check_limits(team, ahead)
 
     def _check_open(self, team: Team, begun_at: float) -> None:
-        with self.grader.database.reading() as session:
+        with self.course.database.reading() as session:
             check_open(session, BOTS, team, begun_at, further=self.name)
 
     def take(self, team: Team, fields: Fields, incoming: Incoming) -> tuple[Bot, bool]:

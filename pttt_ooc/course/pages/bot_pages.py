@@ -82,7 +82,7 @@ def _bots_context(league: OpenLeague, team: Team | None) -> dict[str, Any]:
 @router.post("/bots")
 async def hand_in(request: Request, league: UsedLeague, shell: UsedShell, account: Signed) -> Response:
     """Take in a bot from the form."""
-    bot, _ = await from_browser(request, shell, league.grader, league.intake, account)
+    bot, _ = await from_browser(request, shell, league.course, league.intake, account)
     if wants_part(request):
         return Response(status_code=204, headers={"HX-Redirect": f"{league.base}/bots/{bot.id}"})
     return RedirectResponse(f"{league.base}/bots/{bot.id}", 303)
@@ -98,7 +98,7 @@ def one_bot(request: Request, league: UsedLeague, account: Signed, number: Numbe
 
 def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
     bot = _own(league, team, number)
-    with league.grader.database.reading() as session:
+    with league.course.database.reading() as session:
         ruling = ruling_of(session, BOTS, bot.id, league.name or "")
     return {
         "base": league.base,
@@ -148,7 +148,7 @@ _FORM = form_schema("One file like team39.py.")
 @programs.post("/api/bots", summary="Extreme TicTacToe: hand in a bot", status_code=201, openapi_extra=_FORM)
 async def hand_in_by_program(request: Request, response: Response, league: UsedLeague, team: Bearer) -> BotOut:
     """Hand in a bot; 200 if it is the very file that the team handed in last."""
-    bot, _ = await from_program(request, response, league.grader, league.intake, team)
+    bot, _ = await from_program(request, response, league.course, league.intake, team)
     return BotOut.model_validate(await run_in_threadpool(_own, league, team, bot.id))
 
 

@@ -33,13 +33,13 @@ from pttt_ooc.disk.rights import private
 from pttt_ooc.pipeline.files.zipped_array import other_player
 from pttt_ooc.site.shell.parts import state_of
 
-log = logging.getLogger("pttt.grader.web")
+log = logging.getLogger("pttt.course.web")
 HERE = Path(__file__).parent
 """The directory of the templates and of what the pages load."""
 
 
 @dataclass
-class Grader:
+class Course:
     """The web server's side of a course.
 
     Attributes
@@ -55,14 +55,14 @@ class Grader:
     cache: Cache = field(default_factory=Cache)
     taking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
     in_flight: InFlight = field(init=False)
-    _further: dict[str, Grader] = field(default_factory=dict)
+    _further: dict[str, Course] = field(default_factory=dict)
     _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.in_flight = InFlight(self.storage)
 
     @classmethod
-    def open(cls, data: Path) -> Grader:
+    def open(cls, data: Path) -> Course:
         """The course in `data`.
 
         Raises
@@ -76,13 +76,13 @@ class Grader:
         settle_assignments(database, data)
         return cls(settings, storage, database, storage.secret())
 
-    def of_game(self, game: str) -> Grader:
+    def of_game(self, game: str) -> Course:
         """The side of a further game, with its own directory; raises what :meth:`open` raises."""
         with self._opening:
             if game not in self._further:
                 with private():
                     make_game(self.database, self.storage.data, game)
-                    self._further[game] = Grader.open(directory_of(self.storage.data, game))
+                    self._further[game] = Course.open(directory_of(self.storage.data, game))
             return self._further[game]
 
     def game_value(self) -> GameValue | None:
@@ -132,4 +132,4 @@ class Grader:
         return submission, new
 
 
-UsedGrader = Annotated[Grader, state_of("grader")]
+UsedCourse = Annotated[Course, state_of("course")]

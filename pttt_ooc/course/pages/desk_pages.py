@@ -19,11 +19,11 @@ from pttt_ooc.course.data.models import ACCEPTED, REJECTED
 from pttt_ooc.course.data.term_tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.course.grades import downloads, rejudging, rulings, search, similar
 from pttt_ooc.course.grades.overview import until
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.pages.handlers import Number
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.people.rights import Allowed
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.forms import own_form
 from pttt_ooc.site.shell.rendering import render, render_renewed
 from pttt_ooc.site.shell.shell import Account, UsedShell
@@ -43,7 +43,7 @@ def _is_instructor(account: Account | None) -> bool:
 @router.get("/submissions")
 def submissions_page(
     request: Request,
-    grader: UsedGrader,
+    course: UsedCourse,
     account: Allowed,
     search_for: Annotated[str, Query(alias="search", max_length=100)] = "",
     kind: Words = "",
@@ -52,12 +52,12 @@ def submissions_page(
 ) -> Response:
     """All that teams have handed in, with a search."""
     try:
-        with grader.database.reading() as session:
-            found = search.find(session, grader.storage.data, search_for, kind, state, page)
+        with course.database.reading() as session:
+            found = search.find(session, course.storage.data, search_for, kind, state, page)
             latest, zone = rejudging.rejudgements(session, _LATEST), term_of(session).zone
             done = {one.id: rejudging.done_of(session, one) for one in latest}
             further = [*further_games(session), *further_leagues(session)]
-    except GraderError as error:
+    except CourseError as error:
         raise HTTPException(400, str(error)) from None
     context: dict[str, Any] = {"found": found, "search": search_for, "kind": kind, "state": state}
     context |= {
@@ -69,21 +69,21 @@ def submissions_page(
         "done": done,
     }
     context |= {"instructor": _is_instructor(account), "local": lambda at: readable_instant(at, zone)}
-    return render(request, "grader/desk_submissions.html", account, team=None, **context)
+    return render(request, "course/desk_submissions.html", account, team=None, **context)
 
 
 @router.post("/rejudge")
-async def rejudge(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def rejudge(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Judge chosen strategies and agents again, or all that a search finds; or only tell what would change."""
     fields = await own_form(request, shell)
     assert isinstance(account, Staff)
     by = account.person.email
 
     def work() -> list[int]:
-        with grader.database.writing() as session:
-            chosen = _chosen_numbers(session, grader, fields)
+        with course.database.writing() as session:
+            chosen = _chosen_numbers(session, course, fields)
             if not any(chosen.values()):
-                raise GraderError("No submission is chosen; choose at least one.")
+                raise CourseError("No submission is chosen; choose at least one.")
             for kind, numbers in chosen.items():
                 if fields.get("dry_run") == "yes":
                     rejudging.ask_for_rehearsal(session, numbers, by, kind)
@@ -96,7 +96,7 @@ async def rejudge(request: Request, grader: UsedGrader, shell: UsedShell, accoun
     return RedirectResponse(one if len(made) == 1 else "/course/desk/submissions#latest", 303)
 
 
-def _chosen_numbers(session: Session, grader: Grader, fields: dict[str, str]) -> dict[str, list[int]]:
+def _chosen_numbers(session: Session, course: Course, fields: dict[str, str]) -> dict[str, list[int]]:
     """The numbers of what is to be judged again, by kind; only kinds of which something is chosen."""
     if fields.get("which") != "all":
         given = [name.partition("-") for name in fields if _CHOSEN.fullmatch(name)]
@@ -108,7 +108,7 @@ def _chosen_numbers(session: Session, grader: Grader, fields: dict[str, str]) ->
     text, state = fields.get("search", "")[:100], fields.get("state", "")
     chosen: dict[str, list[int]] = {}
     for kind in [wanted] if wanted else rejudging.NOUNS:
-        listed = search.find(session, grader.storage.data, text, kind, state, size=1 << 30)
+        listed = search.find(session, course.storage.data, text, kind, state, size=1 << 30)
         judged = set(rejudging.all_numbers(session, kind=kind))
         numbers = sorted(one.number for one in listed.rows if one.number in judged and not one.of)
         chosen |= {kind: numbers} if numbers else {}
@@ -117,14 +117,14 @@ def _chosen_numbers(session: Session, grader: Grader, fields: dict[str, str]) ->
 
 @router.get("/rejudgements/{number}")
 @router.get("/parts/rejudgements/{number}")
-def rejudgement_page(request: Request, grader: UsedGrader, account: Allowed, number: Number) -> Response:
+def rejudgement_page(request: Request, course: UsedCourse, account: Allowed, number: Number) -> Response:
     """How far judging again is, and what a dry run has found."""
-    facts = {"team": None, **_rejudgement(grader, number)}
-    return render_renewed(request, "grader/desk_rejudgement.html", "grader/parts/rejudgement.html", account, **facts)
+    facts = {"team": None, **_rejudgement(course, number)}
+    return render_renewed(request, "course/desk_rejudgement.html", "course/parts/rejudgement.html", account, **facts)
 
 
-def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:
-    with grader.database.reading() as session:
+def _rejudgement(course: Course, number: int) -> dict[str, Any]:
+    with course.database.reading() as session:
         one = session.get(Rejudgement, number)
         if one is None:
             raise HTTPException(404, f"There is no rejudgement {number}.")
@@ -146,7 +146,7 @@ def _rejudgement(grader: Grader, number: int) -> dict[str, Any]:
 
 
 @router.post("/rule")
-async def rule(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def rule(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Hide or withdraw a submission, or neither any more."""
     fields = await own_form(request, shell)
     assert isinstance(account, Staff)
@@ -155,26 +155,26 @@ async def rule(request: Request, grader: UsedGrader, shell: UsedShell, account: 
     def work() -> None:
         number = fields.get("submission", "")
         if not number.isdecimal() or len(number) > 9:
-            raise GraderError(f"{number[:40]!r} is no number of a submission.")
-        with grader.database.writing() as session:
+            raise CourseError(f"{number[:40]!r} is no number of a submission.")
+        with course.database.writing() as session:
             values = fields.get("kind", ""), int(number), fields.get("ruling", ""), fields.get("reason", "")
-            rulings.rule(session, grader.storage.data, by, *values, of=fields.get("of", ""))
+            rulings.rule(session, course.storage.data, by, *values, of=fields.get("of", ""))
 
     await _run_work(work)
     return RedirectResponse("/course/desk/submissions?state=ruled", 303)
 
 
 @router.post("/disqualify")
-async def disqualify(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed) -> Response:
+async def disqualify(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Disqualify a team from an assignment, or no longer."""
     fields = await own_form(request, shell)
     assert isinstance(account, Staff)
     by = account.person.email
 
     def work() -> None:
-        with grader.database.writing() as session:
+        with course.database.writing() as session:
             values = fields.get("team", ""), fields.get("assignment", ""), fields.get("reason", "")
-            rulings.disqualify(session, grader.storage.data, by, *values, holds=fields.get("undo") != "yes")
+            rulings.disqualify(session, course.storage.data, by, *values, holds=fields.get("undo") != "yes")
 
     await _run_work(work)
     number = fields.get("number", "")
@@ -186,27 +186,27 @@ async def _run_work(work: Any) -> Any:
         return await run_in_threadpool(work)
     except SubmissionError:
         raise
-    except GraderError as error:
+    except CourseError as error:
         raise HTTPException(400, str(error)) from None
 
 
 @router.get("/similar")
-def similar_page(request: Request, grader: UsedGrader, account: Allowed) -> Response:
+def similar_page(request: Request, course: UsedCourse, account: Allowed) -> Response:
     """Submissions of different teams that are alike."""
-    with grader.database.reading() as session:
-        found = similar.alike(session, grader.storage.data)
-    return render(request, "grader/desk_similar.html", account, team=None, found=found)
+    with course.database.reading() as session:
+        found = similar.alike(session, course.storage.data)
+    return render(request, "course/desk_similar.html", account, team=None, found=found)
 
 
 @router.get("/bots/{number}")
 def bot_file(
-    grader: UsedGrader,
+    course: UsedCourse,
     account: Allowed,
     number: Number,
     league: Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9-]{0,39}$")] = None,
 ) -> Response:
     """The file of a bot, as it was handed in; of a further league, if it is named."""
-    found = downloads.bot_file(league_directory(grader.storage.data, league), number)
+    found = downloads.bot_file(league_directory(course.storage.data, league), number)
     if found is None:
         raise HTTPException(404, f"There is no bot {number}.")
     headers = {"Content-Disposition": f'attachment; filename="{found[0]}"'}
@@ -214,12 +214,12 @@ def bot_file(
 
 
 @router.get("/assignments/{name}/submissions.zip")
-def submissions_zip(grader: UsedGrader, account: Allowed, name: Name) -> StreamingResponse:
+def submissions_zip(course: UsedCourse, account: Allowed, name: Name) -> StreamingResponse:
     """All submissions of an assignment."""
     try:
-        with grader.database.reading() as session:
-            members, zone = downloads.members_of(session, grader.storage, name), term_of(session).zone
-    except GraderError as error:
+        with course.database.reading() as session:
+            members, zone = downloads.members_of(session, course.storage, name), term_of(session).zone
+    except CourseError as error:
         raise HTTPException(404, str(error)) from None
     headers = {"Content-Disposition": f'attachment; filename="{name}-submissions.zip"'}
     return StreamingResponse(downloads.zip_members(members, zone), media_type="application/zip", headers=headers)

@@ -15,7 +15,7 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.rules import BOTS
 from pttt_ooc.course.pages.bot_context import OpenLeague
 from pttt_ooc.course.pages.bot_pages import UsedLeague, programs, router
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.other_games.extreme.pages import exports, part, practice_pages
 from pttt_ooc.other_games.extreme.pages.part import BeforeTournament, TournamentPages
@@ -28,21 +28,21 @@ from pttt_ooc.site.shell.shell import Account
 class FurtherLeagues:
     """The further leagues of a course, opened when they are asked for first."""
 
-    grader: Grader
+    course: Course
     opened: dict[str, OpenLeague] = field(default_factory=dict)
     tournaments: dict[str, TournamentPages] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def league(self, name: str) -> OpenLeague:
         """A further league; 404 if no assignment names it, or it is not there."""
-        with self.grader.database.reading() as session:
+        with self.course.database.reading() as session:
             known = further_leagues(session)
-        if name not in known or not is_there(league_directory(self.grader.storage.data, name)):
+        if name not in known or not is_there(league_directory(self.course.storage.data, name)):
             raise HTTPException(404, f"There is no league {name} here.")
         with self.lock:
             if name not in self.opened:
-                league = OpenLeague.of(self.grader, name)
-                before = before_tournament(league.files, self.grader.database)
+                league = OpenLeague.of(self.course, name)
+                before = before_tournament(league.files, self.course.database)
                 shown = TournamentReader(league.files.tournament)
                 self.tournaments[name] = TournamentPages(shown, before=before, base=league.base)
                 self.opened[name] = league
@@ -62,14 +62,14 @@ _PAGES = (router, programs, part.router, exports.router, practice_pages.router)
 _ROUTER = below("/leagues/{league}", *_PAGES, dependencies=(Depends(_choose),))
 
 
-def further_parts_of(grader: Grader, others: Sequence[Part]) -> list[Part]:
+def further_parts_of(course: Course, others: Sequence[Part]) -> list[Part]:
     """The parts of the application for further leagues; `others`: those that are there anyway."""
     further = Part(
         name="leagues",
         directory=Folder(__file__).parent / "bots",
         routers=(_ROUTER,),
         links=(),
-        state=FurtherLeagues(grader),
+        state=FurtherLeagues(course),
         largest_body=1_024_000,  # extreme.yaml allows no more
     )
     pages = part.templates()

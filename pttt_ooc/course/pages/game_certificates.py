@@ -10,8 +10,8 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.pages.certificate_pages import certificate_of, certificate_sent, shown_certificate
-from pttt_ooc.course.pages.context import UsedGrader
-from pttt_ooc.course.pages.game_intake import game_grader
+from pttt_ooc.course.pages.context import UsedCourse
+from pttt_ooc.course.pages.game_intake import game_course
 from pttt_ooc.course.pages.schemas import CertificateOut
 from pttt_ooc.course.people.rights import Allowed
 from pttt_ooc.site.shell.forms import own_form
@@ -29,40 +29,40 @@ def _team(account: Account | None) -> Team:
 
 
 @router.post("/{game}/certificate")
-async def ask_for(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game) -> Response:
+async def ask_for(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, game: Game) -> Response:
     """Ask for the certificate of the team's best pair."""
     await own_form(request, shell)
-    own = await run_in_threadpool(game_grader, grader, game)
+    own = await run_in_threadpool(game_course, course, game)
     await run_in_threadpool(certificate_of, own, _team(account), ask=True)
     return RedirectResponse(f"/games/{game}#certificate", 303)
 
 
 @router.get("/{game}/certificate/part")
-def part(request: Request, grader: UsedGrader, account: Allowed, game: Game) -> Response:
+def part(request: Request, course: UsedCourse, account: Allowed, game: Game) -> Response:
     """The part of the game's page, if it has changed."""
-    context: dict[str, Any] = shown_certificate(game_grader(grader, game), _team(account), further=True)
-    return render(request, "grader/parts/certificate.html", account, **context)
+    context: dict[str, Any] = shown_certificate(game_course(course, game), _team(account), further=True)
+    return render(request, "course/parts/certificate.html", account, **context)
 
 
 @router.get("/{game}/certificate.txt.gz")
-def download(grader: UsedGrader, account: Allowed, game: Game) -> FileResponse:
+def download(course: UsedCourse, account: Allowed, game: Game) -> FileResponse:
     """The certificate of the team's best pair."""
-    return certificate_sent(game_grader(grader, game), _team(account))
+    return certificate_sent(game_course(course, game), _team(account))
 
 
 @programs.get("/{game}/certificate", summary="Further game: the certificate of your best pair")
-def facts(grader: UsedGrader, account: Allowed, game: Game) -> CertificateOut:
+def facts(course: UsedCourse, account: Allowed, game: Game) -> CertificateOut:
     """Whether the certificate of your two best strategies is made, and what it proves."""
-    return CertificateOut.of(certificate_of(game_grader(grader, game), _team(account)))
+    return CertificateOut.of(certificate_of(game_course(course, game), _team(account)))
 
 
 @programs.post("/{game}/certificate", summary="Further game: ask for the certificate", status_code=202)
-def ask_by_program(grader: UsedGrader, account: Allowed, game: Game) -> CertificateOut:
+def ask_by_program(course: UsedCourse, account: Allowed, game: Game) -> CertificateOut:
     """Have the certificate of your two best strategies made."""
-    return CertificateOut.of(certificate_of(game_grader(grader, game), _team(account), ask=True))
+    return CertificateOut.of(certificate_of(game_course(course, game), _team(account), ask=True))
 
 
 @programs.get("/{game}/certificate/file", summary="Further game: download it", response_class=FileResponse)
-def file(grader: UsedGrader, account: Allowed, game: Game) -> FileResponse:
+def file(course: UsedCourse, account: Allowed, game: Game) -> FileResponse:
     """The certificate of your two best strategies, a gzip file."""
-    return certificate_sent(game_grader(grader, game), _team(account))
+    return certificate_sent(game_course(course, game), _team(account))

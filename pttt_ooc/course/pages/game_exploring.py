@@ -13,7 +13,7 @@ from typing import Generic, TypeVar, overload
 
 from pttt_ooc.course.data.assignments import further_games
 from pttt_ooc.course.data.game_directory import directory_of
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.site.service.wire import Client
 
@@ -42,11 +42,11 @@ class OfFurtherGames(Sequence[State], Generic[State]):
     Parameters
     ----------
     make
-        Makes the state of a game, of its `Grader` and a client of its answerer.
+        Makes the state of a game, of its `Course` and a client of its answerer.
     """
 
-    grader: Grader
-    make: Callable[[Grader, Client], State]
+    course: Course
+    make: Callable[[Course, Client], State]
     _made: dict[tuple[str, str], State] = field(default_factory=dict)
     _listed: tuple[float, list[State]] = (-_SECONDS, [])
 
@@ -54,15 +54,15 @@ class OfFurtherGames(Sequence[State], Generic[State]):
         at, listed = self._listed
         if time.monotonic() - at < _SECONDS:
             return listed
-        with self.grader.database.reading() as session:
+        with self.course.database.reading() as session:
             games = further_games(session)
         found = []
         for game in games:
-            if is_explored(self.grader.storage.data, game):
-                file = directory_of(self.grader.storage.data, game) / ADDRESS
+            if is_explored(self.course.storage.data, game):
+                file = directory_of(self.course.storage.data, game) / ADDRESS
                 key = game, file.read_text(encoding="utf-8")
                 if key not in self._made:
-                    self._made[key] = self.make(self.grader.of_game(game), Client(Path(key[1])))
+                    self._made[key] = self.make(self.course.of_game(game), Client(Path(key[1])))
                 found.append(self._made[key])
         self._listed = time.monotonic(), found
         return found

@@ -9,27 +9,27 @@ from pttt_ooc.course.data.game_directory import mirror_teams
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.storage import Incoming
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.uploads import Fields, Intake, strategies
 
 
-def game_grader(grader: Grader, game: str) -> Grader:
-    """The `Grader` of a further game, with the course's teams; 404 if no assignment names the game."""
-    with grader.database.reading() as session:
+def game_course(course: Course, game: str) -> Course:
+    """The `Course` of a further game, with the course's teams; 404 if no assignment names the game."""
+    with course.database.reading() as session:
         known = further_games(session)
     if game not in known:
         raise HTTPException(404, f"No assignment of this course has the further game {game}.")
-    own = grader.of_game(game)
-    mirror_teams(grader.database, own.database)
+    own = course.of_game(game)
+    mirror_teams(course.database, own.database)
     return own
 
 
-def intake_of(grader: Grader, own: Grader) -> Intake[Submission]:
+def intake_of(course: Course, own: Course) -> Intake[Submission]:
     """How strategies of a further game are taken in."""
     base, game = strategies(own), own.settings.game
 
     def check_dates(team: Team, at: float) -> None:
-        with grader.database.reading() as session:
+        with course.database.reading() as session:
             check_open(session, STRATEGIES, team, at, further=game)
 
     def check(team: Team, in_flight: int, at: float) -> None:

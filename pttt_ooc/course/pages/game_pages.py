@@ -21,9 +21,9 @@ from pttt_ooc.course.data.standings import Standing
 from pttt_ooc.course.grades.rulings import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.pages.game_exploring import is_explored
-from pttt_ooc.course.pages.game_intake import game_grader, intake_of
+from pttt_ooc.course.pages.game_intake import game_course, intake_of
 from pttt_ooc.course.pages.handlers import Number, as_handed_in, own_or_any, under_way
 from pttt_ooc.course.pages.rankings import RankedGame, RenderedPart, leaderboard_ranking
 from pttt_ooc.course.pages.schemas import MatrixOut, StandingOut, SubmissionOut
@@ -43,16 +43,16 @@ Game = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$")]
 _MOST = 200  # submissions of a team that are listed
 
 
-def _until(grader: Grader, game: str, account: Account | None) -> float | None:
+def _until(course: Course, game: str, account: Account | None) -> float | None:
     """Since when the standings are frozen for somebody."""
     if isinstance(account, Staff):
         return None
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         return veil(session, game=game)
 
 
-def _board(grader: Grader, game: str, account: Account | None) -> RankedGame:
-    own, until = game_grader(grader, game), _until(grader, game, account)
+def _board(course: Course, game: str, account: Account | None) -> RankedGame:
+    own, until = game_course(course, game), _until(course, game, account)
     return RankedGame(own, _team(account), f"/games/{game}", lambda _: until, until)
 
 
@@ -79,29 +79,29 @@ _AskedQuery = Annotated[_Query, Depends(_Query)]
 
 
 @router.get("/{game}")
-async def game_page(request: Request, grader: UsedGrader, account: Allowed, game: Game, query: _AskedQuery) -> Response:
+async def game_page(request: Request, course: UsedCourse, account: Allowed, game: Game, query: _AskedQuery) -> Response:
     """Leaderboard, matrix, the form, and the team's own submissions."""
-    board = await run_in_threadpool(_board, grader, game, account)
-    context = await run_in_threadpool(_facts, grader, board, game)
+    board = await run_in_threadpool(_board, course, game, account)
+    context = await run_in_threadpool(_facts, course, board, game)
     asked = query.leaderboard(board)
     context |= {"ranking": asked, "leaderboard": await rankings.leaderboard(request, board, asked)}
     context["matrix"] = await query.matrix(request, board)
-    return render(request, "grader/games/game.html", account, team=board.team, **context)
+    return render(request, "course/games/game.html", account, team=board.team, **context)
 
 
 @router.get("/{game}/parts/leaderboard")
 @router.get("/{game}/parts/matrix")
-async def game_part(request: Request, grader: UsedGrader, account: Allowed, game: Game, query: _AskedQuery) -> Response:
+async def game_part(request: Request, course: UsedCourse, account: Allowed, game: Game, query: _AskedQuery) -> Response:
     """The table of the leaderboard or of the matrix, if it has changed."""
-    board = await run_in_threadpool(_board, grader, game, account)
+    board = await run_in_threadpool(_board, course, game, account)
     if request.url.path.endswith("/matrix"):
         return (await query.matrix(request, board)).answer(request)
     return (await rankings.leaderboard(request, board, query.leaderboard(board))).answer(request)
 
 
-def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
-    own, team = board.grader, board.team
-    with grader.database.reading() as session:
+def _facts(course: Course, board: RankedGame, game: str) -> dict[str, Any]:
+    own, team = board.course, board.team
+    with course.database.reading() as session:
         there = [one for one in all_assignments(session, STRATEGIES) if further_of(one) == game]
         takes = team is not None and any(dates_for(session, one, team).takes(time.time()) for one in there)
         zone = term_of(session).zone
@@ -109,7 +109,7 @@ def _facts(grader: Grader, board: RankedGame, game: str) -> dict[str, Any]:
         context: dict[str, Any] = {"submissions": _of_team(session, team) if team else []}
     if team is not None:
         context |= shown_certificate(own, team, further=True)
-    context |= {"game": game, "shown": team, "explored": is_explored(grader.storage.data, game)}
+    context |= {"game": game, "shown": team, "explored": is_explored(course.storage.data, game)}
     context |= {
         "assignments": there,
         "takes": takes,
@@ -133,24 +133,24 @@ def _of_team(session: Any, team: Team) -> list[Submission]:
 
 
 @router.post("/{game}")
-async def submit(request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game) -> Response:
+async def submit(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, game: Game) -> Response:
     """Take in a strategy from the form."""
     assert isinstance(account, Team)
-    own = await run_in_threadpool(game_grader, grader, game)
-    row, _ = await from_browser(request, shell, own, intake_of(grader, own), account)
+    own = await run_in_threadpool(game_course, course, game)
+    row, _ = await from_browser(request, shell, own, intake_of(course, own), account)
     return RedirectResponse(f"/games/{game}/submissions/{row.id}", 303)
 
 
 @router.get("/{game}/starter-kit.zip")
-def starter_kit(grader: UsedGrader, account: Allowed, game: Game) -> Response:
+def starter_kit(course: UsedCourse, account: Allowed, game: Game) -> Response:
     """The starter kit of the game."""
-    handout = game_grader(grader, game).handout
+    handout = game_course(course, game).handout
     if handout is None:
         raise HTTPException(404, "The starter kit is not made yet; it will be there in a minute.")
     return FileResponse(handout.file, media_type="application/zip", filename=f"{game}.zip")
 
 
-def _own(own: Grader, account: Account | None, number: int) -> Submission:
+def _own(own: Course, account: Account | None, number: int) -> Submission:
     with own.database.reading() as session:
         found = session.get(Submission, number)
     return own_or_any(found, account, f"submission {number} of yours in {own.settings.game}")
@@ -158,21 +158,21 @@ def _own(own: Grader, account: Account | None, number: int) -> Submission:
 
 @router.get("/{game}/submissions/{number}")
 @router.get("/{game}/submissions/{number}/part")
-def one_submission(request: Request, grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
+def one_submission(request: Request, course: UsedCourse, account: Allowed, game: Game, number: Number) -> Response:
     """The verdict on a submission."""
-    facts = {"team": _team(account), **_verdict(grader, account, game, number)}
-    return render_renewed(request, "grader/games/submission.html", "grader/games/part.html", account, **facts)
+    facts = {"team": _team(account), **_verdict(course, account, game, number)}
+    return render_renewed(request, "course/games/submission.html", "course/games/part.html", account, **facts)
 
 
-def _verdict(grader: Grader, account: Account | None, game: str, number: int) -> dict[str, Any]:
-    own = game_grader(grader, game)
+def _verdict(course: Course, account: Account | None, game: str, number: int) -> dict[str, Any]:
+    own = game_course(course, game)
     found = _own(own, account, number)
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         zone, ruling = term_of(session).zone, ruling_of(session, STRATEGIES, number, game)
     return {
         "ruling": ruling,
         "mine": _team(account) is not None,
-        "explored": is_explored(grader.storage.data, game),
+        "explored": is_explored(course.storage.data, game),
         **under_way(found, _place(own, number), own.storage.alive),
         "submission": found,
         "game": game,
@@ -181,16 +181,16 @@ def _verdict(grader: Grader, account: Account | None, game: str, number: int) ->
     }
 
 
-def _place(own: Grader, number: int) -> int | None:
+def _place(own: Course, number: int) -> int | None:
     with own.database.reading() as session:
         line = waiting(session)
     return line.index(number) + 1 if number in line else None
 
 
 @router.get("/{game}/submissions/{number}/file")
-def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> Response:
+def submission_file(course: UsedCourse, account: Allowed, game: Game, number: Number) -> Response:
     """The file of a submission, as it was handed in."""
-    own = game_grader(grader, game)
+    own = game_course(course, game)
     found = _own(own, account, number)
     file, name = own.storage.upload(found.file), f"{game}-{found.player}-{number}.zip"
     return as_handed_in(file, f"submission {number}", name, "application/zip")
@@ -198,12 +198,12 @@ def submission_file(grader: UsedGrader, account: Allowed, game: Game, number: Nu
 
 @router.post("/{game}/submissions/{number}/play")
 async def open_to_play(
-    request: Request, grader: UsedGrader, shell: UsedShell, account: Allowed, game: Game, number: Number
+    request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, game: Game, number: Number
 ) -> Response:
     """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
     assert isinstance(account, Team)
-    own = await run_in_threadpool(game_grader, grader, game)
+    own = await run_in_threadpool(game_course, course, game)
     opened = fields.get("open") == "yes"
     await run_in_threadpool(submissions.open_to_play, own.database, number, opened, account.id)
     return RedirectResponse(f"/games/{game}/submissions/{number}", 303)
@@ -222,38 +222,38 @@ async def open_to_play(
     ),
 )
 async def submit_by_program(
-    request: Request, response: Response, grader: UsedGrader, account: Allowed, game: Game
+    request: Request, response: Response, course: UsedCourse, account: Allowed, game: Game
 ) -> SubmissionOut:
     """Submit a strategy; 200 if the team has submitted the very same file before."""
     assert isinstance(account, Team)
-    own = await run_in_threadpool(game_grader, grader, game)
-    row, _ = await from_program(request, response, own, intake_of(grader, own), account)
+    own = await run_in_threadpool(game_course, course, game)
+    row, _ = await from_program(request, response, own, intake_of(course, own), account)
     return await run_in_threadpool(lambda: _describe_submission(own, _own(own, account, row.id)))
 
 
-def _describe_submission(own: Grader, row: Submission) -> SubmissionOut:
+def _describe_submission(own: Course, row: Submission) -> SubmissionOut:
     found = SubmissionOut.of(row, _place(own, row.id))
     return found.model_copy(update={"url": f"/games/{own.settings.game}/submissions/{row.id}"})
 
 
 @programs.get("/{game}/submissions/{number}", summary="Further game: one of your submissions")
-def one_by_program(grader: UsedGrader, account: Allowed, game: Game, number: Number) -> SubmissionOut:
+def one_by_program(course: UsedCourse, account: Allowed, game: Game, number: Number) -> SubmissionOut:
     """A submission, and its verdict."""
-    own = game_grader(grader, game)
+    own = game_course(course, game)
     return _describe_submission(own, _own(own, account, number))
 
 
 @programs.get("/{game}/leaderboard", summary="Further game: leaderboard")
-def leaderboard_by_program(grader: UsedGrader, account: Allowed, game: Game) -> list[StandingOut]:
+def leaderboard_by_program(course: UsedCourse, account: Allowed, game: Game) -> list[StandingOut]:
     """The leaderboard by the sum."""
-    own, until = game_grader(grader, game), _until(grader, game, account)
+    own, until = game_course(course, game), _until(course, game, account)
     with own.database.reading() as session:
         return [StandingOut.of(row) for row in standings.leaderboard(session, until=until)]
 
 
 @programs.get("/{game}/matrix", summary="Further game: head-to-head")
-def matrix_by_program(grader: UsedGrader, account: Allowed, game: Game) -> MatrixOut:
+def matrix_by_program(course: UsedCourse, account: Allowed, game: Game) -> MatrixOut:
     """Values of all teams' best strategies against each other."""
-    own, until = game_grader(grader, game), _until(grader, game, account)
+    own, until = game_course(course, game), _until(course, game, account)
     with own.database.reading() as session:
         return MatrixOut.of(standings.matrix(session, until=until))

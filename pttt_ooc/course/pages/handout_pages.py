@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Path, Request, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
 from pttt_ooc.course.data.handout import KIT, LISTS, Handout
-from pttt_ooc.course.pages.context import UsedGrader
+from pttt_ooc.course.pages.context import UsedCourse
 
 router = APIRouter(include_in_schema=False)
 _KEPT = "no-cache"  # by caches, which ask each time whether it is still the same
@@ -16,9 +16,9 @@ _MAKING = "The starter kit is being made; come back in a minute."
 
 
 @router.get(f"/{KIT}")
-def starter_kit(request: Request, grader: UsedGrader) -> Response:
+def starter_kit(request: Request, course: UsedCourse) -> Response:
     """The starter kit."""
-    kit = _kit(grader.handout)
+    kit = _kit(course.handout)
     headers = _headers(kit.revision)
     if _is_known(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
@@ -26,9 +26,9 @@ def starter_kit(request: Request, grader: UsedGrader) -> Response:
 
 
 @router.get("/player{player}-infosets.txt")
-def infosets(request: Request, grader: UsedGrader, player: Annotated[int, Path(ge=0, le=1)]) -> Response:
+def infosets(request: Request, course: UsedCourse, player: Annotated[int, Path(ge=0, le=1)]) -> Response:
     """A player's list of infosets: for those who take it, compressed."""
-    kit = _kit(grader.handout)
+    kit = _kit(course.handout)
     gzipped = _takes_gzip(request)
     headers = {**_headers(f"{kit.revision}-{player}{'-gzip' if gzipped else ''}"), "Vary": "Accept-Encoding"}
     if _is_known(request, headers["ETag"]):

@@ -18,26 +18,26 @@ from pttt_ooc.course.data.assignments import all_assignments, further_games, fur
 from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.rules import AGENTS
 from pttt_ooc.course.data.storage import RESERVE, Storage
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.disk.tries import Tries
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme.tournament_record import tries_of as tournament_tries
 from pttt_ooc.site.service.pulse import read_sign
 
-log = logging.getLogger("pttt.grader.web")
+log = logging.getLogger("pttt.course.web")
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/healthz")
-def healthz(grader: UsedGrader) -> JSONResponse:
+def healthz(course: UsedCourse) -> JSONResponse:
     """200 if a submission would be accepted and judged now, else 503 and what is not ready.
 
     Matches that the machine has broken off are told, and change nothing of that.
     """
-    state = {"database": _database(grader), "worker": _told_by(grader.storage.alive), "disk": _disk(grader)}
+    state = {"database": _database(course), "worker": _told_by(course.storage.alive), "disk": _disk(course)}
     broken_off: dict[str, dict[str, int]] = {}
     try:
-        for name, sign, tries in _others(grader) if state["database"] == "ok" else ():
+        for name, sign, tries in _others(course) if state["database"] == "ok" else ():
             state[name] = _told_by(sign)
             if tries is not None and (found := _broken_off(tries)):
                 broken_off[name] = found
@@ -49,10 +49,10 @@ def healthz(grader: UsedGrader) -> JSONResponse:
     return JSONResponse({"status": "ok" if good else "failed", **state, **told}, 200 if good else 503)
 
 
-def _others(grader: Grader) -> Iterator[tuple[str, Path, Tries | None]]:
+def _others(course: Course) -> Iterator[tuple[str, Path, Tries | None]]:
     """The name of each further worker, where it says that it is alive, and the tries of its matches, if it has any."""
-    data = grader.storage.data
-    with grader.database.reading() as session:
+    data = course.storage.data
+    with course.database.reading() as session:
         takes_agents, games = bool(all_assignments(session, AGENTS)), further_games(session)
         leagues = [None, *further_leagues(session)]
     if takes_agents:
@@ -76,9 +76,9 @@ def _broken_off(tries: Tries) -> dict[str, int]:
     return {what: count for what, count in counts.items() if count}
 
 
-def _database(grader: Grader) -> str:
+def _database(course: Course) -> str:
     try:
-        with grader.database.reading() as session:
+        with course.database.reading() as session:
             session.execute(select(1))
     except Exception:
         log.exception("the database cannot be read")
@@ -93,5 +93,5 @@ def _told_by(file: Path) -> str:
     return f"waits for {sign.waits_for}" if sign.waits_for else "ok"
 
 
-def _disk(grader: Grader) -> str:
-    return "ok" if grader.storage.free_bytes() >= RESERVE else "full"
+def _disk(course: Course) -> str:
+    return "ok" if course.storage.free_bytes() >= RESERVE else "full"

@@ -11,15 +11,15 @@ from sqlalchemy import func, select
 
 from pttt_ooc.course.data.models import STATUSES, UNFINISHED, Submission, Team
 from pttt_ooc.course.data.term_tables import GradeRow, LogLine, Report
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.disk.resources import available_bytes
 
 
 class FromDatabase(Collector):
     """Figures of one course."""
 
-    def __init__(self, grader: Grader) -> None:
-        self._grader = grader
+    def __init__(self, course: Course) -> None:
+        self._course = course
 
     def describe(self) -> list[Metric]:
         """Nothing, so that registering reads no database."""
@@ -27,8 +27,8 @@ class FromDatabase(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """All current figures."""
-        grader = self._grader
-        with grader.database.reading() as session:
+        course = self._course
+        with course.database.reading() as session:
             counted = session.execute(select(Submission.status, func.count()).group_by(Submission.status))
             counts: dict[str, int] = {status: count for status, count in counted}
             oldest = session.scalar(select(func.min(Submission.received_at)).where(Submission.status.in_(UNFINISHED)))
@@ -51,15 +51,15 @@ class FromDatabase(Collector):
         yield SummaryMetricFamily(
             "pttt_evaluation_seconds", "Time to evaluate a strategy.", count_value=judged, sum_value=spent or 0.0
         )
-        beat = grader.storage.seconds_since_beat()
+        beat = course.storage.seconds_since_beat()
         yield GaugeMetricFamily(
             "pttt_worker_silent_seconds",
             "Seconds since the worker's last sign of life; -1: none.",
             value=-1 if beat is None else beat,
         )
-        yield GaugeMetricFamily("pttt_disk_free_bytes", "Free bytes on the disk.", value=grader.storage.free_bytes())
+        yield GaugeMetricFamily("pttt_disk_free_bytes", "Free bytes on the disk.", value=course.storage.free_bytes())
         yield GaugeMetricFamily("pttt_memory_available_bytes", "Memory left for programs.", value=available_bytes())
-        yield GaugeMetricFamily("pttt_uploads_in_flight", "Uploads being received.", value=len(grader.in_flight))
+        yield GaugeMetricFamily("pttt_uploads_in_flight", "Uploads being received.", value=len(course.in_flight))
         yield GaugeMetricFamily("pttt_reports", "Reports received.", value=reports)
         yield GaugeMetricFamily("pttt_grades", "Rows in the history of grades.", value=grades)
         yield GaugeMetricFamily("pttt_decisions", "Lines in the log of decisions.", value=decisions)

@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.course.data.openid_settings import secret_of
 from pttt_ooc.course.pages.account_pages import begin
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.people.rights import Allowed
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.rendering import render
 
 if TYPE_CHECKING:  # Authlib is imported where somebody signs in by it
@@ -28,27 +28,27 @@ _PATH = "/account/openid"
 
 
 @router.get("")
-def leave(request: Request, grader: UsedGrader, account: Allowed) -> Response:
+def leave(request: Request, course: UsedCourse, account: Allowed) -> Response:
     """Send the browser to the university."""
     from pttt_ooc.course.people.openid import SECONDS, Flow
 
-    provider, flow = _provider(request, grader), Flow.begin()
+    provider, flow = _provider(request, course), Flow.begin()
     try:
         address = provider.address(flow, _back(request))
-    except GraderError as error:
+    except CourseError as error:
         raise HTTPException(502, str(error)) from None
     response = RedirectResponse(address, 303)
     secure = request.url.scheme == "https"
     # Lax: the browser comes back from another site, when it sends no cookie that is stricter.
     response.set_cookie(
-        COOKIE, _seal_flow(grader, flow), max_age=int(SECONDS), path=_PATH, httponly=True, samesite="lax", secure=secure
+        COOKIE, _seal_flow(course, flow), max_age=int(SECONDS), path=_PATH, httponly=True, samesite="lax", secure=secure
     )
     return response
 
 
 @router.get("/callback")
 def come_back(
-    request: Request, grader: UsedGrader, account: Allowed, code: str = "", state: str = "", error: str = ""
+    request: Request, course: UsedCourse, account: Allowed, code: str = "", state: str = "", error: str = ""
 ) -> Response:
     """Sign in whom the university names.
 
@@ -56,20 +56,20 @@ def come_back(
     """
     from pttt_ooc.course.people.openid import person_of
 
-    flow = _unseal_flow(grader, request.cookies.get(COOKIE, ""))
+    flow = _unseal_flow(course, request.cookies.get(COOKIE, ""))
     if flow is None or not hmac.compare_digest(flow.state.encode(), state.encode()):
         raise HTTPException(400, "This sign-in was not begun in this browser, or took too long; begin again.")
     if error or not code:
         raise HTTPException(400, "The university has signed nobody in; begin again.")
-    provider = _provider(request, grader)
+    provider = _provider(request, course)
     try:
         identity = provider.identity(flow, _back(request), code)
-        with grader.database.writing() as session:
+        with course.database.writing() as session:
             person = person_of(session, identity)
-    except GraderError as problem:
+    except CourseError as problem:
         raise HTTPException(403, str(problem)) from None
-    signed = begin(request, grader, person)
-    page = render(request, "grader/openid.html", None, team=None, to=signed.headers["location"])
+    signed = begin(request, course, person)
+    page = render(request, "course/openid.html", None, team=None, to=signed.headers["location"])
     for name, value in signed.headers.items():
         if name == "set-cookie":
             page.headers.append(name, value)
@@ -81,15 +81,15 @@ def _back(request: Request) -> str:
     return f"{str(request.base_url).rstrip('/')}{_PATH}/callback"
 
 
-def _provider(request: Request, grader: Grader) -> Provider:
-    settings = grader.settings
+def _provider(request: Request, course: Course) -> Provider:
+    settings = course.settings
     if settings.openid_issuer is None:
         raise HTTPException(404, "Nobody can sign in by OpenID Connect here.")
     from pttt_ooc.course.people.openid import Provider
 
     known: Provider | None = getattr(request.app.state, "openid_provider", None)
     if known is None:
-        secret = secret_of(settings, grader.storage.data)
+        secret = secret_of(settings, course.storage.data)
         known = request.app.state.openid_provider = Provider(settings.openid_issuer, settings.openid_client, secret)
     return known
 
@@ -98,22 +98,22 @@ def _provider(request: Request, grader: Grader) -> Provider:
 # What the browser keeps meanwhile: sealed, so that nobody else can make it, and for a while
 
 
-def _seal_flow(grader: Grader, flow: Flow) -> str:
+def _seal_flow(course: Course, flow: Flow) -> str:
     from pttt_ooc.course.people.openid import SECONDS
 
     content = quote(json.dumps([flow.state, flow.nonce, flow.verifier, time.time() + SECONDS]), safe="")
-    return f"{content}.{_seal(grader, content)}"
+    return f"{content}.{_seal(course, content)}"
 
 
-def _unseal_flow(grader: Grader, value: str) -> Flow | None:
+def _unseal_flow(course: Course, value: str) -> Flow | None:
     from pttt_ooc.course.people.openid import Flow
 
     content, _, seal = value.rpartition(".")
-    if not hmac.compare_digest(seal.encode(), _seal(grader, content).encode()):
+    if not hmac.compare_digest(seal.encode(), _seal(course, content).encode()):
         return None
     state, nonce, verifier, until = json.loads(unquote(content))
     return Flow(state, nonce, verifier) if time.time() < until else None
 
 
-def _seal(grader: Grader, content: str) -> str:
-    return hmac.new(grader.secret, f"openid\n{content}".encode(), hashlib.sha256).hexdigest()
+def _seal(course: Course, content: str) -> str:
+    return hmac.new(course.secret, f"openid\n{content}".encode(), hashlib.sha256).hexdigest()

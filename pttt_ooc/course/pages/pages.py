@@ -20,7 +20,7 @@ from pttt_ooc.course.grades.rulings import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.api import file_of, submission_of
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Grader, UsedGrader
+from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.pages.handlers import Number, Signed, check_shown, needed_team, reader, shown_to
 from pttt_ooc.course.pages.rankings import RankedGame, leaderboard_ranking
 from pttt_ooc.course.pages.uploads import from_browser, strategies
@@ -40,7 +40,7 @@ TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
 
 def render(request: Request, template: str, team: Team | None, **context: Any) -> HTMLResponse:
     """A page of the course, or a piece of one, for a reader who is signed in as `team`."""
-    return render_page(request, f"grader/{template}", reader(request, team), team=team, **context)
+    return render_page(request, f"course/{template}", reader(request, team), team=team, **context)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -49,23 +49,23 @@ def render(request: Request, template: str, team: Team | None, **context: Any) -
 
 @router.get("/")
 @router.get("/parts/leaderboard")
-async def leaderboard(request: Request, grader: UsedGrader, team: Signed, query: AskedRanking) -> Response:
+async def leaderboard(request: Request, course: UsedCourse, team: Signed, query: AskedRanking) -> Response:
     """The leaderboard."""
-    board = RankedGame(grader, team)
+    board = RankedGame(course, team)
     asked = leaderboard_ranking(board, query)
     part = await rankings.leaderboard(request, board, asked)
     if is_piece(request):
         return part.answer(request)
-    return render(request, "leaderboard.html", team, part=part, handout=grader.handout, ranking=asked)
+    return render(request, "leaderboard.html", team, part=part, handout=course.handout, ranking=asked)
 
 
 @router.get("/matrix")
 @router.get("/parts/matrix")
 async def matrix(
-    request: Request, grader: UsedGrader, team: Signed, rows: Order = "team", columns: Order = "team"
+    request: Request, course: UsedCourse, team: Signed, rows: Order = "team", columns: Order = "team"
 ) -> Response:
     """The head-to-head matrix."""
-    part = await rankings.matrix(request, RankedGame(grader, team), rows, columns)
+    part = await rankings.matrix(request, RankedGame(course, team), rows, columns)
     return part.answer(request) if is_piece(request) else render(request, "matrix.html", team, part=part)
 
 
@@ -77,7 +77,7 @@ async def matrix(
 @router.get("/parts/submissions")
 def list_submissions(
     request: Request,
-    grader: UsedGrader,
+    course: UsedCourse,
     team: Signed,
     page: PageNumber = 1,
     of: TeamNumber = None,
@@ -85,10 +85,10 @@ def list_submissions(
 ) -> Response:
     """All submissions, and the form for a new one."""
     if is_piece(request):
-        with grader.database.reading() as session:
-            if is_seen(request, _stamp(session, grader, team)):
+        with course.database.reading() as session:
+            if is_seen(request, _stamp(session, course, team)):
                 return Response(status_code=204)
-    shown = _list_context(grader, reader(request, team), page, of, status)
+    shown = _list_context(course, reader(request, team), page, of, status)
     part = _submissions_part(request, team, shown)
     return HTMLResponse(part) if is_piece(request) else render(request, "submissions.html", team, **shown, part=part)
 
@@ -97,19 +97,19 @@ def _submissions_part(request: Request, team: Team | None, shown: Shown) -> Mark
     """The table, which is rendered once for all who are not signed in."""
     made: dict[str, str] = shown.get("made", {})
     if "html" not in made:
-        made["html"] = render_part(request, "grader/parts/submissions.html", team=team, **shown)
+        made["html"] = render_part(request, "course/parts/submissions.html", team=team, **shown)
     return Markup(made["html"])
 
 
-def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
+def _stamp(session: Session, course: Course, team: Team | None) -> str:
     """A text that changes whenever a submission or the quota of `team` does."""
-    left = grader.quota(session, team) if team else None
+    left = course.quota(session, team) if team else None
     return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (
         f"-{left.hourly}-{left.daily}-{left.places}" if left else ""
     )
 
 
-def _list_context(grader: Grader, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
+def _list_context(course: Course, account: Account | None, page: int, of: int | None, status: str | None) -> Shown:
     team = account if isinstance(account, Team) else None
     if status is not None and status not in STATUSES:
         raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
@@ -121,28 +121,28 @@ def _list_context(grader: Grader, account: Account | None, page: int, of: int | 
         rows = submissions.list_page(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = queue.positions(session)
         context: Shown = {"page": rows, "places": places, "of": of, "only": only, "status": status}
-        return {**context, "value": grader.game_value(), "made": {}}
+        return {**context, "value": course.game_value(), "made": {}}
 
-    with grader.database.reading() as session:
-        stamp = _stamp(session, grader, team)
+    with course.database.reading() as session:
+        stamp = _stamp(session, course, team)
         if account is None:  # what everybody sees
             revision = f"{stamp} {standings.revision(session)}"  # names of teams, and the value, change the latter
-            found = grader.cache.current(("listed", page, of, status), revision, make)
+            found = course.cache.current(("listed", page, of, status), revision, make)
         else:
             found = make()
-        return {**found, "stamp": stamp, "quota": grader.quota(session, team) if team else None}
+        return {**found, "stamp": stamp, "quota": course.quota(session, team) if team else None}
 
 
 @router.get("/submissions/{number}")
 @router.get("/parts/submissions/{number}")
-def one_submission(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
+def one_submission(request: Request, course: UsedCourse, team: Signed, number: Number) -> Response:
     """A submission."""
     template = f"{'parts/' if is_piece(request) else ''}submission.html"
-    return render(request, template, team, **_one(grader, reader(request, team), number))
+    return render(request, template, team, **_one(course, reader(request, team), number))
 
 
-def _one(grader: Grader, account: Account | None, number: int) -> Shown:
-    with grader.database.reading() as session:
+def _one(course: Course, account: Account | None, number: int) -> Shown:
+    with course.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
         check_shown(session, found, account)
         place = queue.positions(session).get(found.id)
@@ -156,46 +156,46 @@ def _one(grader: Grader, account: Account | None, number: int) -> Shown:
         "place": place,
         "stamp": f"{found.changed_at:.3f}-{place}",
         "charts": figures.charts(history, time.time()),
-        "value": grader.game_value(),
-        "game": grader.settings.rules,
+        "value": course.game_value(),
+        "game": course.settings.rules,
         "marks": MARKS,
     }
 
 
 @router.get("/submissions/{number}/file", response_class=FileResponse)
-def download(request: Request, grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
+def download(request: Request, course: UsedCourse, team: Signed, number: Number) -> FileResponse:
     """The file of one of your own submissions, or of Uniform's."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         found = submission_of(submissions.find(session, number), number)
-    return file_of(grader, found, reader(request, team))
+    return file_of(course, found, reader(request, team))
 
 
 @router.post("/submissions")
-async def submit(request: Request, grader: UsedGrader, shell: UsedShell, team: Signed) -> Response:
+async def submit(request: Request, course: UsedCourse, shell: UsedShell, team: Signed) -> Response:
     """Take in a strategy from the form."""
-    submission, new = await from_browser(request, shell, grader, strategies(grader), team)
+    submission, new = await from_browser(request, shell, course, strategies(course), team)
     if not wants_part(request):
         return RedirectResponse(f"/submissions/{submission.id}", 303)
-    left = await run_in_threadpool(_quota, grader, team)
+    left = await run_in_threadpool(_quota, course, team)
     response = render(request, "parts/received.html", team, submission=submission, new=new, quota=left)
     response.headers["HX-Trigger"] = "submissions-changed"
     return response
 
 
-def _quota(grader: Grader, team: Team | None) -> Quota | None:
-    with grader.database.reading() as session:
-        return grader.quota(session, team) if team else None
+def _quota(course: Course, team: Team | None) -> Quota | None:
+    with course.database.reading() as session:
+        return course.quota(session, team) if team else None
 
 
 @router.post("/submissions/{number}/play")
 async def open_to_play(
-    request: Request, grader: UsedGrader, shell: UsedShell, team: Signed, number: Number
+    request: Request, course: UsedCourse, shell: UsedShell, team: Signed, number: Number
 ) -> Response:
     """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
     team = needed_team(request, team, "You are not signed in, or no longer; sign in and try again.")
     opened = fields.get("open") == "yes"
-    await run_in_threadpool(submissions.open_to_play, grader.database, number, opened, team.id)
+    await run_in_threadpool(submissions.open_to_play, course.database, number, opened, team.id)
     return RedirectResponse(f"/submissions/{number}" if fields.get("back") != "team" else f"/teams/{team.id}", 303)
 
 
@@ -204,14 +204,14 @@ async def open_to_play(
 
 
 @router.get("/teams/{number}")
-def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
+def one_team(request: Request, course: UsedCourse, team: Signed, number: Number) -> Response:
     """A team, and the history of its best."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         found = session.get(Team, number)
         if found is None or found.house:
             raise HTTPException(404, f"There is no team {number}.")
         until, own = veil(session), team is not None and team.id == found.id
-        standing = next(r for r in grader.leaderboard(session) if r.team.id == found.id)
+        standing = next(r for r in course.leaderboard(session) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
         history = standings.improvements(session, found.id, shown_if=shown_if)
         played = submissions.list_open(session, found.id)
@@ -222,14 +222,14 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
     charts = figures.charts(history, time.time())
     facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played, "until": until}
     facts["ours"] = [[s for s in accepted if s.player == player] for player in (0, 1)]
-    facts |= {"value": grader.game_value(), "own": own, **(shown_certificate(grader, found) if own else {})}
+    facts |= {"value": course.game_value(), "own": own, **(shown_certificate(course, found) if own else {})}
     return render(request, "team.html", team, shown=found, **facts)
 
 
 @router.get("/about")
-def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
+def about(request: Request, course: UsedCourse, team: Signed) -> Response:
     """Rules and formats."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
-    context: Shown = {"game": grader.settings.rules, "value": grader.game_value(), "handout": grader.handout}
+    context: Shown = {"game": course.settings.rules, "value": course.game_value(), "handout": course.handout}
     return render(request, "about.html", team, **context, uniform=uniform)

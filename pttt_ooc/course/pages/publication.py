@@ -27,7 +27,7 @@ from pttt_ooc.course.grades.overview import announcements, describe_rule
 from pttt_ooc.course.pages.schemas import AgentStanding, MatrixOut, StandingOut
 from pttt_ooc.course.strategies import figures
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.rendering import HERE as WEB
 
 MARK = "publication.json"
@@ -41,17 +41,17 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
 
     Raises
     ------
-    GraderError
+    CourseError
         If the directory holds something else, or the standings are still frozen.
     """
     now, tables = time.time(), all_assignments(session, AGENTS)
     frozen = [veil(session, game=game) for game in (None, *further_games(session))]
     if any(one is not None for one in frozen) or any(one.dates.is_frozen(now) for one in tables):
-        raise GraderError("The standings are frozen; publish the course after they are unveiled.")
+        raise CourseError("The standings are frozen; publish the course after they are unveiled.")
     if directory.exists() and (
         not directory.is_dir() or (any(directory.iterdir()) and not (directory / MARK).is_file())
     ):
-        raise GraderError(f"{directory} holds something that is no publication; name an empty directory.")
+        raise CourseError(f"{directory} holds something that is no publication; name an empty directory.")
     directory.mkdir(parents=True, exist_ok=True)
     rows, found = standings.leaderboard(session), standings.matrix(session)
     agents = {one.name: agent_standings(session, data, one, None, False) for one in tables}
@@ -93,7 +93,7 @@ def _page(
 ) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PrefixLoader(
-            {"web": jinja2.FileSystemLoader(WEB / "templates"), "grader": jinja2.FileSystemLoader(_TEMPLATES)}
+            {"web": jinja2.FileSystemLoader(WEB / "templates"), "course": jinja2.FileSystemLoader(_TEMPLATES)}
         ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -103,7 +103,7 @@ def _page(
     environment.filters["exploitability"] = figures.exploitability
     zone = term_of(session).zone
     assignments = [(one, describe_rule(rule_of(one)), most_of(one)) for one in all_assignments(session)]
-    return environment.get_template("grader/publication.html").render(
+    return environment.get_template("course/publication.html").render(
         title=settings.title,
         game=settings.game,
         rows=rows,

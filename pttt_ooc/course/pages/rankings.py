@@ -16,7 +16,7 @@ from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.assignments import veil
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.names import name_key
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.strategies import figures, trends
 from pttt_ooc.site.shell.ranking import TURNED, Column, Ranking, RankingQuery, ranking, shade, sort_after_click
 from pttt_ooc.site.shell.rendering import is_seen, render_part
@@ -45,7 +45,7 @@ class RankedGame:
         Returns since when the standings are frozen; `key` differs where it does.
     """
 
-    grader: Grader
+    course: Course
     team: Team | None
     base: str = ""
     until: Callable[[Session], float | None] = veil
@@ -77,7 +77,7 @@ async def leaderboard(request: Request, board: RankedGame, asked: Ranking[standi
         return {**_standings(board, asked), "ranking": replace(asked, find=""), "base": board.base}
 
     def render_found() -> RenderedPart:
-        known = board.grader.cache.get((_LEADERBOARD, board.key, *key), lambda: _live_revision(board), make)
+        known = board.course.cache.get((_LEADERBOARD, board.key, *key), lambda: _live_revision(board), make)
         wanted = name_key(asked.find)
         rows = [row for row in known["rows"] if wanted in name_key(row.team.name)]
         shown = {**known, "rows": rows, "ranking": asked}
@@ -98,7 +98,7 @@ async def matrix(request: Request, board: RankedGame, rows: str, columns: str, *
     return await _part(request, replace(board, team=None), _MATRIX, make, _revision, *key)  # it is the same for all
 
 
-_LEADERBOARD, _MATRIX = "grader/parts/leaderboard.html", "grader/parts/matrix.html"
+_LEADERBOARD, _MATRIX = "course/parts/leaderboard.html", "course/parts/matrix.html"
 
 
 async def _part(
@@ -110,7 +110,7 @@ async def _part(
     *key: Hashable,
 ) -> RenderedPart:
     """A part that depends on the standings and on who is signed in."""
-    cache, place = board.grader.cache, (template, board.key, *key)
+    cache, place = board.course.cache, (template, board.key, *key)
     reader = board.team.id if board.team else None
 
     def render_cached(cached: Shown | None) -> RenderedPart:
@@ -132,18 +132,18 @@ def _freeze_suffix(until: float | None) -> str:
 
 
 def _revision(board: RankedGame) -> str:
-    with board.grader.database.reading() as session:
+    with board.course.database.reading() as session:
         return standings.revision(session) + _freeze_suffix(board.until(session))
 
 
 def _live_revision(board: RankedGame) -> str:
-    with board.grader.database.reading() as session:
+    with board.course.database.reading() as session:
         until = board.until(session)
         return trends.stamp(standings.revision(session), trends.in_judgement(session, until)) + _freeze_suffix(until)
 
 
 def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
-    with board.grader.database.reading() as session:
+    with board.course.database.reading() as session:
         until = board.until(session)
         judged = trends.in_judgement(session, until)
         revision = trends.stamp(standings.revision(session), judged) + _freeze_suffix(until)
@@ -152,7 +152,7 @@ def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
         latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
         recent = [s for s in latest[: _RECENT + 2] if s.team.of_students]
         changes = trends.changes(session, rows, asked.column, until)
-    value, texts = board.grader.game_value(), {}
+    value, texts = board.course.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
         ranks = {r.team.id: rank for r in rows if (rank := r.rank(column)) is not None}
@@ -167,13 +167,13 @@ def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
 
     With :data:`TURNED` before a number, the order is turned round.
     """
-    with board.grader.database.reading() as session:
+    with board.course.database.reading() as session:
         until = board.until(session)
         revision = standings.revision(session) + _freeze_suffix(until)
         found = standings.matrix(session, until)
     rows = _sort_submissions(found, found.rows, found.columns, by_rows)
     columns = _sort_submissions(found, found.columns, found.rows, by_columns)
-    known = board.grader.game_value()
+    known = board.course.game_value()
     middle = sum(known.interval) / 2 if known else 0.0
     extent = max((abs(v - middle) for v in found.values.values()), default=0.0)
     return {

@@ -22,9 +22,9 @@ from pttt_ooc.course.data.rules import REPORT
 from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.course.data.term_tables import Report
 from pttt_ooc.course.grades.gradebook import hold_grades, settle
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.uploads import Fields, Intake
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 DEFAULT_MB = 50.0
 _PDF, _PDF_WITHIN = b"%PDF-", 1024  # where readers look for the mark of a PDF
@@ -32,26 +32,26 @@ _LONGEST_LINK, _LONGEST_COMMENT, _LONGEST_NAME = 500, 2000, 100
 _MOST_MEMBERS = 10_000
 
 
-def intake_of(grader: Grader, name: str) -> Intake[Report]:
+def intake_of(course: Course, name: str) -> Intake[Report]:
     """How reports of an assignment are taken in; 404 if there is no such assignment of reports."""
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         try:
             assignment = find_assignment(session, name)
-        except GraderError as error:
+        except CourseError as error:
             raise HTTPException(404, str(error)) from None
         if assignment.kind != REPORT:
             raise HTTPException(404, f"{name} takes no reports, but {assignment.kind}.")
-    s = grader.settings
+    s = course.settings
     hourly, daily = s.submissions_per_hour, s.submissions_per_day
     limits = Limits("reports", hourly, s.waiting_per_team, daily=daily, brought=partial(was_brought_in, Report))
 
     def check(team: Team, in_flight: int, at: float) -> None:
-        with grader.database.reading() as session:
+        with course.database.reading() as session:
             check_open(session, REPORT, team, at, name)
             check_limits(session, Report, team, limits, in_flight)
 
     def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Report, bool]:
-        return _keep(grader, limits, name, assignment.id, team, fields, incoming)
+        return _keep(course, limits, name, assignment.id, team, fields, incoming)
 
     largest = int(1e6 * (DEFAULT_MB if assignment.largest_mb is None else assignment.largest_mb))
     return Intake(largest, "the field file", check, take, _check_fields)
@@ -91,10 +91,10 @@ def _seconds(fields: Fields) -> float | None:
 
 
 def _keep(
-    grader: Grader, limits: Limits, name: str, assignment: int, team: Team, fields: Fields, incoming: Incoming
+    course: Course, limits: Limits, name: str, assignment: int, team: Team, fields: Fields, incoming: Incoming
 ) -> tuple[Report, bool]:
     # The very same file again is the report that is there: sending twice makes no second one.
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         twin = session.scalar(_twins(team, assignment, incoming.digest))
         if twin is not None:
             incoming.discard()
@@ -102,7 +102,7 @@ def _keep(
     try:
         # The file is on disk and looked at before its row is made: what was confirmed is never lost.
         incoming.keep()
-        status, note = _verdict(grader.storage.upload(incoming.name))
+        status, note = _verdict(course.storage.upload(incoming.name))
         # Of the path that was sent, the last part counts, in harmless characters.
         given = re.sub(r"[^\w .()+-]", "_", re.split(r"[/\\]", incoming.given)[-1])[-_LONGEST_NAME:] or "report"
         now = time.time()
@@ -123,14 +123,14 @@ def _keep(
             comment=fields.get("comment", "").strip(),
         )
         # Dates and limits are checked once more under the locks, as several uploads of a team may end at the same time.
-        with grader.database.writing() as session:
+        with course.database.writing() as session:
             hold_grades(session)  # in the order of all that writes grades down: first the grades, then the team
             hold(session, team)
             check_open(session, REPORT, team, incoming.begun_at, name)
             check_limits(session, Report, team, limits)
             session.add(made)
             session.flush()
-            settle(session, grader.storage.data, f"report {made.id}")
+            settle(session, course.storage.data, f"report {made.id}")
     except BaseException:
         # Refused after all: no file stays without a row.
         incoming.discard()

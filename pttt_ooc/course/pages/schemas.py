@@ -13,7 +13,7 @@ from pttt_ooc.course.strategies.certificates import PairCertificate
 from pttt_ooc.site.shell.schemas import moment
 
 
-class GraderOut(BaseModel):
+class CourseOut(BaseModel):
     """The course."""
 
     game: str

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.course.data.models import ACCEPTED, Submission
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.handlers import Bearer, Number
 from pttt_ooc.course.pages.strategy_sources import SubmittedSources
 from pttt_ooc.disk.numbers import decimals
@@ -65,11 +65,11 @@ class Bar:
     whole: float | None
 
 
-def _own(grader: Grader, account: Account | None, number: int) -> Submission:
+def _own(course: Course, account: Account | None, number: int) -> Submission:
     """A submission of the team that is signed in; errors do not reveal whether another team has this number."""
     if account is None:
         raise HTTPException(401, "Where a submission loses is shown to its own team; sign in.")
-    with grader.database.reading() as session:
+    with course.database.reading() as session:
         found = session.get(Submission, number)
     if found is None or found.team_id != account.id:
         raise HTTPException(404, f"There is no submission {number} of yours.")
@@ -78,23 +78,23 @@ def _own(grader: Grader, account: Account | None, number: int) -> Submission:
     return found
 
 
-def _grader_of(explorer: UsedExplorer) -> Grader:
-    """The `Grader` of the game that is meant."""
+def _course_of(explorer: UsedExplorer) -> Course:
+    """The `Course` of the game that is meant."""
     assert isinstance(explorer.sources, SubmittedSources)
-    return explorer.sources.grader
+    return explorer.sources.course
 
 
-GameGrader = Annotated[Grader, Depends(_grader_of)]
+GameCourse = Annotated[Course, Depends(_course_of)]
 
 
-async def _own_submission(grader: GameGrader, account: Signed, number: Number) -> Submission:
-    return await run_in_threadpool(_own, grader, account, number)
+async def _own_submission(course: GameCourse, account: Signed, number: Number) -> Submission:
+    return await run_in_threadpool(_own, course, account, number)
 
 
 @router.get("/submissions/{number}/mistakes")
 async def mistakes(
     request: Request,
-    grader: GameGrader,
+    course: GameCourse,
     explorer: UsedExplorer,
     account: Signed,
     submission: Annotated[Submission, Depends(_own_submission)],
@@ -104,7 +104,7 @@ async def mistakes(
     context: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game, "of": game}
     context["back"] = f"/games/{game}/submissions/{submission.id}" if game else f"/submissions/{submission.id}"
     try:
-        answer = await _ask(grader, explorer, account, submission)
+        answer = await _ask(course, explorer, account, submission)
     except _MissingError as missing:
         return _render(request, account, missing=str(missing), **context)
     except RefusedError as error:
@@ -127,12 +127,12 @@ async def mistakes(
     },
 )
 async def mistakes_facts(
-    grader: GameGrader, explorer: UsedExplorer, team: Bearer, number: Number
+    course: GameCourse, explorer: UsedExplorer, team: Bearer, number: Number
 ) -> MistakesOut | Response:
     """The parts of the exploitability of one of your own accepted submissions."""
-    submission = await run_in_threadpool(_own, grader, team, number)
+    submission = await run_in_threadpool(_own, course, team, number)
     try:
-        answer = await _ask(grader, explorer, team, submission)
+        answer = await _ask(course, explorer, team, submission)
     except _MissingError as missing:
         raise HTTPException(503, str(missing)) from None
     if "preparing" in answer:
@@ -144,10 +144,10 @@ class _MissingError(Exception):
     """The course has no solution."""
 
 
-async def _ask(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
+async def _ask(course: Course, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
     """The answerer's result, or its progress."""
     offered = {source.key: source for source in await explorer.list_sources(account)}
-    value = await run_in_threadpool(grader.game_value)
+    value = await run_in_threadpool(course.game_value)
     solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
     if value is None:
         raise _MissingError(_NO_VALUE)

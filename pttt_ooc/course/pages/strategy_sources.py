@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from pttt_ooc.course.data.models import ACCEPTED, Submission
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.strategies import submissions
 from pttt_ooc.disk.files import digest
 from pttt_ooc.options import DATA
@@ -24,13 +24,13 @@ _MOST = 100  # most submissions of a team, the latest first
 class SubmittedSources:
     """The :class:`~pttt_ooc.site.explore.sources.Sources` of a course."""
 
-    def __init__(self, grader: Grader) -> None:
-        self._grader = grader
+    def __init__(self, course: Course) -> None:
+        self._course = course
 
     @property
-    def grader(self) -> Grader:
+    def course(self) -> Course:
         """The course that has the submissions."""
-        return self._grader
+        return self._course
 
     def list_sources(self, account: Account | None) -> Sequence[Source]:
         """The solution, the baseline, and the accepted submissions of the team that is signed in."""
@@ -39,7 +39,7 @@ class SubmittedSources:
 
     def open_to_play(self) -> Sequence[Source]:
         """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
-        with self._grader.database.reading() as session:
+        with self._course.database.reading() as session:
             found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
         return [*self.list_sources(None), *opened]
@@ -50,7 +50,7 @@ class SubmittedSources:
 
         It is the one in the settings, or the worker's own, or the workflow's.
         """
-        settings, index = self._grader.settings, self._grader.storage.index
+        settings, index = self._course.settings, self._course.storage.index
         places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
         stores = [strategies_of(Path(place)) for place in places]
         return next((store for store in stores if store.is_dir()), stores[0])
@@ -62,7 +62,7 @@ class SubmittedSources:
 
     def _own(self, account: Account) -> list[Source]:
         chosen = select(Submission).where(Submission.team_id == account.id, Submission.status == ACCEPTED)
-        with self._grader.database.reading() as session:
+        with self._course.database.reading() as session:
             found = list(session.scalars(chosen.order_by(Submission.id.desc()).limit(_MOST)))
         return [self.source(submission) for submission in found]
 
@@ -70,7 +70,7 @@ class SubmittedSources:
         """An accepted submission as a source."""
         best = ", your best" if submission.best else ""
         label = f"Submission {submission.id} (player {submission.player}{best})"
-        path = str(self._grader.storage.upload(submission.file).absolute())
+        path = str(self._course.storage.upload(submission.file).absolute())
         order = self._orders[submission.player]
         content = submission.digest if order is None else f"{submission.digest}-{order[1]}"
         infosets = None if order is None else order[0]
@@ -79,5 +79,5 @@ class SubmittedSources:
     @cached_property
     def _orders(self) -> list[tuple[str, str] | None]:
         """The course's own lists of infosets, each with the digest of its content, which is read once."""
-        orders = self._grader.settings.orders(self._grader.storage.data)
+        orders = self._course.settings.orders(self._course.storage.data)
         return [None if file is None else (str(file.absolute()), digest(file)) for file in orders]

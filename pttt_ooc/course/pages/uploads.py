@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from pttt_ooc.course.data.models import Judged, Submission, Team
 from pttt_ooc.course.data.storage import Incoming, Storage
 from pttt_ooc.course.data.uploads_in_flight import BYTES_PER_SECOND, Flight
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.handlers import needed_team
 from pttt_ooc.site.shell.arrival import ARRIVAL
 from pttt_ooc.site.shell.forms import FORM_FIELD, check_form, check_origin
@@ -148,18 +148,18 @@ class Intake(Generic[Row]):
     check_fields: Callable[[Fields], object] = lambda fields: None
 
 
-def strategies(grader: Grader) -> Intake[Submission]:
+def strategies(course: Course) -> Intake[Submission]:
     """How strategies are taken in."""
 
     def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Submission, bool]:
-        return grader.take(team, player_of(fields), incoming)
+        return course.take(team, player_of(fields), incoming)
 
-    largest = grader.settings.max_upload_bytes
-    return Intake(largest, "the fields player and file", grader.check_limits, take, player_of)
+    largest = course.settings.max_upload_bytes
+    return Intake(largest, "the fields player and file", course.check_limits, take, player_of)
 
 
 async def from_browser(
-    request: Request, shell: Shell, grader: Grader, intake: Intake[Row], team: Team | None
+    request: Request, shell: Shell, course: Course, intake: Intake[Row], team: Team | None
 ) -> tuple[Row, bool]:
     """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
     check_origin(request)
@@ -168,14 +168,14 @@ async def from_browser(
     def check(fields: Fields) -> None:
         check_form(request, shell, fields.get(FORM_FIELD, ""))
 
-    return await take_in(request, grader, intake, team, check)
+    return await take_in(request, course, intake, team, check)
 
 
 async def from_program(
-    request: Request, response: Response, grader: Grader, intake: Intake[Row], team: Team
+    request: Request, response: Response, course: Course, intake: Intake[Row], team: Team
 ) -> tuple[Row, bool]:
     """Take in a file that a program has sent; the answer is 201, or 200 if it is not new.  See :func:`take_in`."""
-    row, new = await take_in(request, grader, intake, team)
+    row, new = await take_in(request, course, intake, team)
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"{request.url.path}/{row.id}"
     return row, new
@@ -183,7 +183,7 @@ async def from_program(
 
 async def take_in(
     request: Request,
-    grader: Grader,
+    course: Course,
     intake: Intake[Row],
     team: Team,
     check: Callable[[Fields], object] = lambda fields: None,
@@ -200,14 +200,14 @@ async def take_in(
     HTTPException, SubmissionError, FullDiskError
         If it is refused.
     """
-    with grader.in_flight.begin(team.id, request.scope[ARRIVAL]) as flight:
+    with course.in_flight.begin(team.id, request.scope[ARRIVAL]) as flight:
         await run_in_threadpool(intake.check_limits, team, flight.ahead, flight.begun_at)
-        fields, incoming = await receive(request, grader, intake, check, flight)
-        return await to_thread.run_sync(intake.take, team, fields, incoming, limiter=grader.taking)
+        fields, incoming = await receive(request, course, intake, check, flight)
+        return await to_thread.run_sync(intake.take, team, fields, incoming, limiter=course.taking)
 
 
 async def receive(
-    request: Request, grader: Grader, intake: Intake[Row], check: Callable[[Fields], object], flight: Flight
+    request: Request, course: Course, intake: Intake[Row], check: Callable[[Fields], object], flight: Flight
 ) -> tuple[Fields, Incoming]:
     """The fields of a multipart form, and its part ``file`` in a file, which the caller keeps or discards.
 
@@ -234,8 +234,8 @@ async def receive(
         check(fields)
         intake.check_fields(fields)
 
-    grader.in_flight.promise(flight, _length_of(request, intake.largest))
-    form = _Form(boundary, grader.storage, intake.largest, check_all, flight)
+    course.in_flight.promise(flight, _length_of(request, intake.largest))
+    form = _Form(boundary, course.storage, intake.largest, check_all, flight)
     try:
         await _feed(request.stream(), form, flight)
         if not form.ended or form.incoming is None:

@@ -20,7 +20,7 @@ from pttt_ooc.course.data.limits import hold
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.term_tables import STUDENT, Invitation, Person
 from pttt_ooc.course.people.people import address_key, check_email, join, members, person_name, team_of, vouch
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 PAGE = "/account/join"
 HOURS = 72.0
@@ -58,13 +58,13 @@ def invite(session: Session, by: str, team: Team | None = None, hours: float = H
 
     Raises
     ------
-    GraderError
+    CourseError
         If the team has too many open links.
     """
     if team is not None:
         hold(session, team)
         if len(open_links(session, team)) >= MOST:
-            raise GraderError(f"{team.name} has {MOST} open links; revoke one of them first.")
+            raise CourseError(f"{team.name} has {MOST} open links; revoke one of them first.")
     return _make_invitation(session, by, hours, team, None, of_team)
 
 
@@ -86,10 +86,10 @@ def open_links(session: Session, team: Team) -> list[Invitation]:
 
 
 def revoke(session: Session, by: str, number: int, team: Team | None = None) -> None:
-    """Make a link unusable; GraderError if it is none of the team's, or none at all, that can be used."""
+    """Make a link unusable; CourseError if it is none of the team's, or none at all, that can be used."""
     found = session.get(Invitation, number)
     if found is None or found.used_at or found.revoked_at or (team is not None and found.team_id != team.id):
-        raise GraderError(f"There is no open link {number}{f' of {team.name}' if team else ''}.")
+        raise CourseError(f"There is no open link {number}{f' of {team.name}' if team else ''}.")
     found.revoked_at = time.time()
     note(session, by, "revoke", number=number)
 
@@ -106,22 +106,22 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
 
     Raises
     ------
-    GraderError
+    CourseError
         If the link cannot be used, or the person cannot join.
     """
     found = session.scalar(
         select(Invitation).where(Invitation.digest == _digest(code.strip()), *_open()).with_for_update()
     )
     if found is None:
-        raise GraderError(_REFUSED)
+        raise CourseError(_REFUSED)
     if found.person_id is not None:
         person = session.get_one(Person, found.person_id)
         if person.removed_at is not None:
-            raise GraderError(_REFUSED)
+            raise CourseError(_REFUSED)
     else:
         person = who or _newcomer(session, name, email)
         if person.role != STUDENT:
-            raise GraderError("People with rights join no team; sign out first, if the link is for somebody else.")
+            raise CourseError("People with rights join no team; sign out first, if the link is for somebody else.")
         if not found.of_team:
             vouch(session, person)
         if found.team_id is not None:
@@ -134,7 +134,7 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
 def _newcomer(session: Session, name: str, email: str) -> Person:
     name, email = person_name(" ".join(name.split())), check_email(email.strip())
     if session.scalar(select(Person.id).where(Person.key == address_key(email))) is not None:
-        raise GraderError(f"{email} is known here already; sign in first, and then use the link.")
+        raise CourseError(f"{email} is known here already; sign in first, and then use the link.")
     made = Person(key=address_key(email), email=email, name=name, role=STUDENT, guest=True, created_at=time.time())
     session.add(made)
     session.flush()
@@ -146,15 +146,15 @@ def enter(session: Session, person: Person, team: Team) -> None:
 
     Raises
     ------
-    GraderError
+    CourseError
         If the student is in a team, or the team is full.
     """
     hold(session, team)
     current = team_of(session, person)
     if current is not None:
-        raise GraderError(f"{person.name} is in the team {current.name}, and would have to leave it first.")
+        raise CourseError(f"{person.name} is in the team {current.name}, and would have to leave it first.")
     size, there = term_of(session).team_size, len(members(session).get(team.id, []))
     if size and there >= size:
-        raise GraderError(f"{team.name} has {there} members, and a team has at most {size}.")
+        raise CourseError(f"{team.name} has {there} members, and a team has at most {size}.")
     join(session, person, team, time.time())
     note(session, person.email, "join", team=team.name)

@@ -17,9 +17,9 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.course.data.term_tables import Announcement, Delivery
 from pttt_ooc.course.people.deliveries import ATTEMPTS, EMAIL, FIRST_PAUSE
-from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.errors import CourseError, PtttError
 
-log = logging.getLogger("pttt.grader.messenger")
+log = logging.getLogger("pttt.course.messenger")
 _PAUSE = 5.0  # seconds between two looks
 _TOGETHER = 50  # e-mails by one connection
 _LAST_SECONDS = 15.0  # seconds at the end for the message that is being sent
@@ -61,7 +61,7 @@ class Messenger:
                     else:
                         outgoing.post(delivery.target, _body(self._settings.title, announcement))
                     trouble = ""
-                except GraderError as error:
+                except CourseError as error:
                     trouble = str(error)[:500]
                 self._enter(delivery.id, trouble)
         return len(due)
@@ -91,12 +91,12 @@ class Messenger:
             return "The settings name no e-mail server any more."
         try:
             return stack.enter_context(mail.connect(self._settings.smtp))
-        except GraderError as error:
+        except CourseError as error:
             return str(error)
 
     def _mail(self, server: smtplib.SMTP | str, delivery: Delivery, announcement: Announcement) -> None:
         if isinstance(server, str):
-            raise GraderError(server)
+            raise CourseError(server)
         subject = f"[{self._settings.title}] {announcement.title}"
         made = mail.message(self._settings.mail_from or "", delivery.target, subject, announcement.text)
         mail.send(server, made)

@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.term_tables import Person
 from pttt_ooc.course.people.people import address_key
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 SECONDS = 600.0
 """How long somebody may take to sign in at the university."""
@@ -85,7 +85,7 @@ class Provider:
 
         Raises
         ------
-        GraderError
+        CourseError
             If the university cannot be reached, or answers nonsense; so does `identity`.
         """
         facts = self._discover()
@@ -99,7 +99,7 @@ class Provider:
 
         Raises
         ------
-        GraderError
+        CourseError
             If the code is refused, or what the university says of the person does not hold.
         """
         facts = self._discover()
@@ -108,7 +108,7 @@ class Provider:
                 facts["token_endpoint"], code=code, code_verifier=flow.verifier, timeout=_TIMEOUT, allow_redirects=False
             )
         except (AuthlibBaseError, requests.RequestException, ValueError) as error:
-            raise GraderError(f"The university has refused the sign-in: {_error_text(error)}. Try again.") from None
+            raise CourseError(f"The university has refused the sign-in: {_error_text(error)}. Try again.") from None
         return self._check_token(str(token.get("id_token", "")), flow.nonce)
 
     def _session(self, back: str) -> OAuth2Session:
@@ -136,12 +136,12 @@ class Provider:
             claims = self._decode(token)
             registry.validate(claims)
         except (JoseError, ValueError) as error:
-            raise GraderError(
+            raise CourseError(
                 f"What the university says of you does not hold: {_error_text(error)}. Try again."
             ) from None
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if (several or "azp" in claims) and claims.get("azp") != self._client:
-            raise GraderError("What the university says of you is for another server.")
+            raise CourseError("What the university says of you is for another server.")
         email = claims.get("email", "") if claims.get("email_verified") is True else ""
         return Identity(f"{self._facts['issuer']} {claims['sub']}"[:500], str(email))
 
@@ -164,7 +164,7 @@ class Provider:
                 return self._facts
             facts = self._read(f"{self.issuer}/.well-known/openid-configuration")
             if str(facts.get("issuer", "")).rstrip("/") != self.issuer or any(name not in facts for name in _NEEDED):
-                raise GraderError(f"{self.issuer} describes another OpenID Connect; tell the instructors.")
+                raise CourseError(f"{self.issuer} describes another OpenID Connect; tell the instructors.")
             self._facts, self._read_at, self._keys = facts, time.monotonic(), None
             return facts
 
@@ -176,11 +176,11 @@ class Provider:
                 content = answer.raw.read(_LARGEST, decode_content=True)
             found = json.loads(content)
         except (requests.RequestException, ValueError) as error:
-            raise GraderError(
+            raise CourseError(
                 f"{self.issuer} does not answer as it should: {_error_text(error)}. Try again later."
             ) from None
         if not isinstance(found, dict):
-            raise GraderError(f"{self.issuer} does not answer as it should. Try again later.")
+            raise CourseError(f"{self.issuer} does not answer as it should. Try again later.")
         return found
 
 
@@ -193,7 +193,7 @@ def person_of(session: Session, who: Identity) -> Person:
 
     Raises
     ------
-    GraderError
+    CourseError
         If nobody in the course is that.
     """
     there = Person.removed_at.is_(None)
@@ -207,5 +207,5 @@ def person_of(session: Session, who: Identity) -> Person:
             note(session, person.email, "openid", subject=who.subject)
             return person
     if not who.email:
-        raise GraderError("The university tells no verified address of yours; ask the instructors for a link.")
-    raise GraderError(f"Nobody in this course has the address {who.email}; ask the instructors.")
+        raise CourseError("The university tells no verified address of yours; ask the instructors for a link.")
+    raise CourseError(f"Nobody in this course has the address {who.email}; ask the instructors.")

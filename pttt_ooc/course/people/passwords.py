@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.term_tables import Person
 from pttt_ooc.course.people.people import address_key, end_sessions
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 SHORTEST, LONGEST = 10, 200
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)  # 19 MiB
@@ -28,15 +28,15 @@ def set_password(session: Session, person: Person, password: str, former: str) -
 
     Raises
     ------
-    GraderError
+    CourseError
         If the present one is wrong, or the new one is too short or too long.
     """
     if person.password_hash is not None and not _fits(person.password_hash, former):
-        raise GraderError("The present password is wrong; if it is lost, ask the instructors for a link to sign in.")
+        raise CourseError("The present password is wrong; if it is lost, ask the instructors for a link to sign in.")
     if not SHORTEST <= len(password) <= LONGEST:
-        raise GraderError(f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}.")
+        raise CourseError(f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}.")
     if address_key(password) in (person.key, address_key(person.name)):
-        raise GraderError("A password must not be the address or the name.")
+        raise CourseError("A password must not be the address or the name.")
     person.password_hash = _HASHER.hash(password)
     end_sessions(session, person)
 

@@ -25,7 +25,7 @@ from pttt_ooc.course.data.names import check_name, name_key
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.term_tables import ROLES, STUDENT, Membership, Person
 from pttt_ooc.course.people.teams import end_secrets, find_team, new_team, new_token, secret_hash
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 _EMAIL = re.compile(r"[^\s@<>\"',;:\\()\[\]]+@[^\s@<>\"',;:\\()\[\]]+\.[^\s@<>\"',;:\\()\[\]]+")
 _COLUMNS = ("team", "name", "email")
@@ -86,7 +86,7 @@ def read_roster(text: str, source: str) -> list[RosterRow]:
 
     Raises
     ------
-    GraderError
+    CourseError
         If a column is missing, a value is refused, or somebody is in it twice.
     """
     first = text.removeprefix("\ufeff").partition("\n")[0]
@@ -94,22 +94,22 @@ def read_roster(text: str, source: str) -> list[RosterRow]:
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise GraderError(f"{source}, line {reader.line_num}: {error}.") from None
+        raise CourseError(f"{source}, line {reader.line_num}: {error}.") from None
     heading = [cell.strip().casefold() for cell in rows[0][1]] if rows else []
     missing = [name for name in _COLUMNS if name not in heading]
     if missing:
-        raise GraderError(f"{source}: there is no column {missing[0]}; a roster has the columns team, name, email.")
+        raise CourseError(f"{source}: there is no column {missing[0]}; a roster has the columns team, name, email.")
     found: list[RosterRow] = []
     seen: dict[str, int] = {}
     for line, row in rows[1:]:
         cells = dict(zip(heading, (" ".join(cell.split()) for cell in row), strict=False))
         try:
             found.append(_roster_row(line, cells))
-        except GraderError as error:
-            raise GraderError(f"{source}, line {line}: {error}") from None
+        except CourseError as error:
+            raise CourseError(f"{source}, line {line}: {error}") from None
         key = address_key(found[-1].email)
         if key in seen:
-            raise GraderError(f"{source}, line {line}: {found[-1].email} is in line {seen[key]}, too.")
+            raise CourseError(f"{source}, line {line}: {found[-1].email} is in line {seen[key]}, too.")
         seen[key] = line
     return found
 
@@ -118,22 +118,22 @@ def _roster_row(line: int, cells: dict[str, str]) -> RosterRow:
     team, name, email = (cells.get(column, "") for column in _COLUMNS)
     team = check_name(team)
     if name_key(team) == name_key(BASELINE):
-        raise GraderError(f"{BASELINE} is the baseline; choose another name.")
+        raise CourseError(f"{BASELINE} is the baseline; choose another name.")
     return RosterRow(line, team, person_name(name), check_email(email), cells.get("number", "")[:_LONGEST_NUMBER])
 
 
 def person_name(name: str) -> str:
-    """A person's name; GraderError if it cannot be one."""
+    """A person's name; CourseError if it cannot be one."""
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise GraderError(f"{name!r} cannot be a person's name: it has 1 to {_LONGEST_NAME} visible characters.")
+        raise CourseError(f"{name!r} cannot be a person's name: it has 1 to {_LONGEST_NAME} visible characters.")
     return name
 
 
 def check_email(email: str) -> str:
-    """An e-mail address, in its plain form; GraderError if it cannot be one."""
+    """An e-mail address, in its plain form; CourseError if it cannot be one."""
     email = unicodedata.normalize("NFKC", email)
     if len(email) > _LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
-        raise GraderError(f"{email!r} is no e-mail address.")
+        raise CourseError(f"{email!r} is no e-mail address.")
     return email
 
 
@@ -149,7 +149,7 @@ def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
     for row in rows:
         person = session.scalar(select(Person).where(Person.key == address_key(row.email)))
         if person is not None and person.role != STUDENT:
-            raise GraderError(f"{row.email} is {person.role}, and so in no team.")
+            raise CourseError(f"{row.email} is {person.role}, and so in no team.")
         team = find_team(session, row.team)
         current = team_of(session, person) if person else None
         if person is None or current is None or team is None or current.id != team.id:
@@ -223,10 +223,10 @@ def members(session: Session) -> dict[int, list[Person]]:
 
 
 def find_person(session: Session, email: str) -> Person:
-    """A student or somebody with rights by the e-mail address; GraderError if there is none."""
+    """A student or somebody with rights by the e-mail address; CourseError if there is none."""
     found = session.scalar(select(Person).where(Person.key == address_key(email), Person.removed_at.is_(None)))
     if found is None:
-        raise GraderError(f"Nobody here has the address {email!r}.")
+        raise CourseError(f"Nobody here has the address {email!r}.")
     return found
 
 
@@ -239,15 +239,15 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
 
     Raises
     ------
-    GraderError
+    CourseError
         If the role, name or address is refused, or it is a student's address.
     """
     if role not in ROLES or role == STUDENT:
-        raise GraderError(f"There is no role {role!r} with rights; choose instructor or assistant.")
+        raise CourseError(f"There is no role {role!r} with rights; choose instructor or assistant.")
     email, name = check_email(email), person_name(" ".join(name.split()))
     person = session.scalar(select(Person).where(Person.key == address_key(email)))
     if person is not None and person.role == STUDENT and team_of(session, person) is not None:
-        raise GraderError(f"{email} is a student of a team, and cannot have rights too.")
+        raise CourseError(f"{email} is a student of a team, and cannot have rights too.")
     if person is None:
         person = Person(key=address_key(email), email=email, name=name, role=role, created_at=time.time())
         session.add(person)
@@ -260,10 +260,10 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
 
 
 def remove_staff(session: Session, email: str) -> Person:
-    """Take somebody's rights; token and sessions end.  GraderError if nobody with rights has this address."""
+    """Take somebody's rights; token and sessions end.  CourseError if nobody with rights has this address."""
     person = session.scalar(select(Person).where(Person.key == address_key(email), Person.role != STUDENT))
     if person is None or person.removed_at is not None:
-        raise GraderError(f"Nobody with rights has the address {email!r}; `pttt course staff` lists them.")
+        raise CourseError(f"Nobody with rights has the address {email!r}; `pttt course staff` lists them.")
     person.token_hash, person.removed_at = None, time.time()
     end_sessions(session, person)
     return person

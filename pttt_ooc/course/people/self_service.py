@@ -14,12 +14,12 @@ from pttt_ooc.course.data.term_tables import Person
 from pttt_ooc.course.people.invitations import enter
 from pttt_ooc.course.people.people import leave, team_of
 from pttt_ooc.course.people.teams import new_team, new_token
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 
 def _check_allowed(session: Session) -> None:
     if not term_of(session).team_size:
-        raise GraderError("In this course the instructors make the teams; ask them.")
+        raise CourseError("In this course the instructors make the teams; ask them.")
 
 
 def make_team(session: Session, person: Person, name: str) -> tuple[Team, str]:
@@ -27,19 +27,19 @@ def make_team(session: Session, person: Person, name: str) -> tuple[Team, str]:
 
     Raises
     ------
-    GraderError
+    CourseError
         If the course does not let students make teams, or the student is a guest or in a team, or the name cannot be
         one.
     """
     _check_allowed(session)
     if person.guest:
-        raise GraderError(
+        raise CourseError(
             "Only a team has let you into the course, so that you cannot make one; ask the instructors for a link into "
             "the course."
         )
     current = team_of(session, person)
     if current is not None:
-        raise GraderError(f"You are in the team {current.name}; leave it first.")
+        raise CourseError(f"You are in the team {current.name}; leave it first.")
     team, token = new_team(session, name)
     note(session, person.email, "team", team=team.name)
     enter(session, person, team)
@@ -56,24 +56,24 @@ def leave_team(session: Session, person: Person, most: int) -> Team:
 
     Raises
     ------
-    GraderError
+    CourseError
         If the course does not let students do so, or the student is in no team, or has left so many.
     """
     _check_allowed(session)
     team = team_of(session, person)
     if team is None:
-        raise GraderError("You are in no team.")
+        raise CourseError("You are in no team.")
     if (times := times_left(session, person)) >= most:
-        raise GraderError(f"You have left a team {times} times, which is the limit; ask the instructors.")
+        raise CourseError(f"You have left a team {times} times, which is the limit; ask the instructors.")
     leave(session, person, time.time())
     note(session, person.email, "leave", team=team.name)
     return team
 
 
 def renew_token(session: Session, person: Person) -> tuple[Team, str]:
-    """A new token for a student's team; the old one and sessions by it end.  GraderError if there is no team."""
+    """A new token for a student's team; the old one and sessions by it end.  CourseError if there is no team."""
     team = team_of(session, person)
     if team is None:
-        raise GraderError("You are in no team.")
+        raise CourseError("You are in no team.")
     note(session, person.email, "rotate token", team=team.name)
     return team, new_token(session, team)

@@ -28,7 +28,7 @@ from pttt_ooc.course.data.pseudonyms import take_alias
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation
 from pttt_ooc.course.people import sessions
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def add_team(database: Database, name: str) -> str:
 
     Raises
     ------
-    GraderError
+    CourseError
         If the name is taken or cannot be one.
     """
     try:
@@ -73,7 +73,7 @@ def new_team(session: Session, name: str) -> tuple[Team, str]:
     """A new team, and its token; raises what :func:`add_team` raises."""
     name = check_name(name)
     if name_key(name) == name_key(BASELINE):
-        raise GraderError(f"There already is a team {BASELINE}, which is the baseline; choose another name.")
+        raise CourseError(f"There already is a team {BASELINE}, which is the baseline; choose another name.")
     if taken := find_team(session, name):
         raise _taken_error(taken.name)
     team = Team(name=name, key=name_key(name), created_at=time.time())
@@ -85,8 +85,8 @@ def new_team(session: Session, name: str) -> tuple[Team, str]:
     return team, _new_token(team)
 
 
-def _taken_error(name: str) -> GraderError:
-    return GraderError(f"There already is a team {readable_name(name)}; choose another name, or `rotate-token`.")
+def _taken_error(name: str) -> CourseError:
+    return CourseError(f"There already is a team {readable_name(name)}; choose another name, or `rotate-token`.")
 
 
 def find_team(session: Session, name: str) -> Team | None:
@@ -134,11 +134,11 @@ def _new_token(team: Team) -> str:
 
 
 def rotate_token(database: Database, name: str) -> str:
-    """A new token for a team; the old one and all sessions end.  GraderError if there is none, or all have left it."""
+    """A new token for a team; the old one and all sessions end.  CourseError if there is none, or all have left it."""
     with database.writing() as session:
         team = named_team(session, name)
         if team.id in left_by_all(session):
-            raise GraderError(
+            raise CourseError(
                 f"Everybody has left the team {readable_name(team.own_name)}, so that it has no token; "
                 "`pttt course invite --team` lets somebody in."
             )
@@ -151,7 +151,7 @@ def remove_team(database: Database, name: str) -> list[str]:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such team.
     """
     with database.writing() as session:
@@ -174,12 +174,12 @@ def _points(session: Session, team: Team) -> dict[str, float | None]:
 
 
 def named_team(session: Session, name: str) -> Team:
-    """A team, which is not the baseline, by its name; GraderError if there is none."""
+    """A team, which is not the baseline, by its name; CourseError if there is none."""
     team = find_team(session, name)
     if team is None:
-        raise GraderError(f"There is no team {readable_name(name)}; `pttt grader list-teams` lists them.")
+        raise CourseError(f"There is no team {readable_name(name)}; `pttt course list-teams` lists them.")
     if team.name == BASELINE:
-        raise GraderError(f"{BASELINE} is the baseline; it has no token and stays.")
+        raise CourseError(f"{BASELINE} is the baseline; it has no token and stays.")
     return team
 
 

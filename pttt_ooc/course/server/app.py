@@ -32,7 +32,7 @@ from pttt_ooc.course.pages import further_bot_pages as bots
 from pttt_ooc.course.pages import game_pages as games
 from pttt_ooc.course.pages import term_pages as course_pages
 from pttt_ooc.course.pages.context import HERE as PAGES
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.metrics import FromDatabase
 from pttt_ooc.course.people.accounts import TeamAccounts
 from pttt_ooc.course.strategies import figures
@@ -65,7 +65,7 @@ def ways_of(settings: CourseSettings) -> list[Link]:
 Looks: TypeAlias = Callable[[], Sequence[Link]]
 
 
-def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
+def create_app(course: Course, *others: Part, looks: Looks = tuple) -> FastAPI:
     """The application of a course.
 
     Parameters
@@ -75,23 +75,23 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
     looks
         Returns links to further pages about a team's own submission; ``{}`` in a target stands for its number.
     """
-    settings = grader.settings
+    settings = course.settings
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader, looks), agents.part_of(), *bots.further_parts_of(grader, others), *others],
-        accounts=TeamAccounts(grader.database, settings.session_days * 86400, ways_of(settings)),
-        secret=grader.secret,
+        parts=[part_of(course, looks), agents.part_of(), *bots.further_parts_of(course, others), *others],
+        accounts=TeamAccounts(course.database, settings.session_days * 86400, ways_of(settings)),
+        secret=course.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
         behind_proxy=bool(settings.trusted_proxies),
     )
     return make_application(shell)
 
 
-def part_of(grader: Grader, looks: Looks = tuple) -> Part:
+def part_of(course: Course, looks: Looks = tuple) -> Part:
     """The part of a course; for `looks` see :func:`create_app`."""
     return Part(
-        name="grader",
+        name="course",
         directory=PAGES,
         routers=(
             api.router,
@@ -113,7 +113,7 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             games.programs,
         ),
         links=LINKS,
-        state=grader,
+        state=course,
         filters={
             "known_value": figures.known_value,
             "uncertainty": figures.uncertainty,
@@ -127,14 +127,14 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
             "TIE": TIE,
             "FIGURES": FIGURE_NAMES,
             "STATUSES": list(STATUSES),
-            "settings": grader.settings,
+            "settings": course.settings,
             "in_words": in_words,
             "looks": looks,
         },
         caught=(OSError, DBAPIError),
         explain=explain,
-        collectors=(FromDatabase(grader),),
-        largest_body=grader.settings.max_upload_bytes,
+        collectors=(FromDatabase(course),),
+        largest_body=course.settings.max_upload_bytes,
     )
 
 

@@ -46,7 +46,7 @@ from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_setting
 from pttt_ooc.course.data.storage import Storage, upload_hash
 from pttt_ooc.course.grades.code_likeness import FOLDER as HANDED_OUT
 from pttt_ooc.disk.files import explain_errors, fsync_tree, replacing
-from pttt_ooc.errors import GraderError, StoreError
+from pttt_ooc.errors import CourseError, StoreError
 
 OWN = "none"
 """In place of the address of a database: a file of the course's own."""
@@ -288,13 +288,13 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy
 
     Raises
     ------
-    GraderError
+    CourseError
         If `data` is not empty, or the file is no copy, or nobody has said where the tables of this one go.
     """
     if data.exists() and any(data.iterdir()):
-        raise GraderError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
+        raise CourseError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
     if not file.is_file():
-        raise GraderError(f"{file}: There is no such file.")
+        raise CourseError(f"{file}: There is no such file.")
     aside = data.with_name(data.name + ".wip")
     if aside.exists():
         shutil.rmtree(aside)
@@ -306,7 +306,7 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy
                 data.rmdir()
             aside.rename(data)
         except _DAMAGE as error:
-            raise GraderError(f"{file} is not a copy of a grader, or is damaged ({error}).") from error
+            raise CourseError(f"{file} is not a copy of a course, or is damaged ({error}).") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     return copy
@@ -323,7 +323,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
         if settings.database_url is not None and database_url is None:
-            raise GraderError(
+            raise CourseError(
                 f"The tables of this copy were in {make_url(settings.database_url).render_as_string()}; add "
                 f"`--database-url {OWN}` to keep them in the directory, or the address of an empty database."
             )
@@ -472,6 +472,6 @@ def _insert(database: Database, rows: list[TableRow]) -> None:
     tables = CourseTables.metadata.tables
     with database.writing() as session:
         if session.execute(select(tables["teams"].c.id)).first() is not None:
-            raise GraderError("The database that the settings name already holds teams; empty it first.")
+            raise CourseError("The database that the settings name already holds teams; empty it first.")
         session.execute(tables["facts"].delete())
         write_rows(session, rows)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.extras import extra
-from pttt_ooc.options import GRADER, DataOption
+from pttt_ooc.options import COURSE, DataOption
 from pttt_ooc.other_games.extreme.terminal.bot_options import (
     LibraryOption,
     PythonOption,
@@ -20,11 +20,11 @@ from pttt_ooc.other_games.extreme.terminal.commands import extreme
 
 def add_commands(app: typer.Typer) -> None:
     """Add the command to the group ``pttt extreme``, which is on the command line already."""
-    extreme.command("open", epilog="Example: pttt extreme open --data grader --seed 2019")(open_league)
+    extreme.command("open", epilog="Example: pttt extreme open --data course --seed 2019")(open_league)
 
 
 def open_league(
-    data: DataOption = GRADER,
+    data: DataOption = COURSE,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw of the pools; publish it.")] = 0,
     time_limit: TimeOption = 24,
     python: PythonOption = "guess",
@@ -41,7 +41,7 @@ def open_league(
     Writes extreme.yaml into the course's directory, which says all that can be chosen: pools, marks, limits, and when
     the tournament begins.  Where there is no course yet, it is made.
     """
-    with extra("grader", "`pttt extreme open`"):
+    with extra("course", "`pttt extreme open`"):
         from pttt_ooc.course.bots.league import LeagueSettings, further_directory
         from pttt_ooc.course.bots.league import open_league as make_league
         from pttt_ooc.course.data.settings import make_settings

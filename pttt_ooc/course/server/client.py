@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pttt_ooc.disk.numbers import exploitability
-from pttt_ooc.errors import GraderError, StrategyError
+from pttt_ooc.errors import CourseError, StrategyError
 
 _PIECE = 1 << 16  # bytes read at once
 _ANSWER_SECONDS = 120.0  # for an answer
@@ -31,7 +31,7 @@ class _Server:
         except ValueError:  # half a bracket, or a port that is none
             good = False
         if not good or not url.isprintable() or " " in url:
-            raise GraderError(f"{url!r} is no address of a grader; an example is https://grader.example:8080.")
+            raise CourseError(f"{url!r} is no address of a course; an example is https://course.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -60,14 +60,14 @@ class _Server:
         try:
             return response.status, json.loads(data)
         except ValueError:
-            raise GraderError(f"{self.url} answers, but is no course (status {response.status}).") from None
+            raise CourseError(f"{self.url} answers, but is no course (status {response.status}).") from None
 
 
 def _server(url: str, token: str | None) -> _Server:
     if not token:
-        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
+        raise CourseError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
     if not token.isascii() or not token.isprintable():
-        raise GraderError("The token has characters that no token has; copy it again.")
+        raise CourseError("The token has characters that no token has; copy it again.")
     return _Server(url, token.strip())
 
 
@@ -76,18 +76,18 @@ def pick(assignment: str, number: str, url: str, token: str | None, as_json: boo
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no token, or the server refuses it or cannot be reached.
     """
     if number != "none" and not (number.isascii() and number.isdecimal()):
-        raise GraderError(f"{number!r} is no number of a submission, nor none.")
+        raise CourseError(f"{number!r} is no number of a submission, nor none.")
     server = _server(url, token)
     body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
     with _catch_unreachable(server):
         status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)
     if status != 200:
-        raise GraderError(str(answer.get("error", f"The course refuses it (status {status}).")))
+        raise CourseError(str(answer.get("error", f"The course refuses it (status {status}).")))
     found = next(one for one in answer["assignments"] if one["name"] == assignment)
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -110,21 +110,21 @@ def submit(
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no token or file, or the server refuses it or cannot be reached.
     StrategyFileError, StrategyError
         If a file is no strategy of the player in the course's game, by its header; nothing is sent then.
     """
     server = _server(url, token)
     if len(files) > 2 or (len(files) == 2) == (player is not None):
-        raise GraderError("Give one file and its --player, or player 0's file and player 1's without --player.")
+        raise CourseError("Give one file and its --player, or player 0's file and player 1's without --player.")
     # All files are checked before the first is sent: what the course rejects would count as an attempt.
     players = (0, 1) if player is None else (player,)
     for file, of in zip(files, players, strict=True):
         if not file.is_file():
-            raise GraderError(f"{file}: There is no such file.")
+            raise CourseError(f"{file}: There is no such file.")
         if not file.stat().st_size:
-            raise GraderError(f"{file}: The file is empty.")
+            raise CourseError(f"{file}: The file is empty.")
         _check_fits(file, of, server)
     # Both uploads come before any waiting, so that the course can judge one after the other; two files are a pair, too.
     tell = _silent if as_json else _say
@@ -187,11 +187,11 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
     with _catch_unreachable(server):
         status, facts = server.ask("GET", "/api")
     if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
-        raise GraderError(f"{server.url} answers, but is no course (status {status}).")
+        raise CourseError(f"{server.url} answers, but is no course (status {status}).")
     if file.suffix.lower() != ".zip":
-        raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
+        raise CourseError(f"{file}: A submission is a .zip with one .npy file.")
     if file.stat().st_size > facts["max_upload_bytes"]:
-        raise GraderError(
+        raise CourseError(
             f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, which is the limit there."
         )
     found, shapes = tensor_header(file)[0], [tuple(shape) for shape in facts["shapes"]]
@@ -203,12 +203,12 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
 
 @contextmanager
 def _catch_unreachable(server: _Server) -> Iterator[None]:
-    """A GraderError if the server cannot be reached in the block."""
+    """A CourseError if the server cannot be reached in the block."""
     try:
         yield
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise GraderError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
+        raise CourseError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
 
 
 def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
     with _catch_unreachable(server):
         status, answer = server.ask("POST", "/api/submissions", _pieces(file, size, head, tail), headers)
     if status not in (200, 201):
-        raise GraderError(str(answer.get("error", f"The course refuses it (status {status}).")))
+        raise CourseError(str(answer.get("error", f"The course refuses it (status {status}).")))
     return dict(answer)
 
 
@@ -259,12 +259,12 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
         try:
             status, answer = server.ask("GET", f"/api/submissions/{submission['id']}")
             if status == 404:
-                raise GraderError(str(answer["error"]))
+                raise CourseError(str(answer["error"]))
             submission, silent = (answer, 0) if status == 200 else (submission, silent + 1)
         except (OSError, http.client.HTTPException):
             silent += 1
         if silent > _MOST_UNANSWERED:
-            raise GraderError(f"{server.url} does not answer any more; the submission is safe there.")
+            raise CourseError(f"{server.url} does not answer any more; the submission is safe there.")
 
 
 def _state(submission: dict[str, Any]) -> str:

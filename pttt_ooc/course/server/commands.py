@@ -1,7 +1,7 @@
-"""The course's commands: ``pttt submit``, ``pttt grader ...``; ``pttt serve`` is in ``cli/servers``.
+"""The course's commands: ``pttt submit``, ``pttt course ...``; ``pttt serve`` is in ``cli/servers``.
 
 What they need is imported when they run: ``pttt --help`` comes at once, and all but ``submit`` need the extra
-``grader``.
+``course``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import typer
 from pttt_ooc.course.server.copy_commands import add_copy_commands, database_of
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption, group
+from pttt_ooc.options import COURSE, DataOption, ForceOption, JsonOption, group
 
 if TYPE_CHECKING:
     pass
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
 NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the submission.")]
 
-grader = group("Look after a course: its teams, and copies of it.")
+course = group("Look after a course: its teams, and copies of it.")
 
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
-    app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://grader.example")(
+    app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://course.example")(
         submit
     )
-    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://grader.example")(pick)
-    app.add_typer(grader, name="grader")
+    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://course.example")(pick)
+    app.add_typer(course, name="course")
 
 
 def submit(
@@ -80,11 +80,11 @@ def pick(
 # Looking after a course
 
 
-_database = partial(database_of, what="The grader")
+_database = partial(database_of, what="The course")
 
 
-@grader.command("add-team", epilog="Example: pttt grader add-team 'Team A'")
-def add_team(name: NameArgument, data: DataOption = GRADER) -> None:
+@course.command("add-team", epilog="Example: pttt course add-team 'Team A'")
+def add_team(name: NameArgument, data: DataOption = COURSE) -> None:
     """Add a team, and print its token, once: only a hash of it is kept."""
     with _database(data) as database:
         from pttt_ooc.course.people import teams
@@ -92,8 +92,8 @@ def add_team(name: NameArgument, data: DataOption = GRADER) -> None:
         print(teams.add_team(database, name))
 
 
-@grader.command("rotate-token", epilog="Example: pttt grader rotate-token 'Team A'")
-def rotate_token(name: NameArgument, data: DataOption = GRADER) -> None:
+@course.command("rotate-token", epilog="Example: pttt course rotate-token 'Team A'")
+def rotate_token(name: NameArgument, data: DataOption = COURSE) -> None:
     """Print a new token for a team; the old one is good for nothing from now on."""
     with _database(data) as database:
         from pttt_ooc.course.people import teams
@@ -101,10 +101,10 @@ def rotate_token(name: NameArgument, data: DataOption = GRADER) -> None:
         print(teams.rotate_token(database, name))
 
 
-@grader.command("remove-team", epilog="Example: pttt grader remove-team 'Team A' --yes")
+@course.command("remove-team", epilog="Example: pttt course remove-team 'Team A' --yes")
 def remove_team(
     name: NameArgument,
-    data: DataOption = GRADER,
+    data: DataOption = COURSE,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Remove a team with all its submissions and files."""
@@ -121,8 +121,8 @@ def remove_team(
         print(f"{name} is removed, and {len(files)} submissions with it.")
 
 
-@grader.command("list-teams", epilog="Example: pttt grader list-teams")
-def list_teams(data: DataOption = GRADER) -> None:
+@course.command("list-teams", epilog="Example: pttt course list-teams")
+def list_teams(data: DataOption = COURSE) -> None:
     """List the teams with the numbers of their submissions."""
     with _database(data) as database:
         from pttt_ooc.course.data.names import readable_name
@@ -138,8 +138,8 @@ def list_teams(data: DataOption = GRADER) -> None:
     print_table(("team", "submissions", "accepted", "since"), cells)
 
 
-@grader.command(epilog="Example: pttt grader rejudge 17")
-def rejudge(number: NumberArgument, data: DataOption = GRADER) -> None:
+@course.command(epilog="Example: pttt course rejudge 17")
+def rejudge(number: NumberArgument, data: DataOption = COURSE) -> None:
     """Judge a rejected submission again, such as one that the server could not judge."""
     with _database(data) as database:
         from pttt_ooc.course.strategies.jobs import judge_again
@@ -148,15 +148,15 @@ def rejudge(number: NumberArgument, data: DataOption = GRADER) -> None:
         print(f"Submission {number} is in the queue again.")
 
 
-@grader.command("open", epilog="Example: pttt grader open 17")
-def open_submission(number: NumberArgument, data: DataOption = GRADER) -> None:
+@course.command("open", epilog="Example: pttt course open 17")
+def open_submission(number: NumberArgument, data: DataOption = COURSE) -> None:
     """Let everybody play against an accepted submission; its team can do so on its page."""
     _open_to_play(number, True, data)
     print(f"Everybody may play against submission {number}.")
 
 
-@grader.command("close", epilog="Example: pttt grader close 17")
-def close_submission(number: NumberArgument, data: DataOption = GRADER) -> None:
+@course.command("close", epilog="Example: pttt course close 17")
+def close_submission(number: NumberArgument, data: DataOption = COURSE) -> None:
     """Close a submission for play."""
     _open_to_play(number, False, data)
     print(f"Nobody can play against submission {number} any more.")
@@ -169,18 +169,18 @@ def _open_to_play(number: int, opened: bool, data: Path) -> None:
         open_to_play(database, number, opened)
 
 
-@grader.command(epilog="Example: pttt grader kit starter-kit.zip")
+@course.command(epilog="Example: pttt course kit starter-kit.zip")
 def kit(
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The starter kit to write.")],
     force: ForceOption = False,
-    data: DataOption = GRADER,
+    data: DataOption = COURSE,
 ) -> None:
     """Write the starter kit that the course hands out.
 
     It has both lists of infosets, the uniform strategies, and programs to start from.
     """
     check_output(file, [data], force=force, suffix=".zip")
-    with extra("grader", "The grader"):
+    with extra("course", "The course"):
         from pttt_ooc.course.strategies.starter_kit import write_kit_of
         from pttt_ooc.disk.rights import private
     with private():  # the index, which is made in the course's directory
@@ -188,4 +188,4 @@ def kit(
     print(f"{file}: {file.stat().st_size / 1e6:.1f} MB.")
 
 
-add_copy_commands(grader, "grader")
+add_copy_commands(course, "course")

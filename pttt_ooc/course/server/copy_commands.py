@@ -1,4 +1,4 @@
-"""The commands ``backup`` and ``restore`` of a course, the same for ``pttt course`` and ``pttt grader``."""
+"""The commands ``backup`` and ``restore`` of a course, the same for ``pttt course`` and ``pttt course``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import GRADER, DataOption, ForceOption, JsonOption
+from pttt_ooc.options import COURSE, DataOption, ForceOption, JsonOption
 
 if TYPE_CHECKING:
     from pttt_ooc.course.data.database import Database
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @contextmanager
 def database_of(data: Path, what: str = "The course") -> Iterator[Database]:
     """The database of a course for the block; `what` needs the extra."""
-    with extra("grader", what):
+    with extra("course", what):
         from pttt_ooc.course.data.database import Database
         from pttt_ooc.course.data.settings import read_settings
         from pttt_ooc.disk.rights import private
@@ -37,7 +37,7 @@ def database_of(data: Path, what: str = "The course") -> Iterator[Database]:
 
 def add_copy_commands(group: typer.Typer, name: str) -> None:
     """Give both commands to a group of this name."""
-    group.command(epilog=f"Example: pttt {name} backup monday.tar --data grader")(backup)
+    group.command(epilog=f"Example: pttt {name} backup monday.tar --data course")(backup)
     group.command(epilog=f"Example: pttt {name} restore monday.tar --data restored")(restore)
 
 
@@ -45,7 +45,7 @@ def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
     force: ForceOption = False,
     as_json: JsonOption = False,
-    data: DataOption = GRADER,
+    data: DataOption = COURSE,
 ) -> None:
     """Copy all of a course into one file, while it goes on; prints a digest of the copy.
 
@@ -65,7 +65,7 @@ def backup(
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
     as_json: JsonOption = False,
-    data: DataOption = GRADER,
+    data: DataOption = COURSE,
     database_url: Annotated[
         str | None,
         typer.Option(
@@ -74,7 +74,7 @@ def restore(
     ] = None,
 ) -> None:
     """Make a course from a copy, in a directory that holds none; checks all of it, and prints the copy's digest."""
-    with extra("grader", "The course"):
+    with extra("course", "The course"):
         from pttt_ooc.course.server import backup as copies
         from pttt_ooc.disk.rights import private
     with private():

@@ -35,16 +35,16 @@ KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, b
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    command("submissions 'Team A' --state rejected --data grader")(submissions)
-    command("rejudge 17 --dry-run --data grader")(rejudge)
-    command("rejudgements --data grader")(rejudgements)
+    command("submissions 'Team A' --state rejected --data course")(submissions)
+    command("rejudge 17 --dry-run --data course")(rejudge)
+    command("rejudgements --data course")(rejudgements)
     command("rule strategies 17 withdrawn --reason 'The file of others'")(rule)
     command("disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
-    command("pick 'Team A' strategies 17 --data grader")(pick)
-    command("similar --data grader")(similar)
-    command("deliveries --data grader")(deliveries)
+    command("pick 'Team A' strategies 17 --data course")(pick)
+    command("similar --data course")(similar)
+    command("deliveries --data course")(deliveries)
     command("house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip")(house)
-    command("download strategies -o strategies.zip --data grader")(download)
+    command("download strategies -o strategies.zip --data course")(download)
 
 
 def submissions(
@@ -121,19 +121,19 @@ def _chosen_numbers(session: Session, kind: str, numbers: list[int], everything:
     from pttt_ooc.course.data.names import readable_name
     from pttt_ooc.course.grades.rejudging import all_numbers, table_of
     from pttt_ooc.course.people.teams import find_team
-    from pttt_ooc.errors import GraderError
+    from pttt_ooc.errors import CourseError
 
     table_of(kind)
     if sum((bool(numbers), everything, team is not None)) != 1:
-        raise GraderError("Name submissions by their numbers, or a --team, or --all.")
+        raise CourseError("Name submissions by their numbers, or a --team, or --all.")
     if numbers:
         return numbers
     of = None if team is None else find_team(session, team)
     if team is not None and of is None:
-        raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+        raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
     found = all_numbers(session, of.id if of else None, kind)
     if not found:
-        raise GraderError(f"There are no {kind} with a verdict.")
+        raise CourseError(f"There are no {kind} with a verdict.")
     return found
 
 
@@ -151,12 +151,12 @@ def rejudgements(
         from pttt_ooc.course.data.assignments import term_of
         from pttt_ooc.course.data.dates import readable_instant
         from pttt_ooc.course.grades import rejudging
-        from pttt_ooc.errors import GraderError
+        from pttt_ooc.errors import CourseError
 
         zone = term_of(session).zone
         found = [one for one in rejudging.rejudgements(session) if number in (None, one.id)]
         if number is not None and not found:
-            raise GraderError(f"There is no rejudgement {number}.")
+            raise CourseError(f"There is no rejudgement {number}.")
         told, lines = [], []
         for one in found:
             facts = rejudging.facts_of(session, one)
@@ -211,10 +211,10 @@ def pick(
     """Choose which submission of a team counts, where teams choose; also after it has closed."""
     with writing(here) as session:
         from pttt_ooc.course.grades.decisions import Desk
-        from pttt_ooc.errors import GraderError
+        from pttt_ooc.errors import CourseError
 
         if number != "none" and not (number.isascii() and number.isdecimal()):
-            raise GraderError(f"{number!r} is no number of a submission, nor none.")
+            raise CourseError(f"{number!r} is no number of a submission, nor none.")
         rows = Desk(session, here.data, here.by).pick(team, assignment, None if number == "none" else int(number))
         tell_grades(session, rows, here, team=team, assignment=assignment, pick=number)
 

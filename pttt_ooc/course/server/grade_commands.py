@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    command("grades --format canvas -o grades.csv --data grader")(grades)
-    command("mark 'Team A' extreme search 18 --comment 'Clear.' --data grader")(mark)
-    command("adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data grader")(adjust)
+    command("grades --format canvas -o grades.csv --data course")(grades)
+    command("mark 'Team A' extreme search 18 --comment 'Clear.' --data course")(mark)
+    command("adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data course")(adjust)
     command("extend 'Team A' extreme '2027-03-01 23:55' --reason ill")(extend)
-    command("release extreme --data grader")(release)
-    command("history 'Team A' extreme --data grader")(history)
-    command("log --data grader")(log)
+    command("release extreme --data course")(release)
+    command("history 'Team A' extreme --data course")(history)
+    command("log --data course")(log)
     command("announce 'The viva' --text 'Room 32-144, on 3 March.'")(announce)
 
 
@@ -175,11 +175,11 @@ def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgum
         from pttt_ooc.course.data.names import readable_name
         from pttt_ooc.course.grades import gradebook
         from pttt_ooc.course.people.teams import find_team
-        from pttt_ooc.errors import GraderError
+        from pttt_ooc.errors import CourseError
 
         found = find_team(session, team)
         if found is None:
-            raise GraderError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+            raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
         zone = term_of(session).zone
         rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
         told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]

@@ -29,9 +29,9 @@ ServerOption = Annotated[str, typer.Option(metavar="URL", help="The server's add
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
     command("staff 'Alan Turing' alan@example.org --role assistant")(staff)
-    command("teams roster.csv --tokens tokens.csv --data grader")(teams)
-    command("invite --team 'Team A' --data grader")(invite)
-    command("link ada@example.org --data grader")(link)
+    command("teams roster.csv --tokens tokens.csv --data course")(teams)
+    command("invite --team 'Team A' --data course")(invite)
+    command("link ada@example.org --data course")(link)
 
 
 def staff(
@@ -45,10 +45,10 @@ def staff(
     with writing(here) as session:
         from pttt_ooc.course.data.audit import CONSOLE, note
         from pttt_ooc.course.people import people
-        from pttt_ooc.errors import GraderError
+        from pttt_ooc.errors import CourseError
 
         if name is not None and email is None:
-            raise GraderError("The address is missing: pttt course staff NAME EMAIL.")
+            raise CourseError("The address is missing: pttt course staff NAME EMAIL.")
         if remove is not None:
             gone = people.remove_staff(session, remove)
             note(session, CONSOLE, "remove staff", email=gone.email)
@@ -110,14 +110,14 @@ def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens:
     from pttt_ooc.course.people.people import apply_roster, read_roster
     from pttt_ooc.disk.files import atomic_write_text
     from pttt_ooc.disk.rights import private
-    from pttt_ooc.errors import GraderError
+    from pttt_ooc.errors import CourseError
 
     if tokens is not None:
         check_output(tokens, [here.data, roster], force=False, suffix=".csv")
     try:
         text = roster.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise GraderError(f"{roster} cannot be read: {error}.") from None
+        raise CourseError(f"{roster} cannot be read: {error}.") from None
     rows = read_roster(text, str(roster))
     with trying(database, dry_run) as session:
         change = apply_roster(session, rows)

@@ -25,7 +25,7 @@ from pttt_ooc.course.strategies.orders import check_orders
 from pttt_ooc.course.strategies.value import check_value_is_known
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
-from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.errors import CourseError, PtttError
 from pttt_ooc.site.service.local_server import processes_behind
 from pttt_ooc.site.service.processes import Child, listen, serve_until_stopped
 from pttt_ooc.site.service.wing import Pages
@@ -63,7 +63,7 @@ def serve(
     # One server for a directory: it holds the lock until all children have ended.
     with private():  # the children see to themselves
         settings = make_settings(data, game)
-        lock = hold(data / "serve.lock", partial(_busy, data), error=GraderError)
+        lock = hold(data / "serve.lock", partial(_busy, data), error=CourseError)
     with lock:
         with private():
             storage = Storage(data)
@@ -190,4 +190,4 @@ class _Processes:
 
 
 def _busy(data: Path, process: str) -> str:
-    return f"The grader in {data} is being served already (process {process}); stop it first, or name another --data."
+    return f"The course in {data} is being served already (process {process}); stop it first, or name another --data."

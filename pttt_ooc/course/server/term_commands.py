@@ -15,7 +15,7 @@ import typer
 
 from pttt_ooc.course.server.copy_commands import add_copy_commands, database_of
 from pttt_ooc.extras import extra
-from pttt_ooc.options import GRADER, CourseGameOption, DataOption, JsonOption, group, spread
+from pttt_ooc.options import COURSE, CourseGameOption, DataOption, JsonOption, group, spread
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -35,14 +35,14 @@ class CourseOptions(NamedTuple):
     """The options of a command that looks at a course."""
 
     as_json: JsonOption = False
-    data: DataOption = GRADER
+    data: DataOption = COURSE
 
 
 class DecisionOptions(NamedTuple):
     """The options of a command by which somebody decides."""
 
     as_json: JsonOption = False
-    data: DataOption = GRADER
+    data: DataOption = COURSE
     by: ByOption = "console"
 
 
@@ -107,7 +107,7 @@ def tell(told: Any, here: CourseOptions | DecisionOptions, lines: list[str]) -> 
 # The course
 
 
-@command("init --data grader --name 'Ada Lovelace' --email ada@example.org")
+@command("init --data course --name 'Ada Lovelace' --email ada@example.org")
 def init(
     here: CourseOptions,
     name: Annotated[str, typer.Option(metavar="NAME", help="The first instructor.")],
@@ -118,7 +118,7 @@ def init(
 
     A directory of `pttt serve` may be there already: it becomes a course, with all that is in it.
     """
-    with extra("grader", "The course"):
+    with extra("course", "The course"):
         from pttt_ooc.course.data.audit import CONSOLE, note
         from pttt_ooc.course.data.settings import make_settings
         from pttt_ooc.course.data.term_tables import INSTRUCTOR
@@ -126,13 +126,13 @@ def init(
         from pttt_ooc.course.people.people import add_staff, staff
         from pttt_ooc.disk.files import atomic_write_text
         from pttt_ooc.disk.rights import private
-        from pttt_ooc.errors import GraderError
+        from pttt_ooc.errors import CourseError
     with private():
         make_settings(here.data, game)
     file = here.data / course_file.COURSE_FILE
     with writing(here) as session:
         if any(one.role == INSTRUCTOR for one in staff(session)):
-            raise GraderError(f"{here.data} has an instructor already; `pttt course staff` adds others.")
+            raise CourseError(f"{here.data} has an instructor already; `pttt course staff` adds others.")
         token = add_staff(session, name, email, INSTRUCTOR)
         note(session, CONSOLE, "staff", email=email, role=INSTRUCTOR)
         text = course_file.text_of(course_file.course_file(session))
@@ -145,7 +145,7 @@ def init(
     )
 
 
-@command("assignments --data grader")
+@command("assignments --data course")
 def assignments(here: CourseOptions) -> None:
     """List the assignments with their dates."""
     with reading(here) as session:
@@ -167,7 +167,7 @@ def assignments(here: CourseOptions) -> None:
     tell(told, here, rows or ["There are no assignments."])
 
 
-@command("file --data grader > course.yaml", "file")
+@command("file --data course > course.yaml", "file")
 def write_file(here: CourseOptions) -> None:
     """Print the course as a course.yaml, as it is now."""
     with reading(here) as session:
@@ -177,7 +177,7 @@ def write_file(here: CourseOptions) -> None:
     tell(found.model_dump(mode="json", exclude_none=True), here, [text_of(found).rstrip("\n")])
 
 
-@command("apply course.yaml --dry-run --data grader")
+@command("apply course.yaml --dry-run --data course")
 def apply(
     here: DecisionOptions,
     file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The course as it is to be.")],
@@ -201,7 +201,7 @@ def apply(
     )
 
 
-@command("publish public --data grader")
+@command("publish public --data course")
 def publish(
     here: CourseOptions,
     directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
@@ -219,13 +219,13 @@ def publish(
     tell(told, here, [f"{directory}: {len(files)} files; open index.html."])
 
 
-@command("doctor --data grader")
+@command("doctor --data course")
 def doctor(
     here: CourseOptions,
     digests: Annotated[bool, typer.Option("--digests", help="Also read all files, and compare their digests.")] = False,
 ) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
-    with extra("grader", "The course"):
+    with extra("course", "The course"):
         from pttt_ooc.course.grades.diagnosis import diagnosis
         from pttt_ooc.disk.rights import private
     with private():

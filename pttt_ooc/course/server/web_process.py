@@ -13,10 +13,10 @@ def main() -> None:
     """Serve the course in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
 
     Arguments: DATA SOCKET KINDS WINGS.  For the last two see
-    :func:`pttt_ooc.site.shell.local_process.parts_of`; the calls of KINDS take the `Grader` first.
+    :func:`pttt_ooc.site.shell.local_process.parts_of`; the calls of KINDS take the `Course` first.
     """
     data, descriptor, kinds, wings = sys.argv[1:]
-    webserver.run(data, descriptor, lambda grader: app_of(grader, *parts_of(kinds, grader), *parts_of(wings)))
+    webserver.run(data, descriptor, lambda course: app_of(course, *parts_of(kinds, course), *parts_of(wings)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
@@ -19,13 +19,13 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
 from pttt_ooc.site.shell.server import CONNECTIONS, make_server, prepare_process
 
-log = logging.getLogger("pttt.grader.web")
+log = logging.getLogger("pttt.course.web")
 
 
-MakeApp = Callable[[Grader], FastAPI]
+MakeApp = Callable[[Course], FastAPI]
 
 
-def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
+def server_of(course: Course, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
     """The server of a course, not yet running.
 
     Parameters
@@ -35,8 +35,8 @@ def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp 
     make_app
         Makes the application; default: of the course alone.
     """
-    settings = grader.settings
-    return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
+    settings = course.settings
+    return make_server(make_app(course), connections, settings.connections_per_address, settings.trusted_proxies)
 
 
 def run(data: str, descriptor: str, make_app: MakeApp) -> None:
@@ -53,11 +53,11 @@ def run(data: str, descriptor: str, make_app: MakeApp) -> None:
     start_logging("web")
     watch_parent()
     try:
-        grader = Grader.open(Path(data))
-        grader.storage.sweep_incoming()  # of a process that was killed
-        server = server_of(grader, prepare_process(), make_app)
+        course = Course.open(Path(data))
+        course.storage.sweep_incoming()  # of a process that was killed
+        server = server_of(course, prepare_process(), make_app)
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
-    grader.database.close()
+    course.database.close()

@@ -19,7 +19,7 @@ from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.strategies.certificates import Certificates, Pair, name_of
 
-log = logging.getLogger("pttt.grader.certifier")
+log = logging.getLogger("pttt.course.certifier")
 PROGRAM = "pttt_ooc.course.strategies.certificate_process"
 SECONDS = 600
 """Processor seconds for a certificate, and seconds after which it is given up in any case, times :data:`PATIENCE`."""

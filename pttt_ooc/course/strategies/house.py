@@ -17,7 +17,7 @@ from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Incoming, Storage
 from pttt_ooc.course.people.teams import find_team
 from pttt_ooc.course.strategies.submissions import keep_upload, twin_of
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 EQUILIBRIUM = "Equilibrium"
 """The usual name of the team."""
@@ -30,17 +30,17 @@ def enter_house(session: Session, storage: Storage, name: str, files: tuple[Path
 
     Raises
     ------
-    GraderError
+    CourseError
         If a file is missing, or students have a team of this name.
     """
     for file in files:
         if not file.is_file():
-            raise GraderError(f"{file}: There is no such file.")
+            raise CourseError(f"{file}: There is no such file.")
     # The team of the house, made at its first strategies; no team of students becomes one.
     name = check_name(name)
     team = find_team(session, name)
     if team is not None and not team.house:
-        raise GraderError(f"There already is a team {readable_name(team.name)}; choose another --name.")
+        raise CourseError(f"There already is a team {readable_name(team.name)}; choose another --name.")
     if team is None:
         team = Team(name=name, key=name_key(name), created_at=time.time(), house=True)
         session.add(team)

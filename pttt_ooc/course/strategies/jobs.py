@@ -28,9 +28,9 @@ from pttt_ooc.course.data.worker_process import Stopped
 from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.likenesses import Likenesses
 from pttt_ooc.course.strategies.validation import Refusal, note_on
-from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.errors import CourseError, PtttError
 
-log = logging.getLogger("pttt.grader.jobs")
+log = logging.getLogger("pttt.course.jobs")
 _TELL_SECONDS = 0.4  # seconds between two writes of the progress
 
 
@@ -273,13 +273,13 @@ def judge_again(database: Database, number: int) -> None:
 
     Raises
     ------
-    GraderError
+    CourseError
         If there is no such submission, or it was not rejected.
     """
     with database.writing() as session:
         submission = session.get(Submission, number)
         if submission is None or submission.status != models.REJECTED:
-            raise GraderError(f"There is no rejected submission {number}.")
+            raise CourseError(f"There is no rejected submission {number}.")
         submission.status, submission.attempts, submission.progress = models.QUEUED, 0, 0.0
         submission.note = submission.detail = ""
         submission.finished_at, submission.changed_at = None, time.time()

@@ -11,7 +11,7 @@ from pttt_ooc.course.data.models import ACCEPTED, BASELINE, Fact, Submission, Te
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.pipeline.stages.normal_form import row_orders
 
 _FACT = "rows"
@@ -31,7 +31,7 @@ def settle_orders(database: Database, storage: Storage, settings: CourseSettings
 
     Raises
     ------
-    GraderError
+    CourseError
         If teams have accepted strategies in another order.
     """
     orders = row_orders(*settings.orders(storage.data))
@@ -42,7 +42,7 @@ def settle_orders(database: Database, storage: Storage, settings: CourseSettings
             return
         others = Submission.team_id.not_in(baseline), Submission.status == ACCEPTED
         if session.scalar(select(Submission.id).where(*others).limit(1)) is not None:
-            raise GraderError(
+            raise CourseError(
                 f"The lists of infosets in {storage.data / SETTINGS} are not those that accepted strategies follow; "
                 "put the former ones back, or start a new course with another --data."
             )

@@ -17,7 +17,7 @@ from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.validation import Refusal
 from pttt_ooc.errors import StoreError
 
-log = logging.getLogger("pttt.grader.worker")
+log = logging.getLogger("pttt.course.worker")
 
 
 class PairValues:

@@ -16,7 +16,7 @@ from pttt_ooc.course.data.limits import Limits, SubmissionError, check_limits, h
 from pttt_ooc.course.data.models import ACCEPTED, Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.storage import Incoming
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 
 
 def keep_upload(incoming: Incoming, team: Team, player: int) -> Submission:
@@ -83,7 +83,7 @@ def accept(database: Database, limits: Limits, team: Team, player: int, incoming
         with database.reading() as session:
             twin = twin_of(session, team, player, incoming.digest)
         if twin is None:
-            raise GraderError(f"The team {team.name} was removed.") from None
+            raise CourseError(f"The team {team.name} was removed.") from None
         return twin, False
     except BaseException:
         incoming.discard()

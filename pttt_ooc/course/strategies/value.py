@@ -22,11 +22,11 @@ from pttt_ooc.course.data.models import Fact, Submission
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.games.rules.catalogue import reference_value
 from pttt_ooc.types import Interval
 
-log = logging.getLogger("pttt.grader.worker")
+log = logging.getLogger("pttt.course.worker")
 SMALL = 100_000  # infosets of both players
 _NARROW = {
     "algorithm": "pdcfr+",
@@ -35,7 +35,7 @@ _NARROW = {
     "max_minutes": 3,
     "precision": "float64",
 }
-_SOLVED = "as the best responses to this grader's own solution prove"
+_SOLVED = "as the best responses to this course's own solution prove"
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ def told_value(settings: CourseSettings) -> GameValue | None:
 
 
 def check_value_is_known(settings: CourseSettings) -> None:
-    """Raise a GraderError if the value of the game is unknown and too costly to compute."""
+    """Raise a CourseError if the value of the game is unknown and too costly to compute."""
     if sum(settings.infosets) > SMALL and told_value(settings) is None:
-        raise GraderError(
+        raise CourseError(
             f"The value of {settings.game} is not known to this package, and the game is too big to be solved in "
             f"passing: `{solving_command(settings.game)}` finds an interval; write it into {SETTINGS} as game_value."
         )
@@ -88,7 +88,7 @@ def find_value(
 
     Raises
     ------
-    GraderError
+    CourseError
         If the game is too big to be solved.
     """
     check_value_is_known(settings)

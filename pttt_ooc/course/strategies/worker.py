@@ -32,12 +32,12 @@ from pttt_ooc.course.strategies.verdicts import verdict_on
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import handle_signals
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 from pttt_ooc.site.service.logs import lines_logged
 from pttt_ooc.site.service.pulse import Pulse
 
-log = logging.getLogger("pttt.grader.worker")
+log = logging.getLogger("pttt.course.worker")
 _FAILURE_SECONDS = 5.0  # seconds after a failure, such as of the database
 
 
@@ -48,7 +48,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
 
     Raises
     ------
-    GraderError
+    CourseError
         If another worker is at work in the directory, or the course cannot be opened.
     KeyboardInterrupt
         If a signal comes before it is ready.
@@ -59,7 +59,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
     busy = f"Another worker is at work in {data}; stop it first."
     # One worker for a directory.  From here on it gives a sign of life, with what it is waiting for.
     with (
-        hold(data / "worker.lock", lambda _: busy, error=GraderError),
+        hold(data / "worker.lock", lambda _: busy, error=CourseError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
         _course_of(data, database) as course,
         pulse.beating(),

@@ -19,7 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from pttt_ooc.disk.stop_signals import handle_signals
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service.logs import start_logging
 
 log = logging.getLogger("pttt.web.processes")
@@ -97,12 +97,12 @@ Renewed = Callable[[], Sequence[Child]]
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; GraderError if the address cannot be used."""
+    """A listening socket; CourseError if the address cannot be used."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
-        raise GraderError(f"Cannot listen on {host}, port {port}: {error.strerror or error}.") from error
+        raise CourseError(f"Cannot listen on {host}, port {port}: {error.strerror or error}.") from error
     listening.set_inheritable(True)
     return listening
 

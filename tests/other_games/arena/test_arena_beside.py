@@ -44,9 +44,9 @@ def stopped(process):
 
 
 @pytest.mark.long
-def test_the_arena_beside_a_grader(tmp_path):
+def test_the_arena_beside_a_course(tmp_path):
     run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path / "arena" / "first")
-    given = ["serve", "--game", "mini-2x3k2-abrupt", "--data", "grader", "--port", "0", "--arena", "arena"]
+    given = ["serve", "--game", "mini-2x3k2-abrupt", "--data", "course", "--port", "0", "--arena", "arena"]
     with serving(given, tmp_path) as process:
         try:
             url = re.search(r"http://\S+(?=;)", process.stdout.readline())[0]

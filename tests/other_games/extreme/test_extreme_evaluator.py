@@ -540,7 +540,7 @@ def test_there_are_walls_where_the_system_can_make_them():
 
 def test_a_referee_that_keeps_its_files_private_can_run_bots():
     need_walls()
-    before = os.umask(0o077)  # as the grader's processes do
+    before = os.umask(0o077)  # as the course's processes do
     try:
         check_walls()
     finally:

@@ -18,7 +18,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.other_games.smbc.solve import STORE
 from pttt_ooc.other_games.smbc.wing import MATCHES, found_match
 from pttt_ooc.site.service.local_server import processes_behind
-from tests.course.grader_kit import GAME, SERVE, make_settings, pttt
+from tests.course.server_kit import GAME, SERVE, make_settings, pttt
 from tests.kits.browsing import assert_accessible, in_browser, pages_of
 from tests.kits.patience import PATIENCE, wait_until
 from tests.site.explore.answerer_kit import solve_game
@@ -86,7 +86,7 @@ def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
 
 
 @pytest.mark.slow
-def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
+def test_a_course_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
     """Its processes, without starting them."""
 
     told = []
@@ -94,27 +94,27 @@ def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
-    assert pttt("serve", "--data", "grader").returncode == 0
-    assert pttt("serve", "--data", "grader", "--secret-goals", results / "smbc").returncode == 0
+    assert pttt("serve", "--data", "course").returncode == 0
+    assert pttt("serve", "--data", "course", "--secret-goals", results / "smbc").returncode == 0
     for [one], match in zip(told, ("data/smbc", str(results / "smbc")), strict=True):
-        assert one.name == "smbc" and one.parts[1:] == ("grader",) and one.answerer[1:] == (match,)
+        assert one.name == "smbc" and one.parts[1:] == ("course",) and one.answerer[1:] == (match,)
         with processes_behind([one]) as (children, parts):
             [[_, address, kept]] = json.loads(parts)
             assert [child.name for child in children] == ["smbc answerer"] and Path(address).is_socket()
-            assert kept == "grader"
-    assert (tmp_path / "grader" / MATCHES).exists()
+            assert kept == "course"
+    assert (tmp_path / "course" / MATCHES).exists()
 
 
 @pytest.mark.full
-def test_a_grader_shows_the_match_of_the_workflow_and_keeps_games_in_its_own_directory(results, tmp_path):
-    make_settings(tmp_path / "grader")
+def test_a_course_shows_the_match_of_the_workflow_and_keeps_games_in_its_own_directory(results, tmp_path):
+    make_settings(tmp_path / "course")
     shutil.copytree(results / "smbc", tmp_path / "data" / "smbc", ignore=shutil.ignore_patterns(f"{MATCHES}*"))
-    with serving("serve", "--data", "grader", "--port", "0", cwd=tmp_path) as url:
+    with serving("serve", "--data", "course", "--port", "0", cwd=tmp_path) as url:
         wait_until(lambda: "A new match" in text(f"{url}/smbc/play"))
         links = re.findall(r'<a href="([^"]+)"', re.search(r"<nav.*?</nav>", text(f"{url}/"), re.DOTALL)[0])
         assert links[-4:] == ["/explore", "/play", "/smbc/play", "/smbc/explore"] and links[0] == "/"
         assert "To move: the second player" in text(f"{url}/smbc/explore?at=5")
-    assert (tmp_path / "grader" / MATCHES).exists() and not (tmp_path / "data" / "smbc" / MATCHES).exists()
+    assert (tmp_path / "course" / MATCHES).exists() and not (tmp_path / "data" / "smbc" / MATCHES).exists()
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_a_damaged_match_is_reported(coarse, tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["explore", "serve"])
 def test_a_missing_match_stops_the_command(command, results, tmp_path):
-    options = [results / GAME / "full", "--no-browser"] if command == "explore" else ["--data", tmp_path / "grader"]
+    options = [results / GAME / "full", "--no-browser"] if command == "explore" else ["--data", tmp_path / "course"]
     done = pttt(command, *options, "--secret-goals", tmp_path / "nowhere", "--port", 0)
     assert done.returncode == 1 and "There is no solved match in" in done.stderr and not done.stdout
-    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "grader").exists()
+    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "course").exists()

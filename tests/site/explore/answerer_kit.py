@@ -15,7 +15,7 @@ from pttt_ooc.site.explore import jobs
 from pttt_ooc.site.explore.answers import StrategyAnswers
 from pttt_ooc.site.service.answerer import answer_all
 from pttt_ooc.site.service.wire import Client, listening
-from tests.course.grader_kit import GAME
+from tests.course.server_kit import GAME
 from tests.kits import quick_preparer
 from tests.kits.helpers import full_index, small_engine
 from tests.kits.patience import wait_until

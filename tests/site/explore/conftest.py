@@ -1,4 +1,4 @@
-"""Games in this process, and the application that plays them; and graders, beside which others run."""
+"""Games in this process, and the application that plays them; and courses, beside which others run."""
 
 import pytest
 

@@ -16,7 +16,7 @@ from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.grader_kit import Lab, strategy_zip
+from tests.course.server_kit import Lab, strategy_zip
 from tests.course.test_course_accessibility import CONTRAST
 from tests.kits.browsing import (
     DESKTOP,
@@ -52,15 +52,15 @@ def url(solved, prepared):
 
 @pytest.fixture(scope="module")
 def course(solved, prepared, tmp_path_factory):
-    """A grader with one team, and the number of its submission."""
+    """A course with one team, and the number of its submission."""
     directory = tmp_path_factory.mktemp("course")
     with answering(prepared, solved.parent.parent) as client:
-        lab = Lab(directory / "grader", solution=str(solved))
+        lab = Lab(directory / "course", solution=str(solved))
         with lab.database.writing() as session:
             session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
         lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
         lab.run()
-        with served(app_of(lab.grader, *parts_of(lab.grader, client))) as lab.url:
+        with served(app_of(lab.course, *parts_of(lab.course, client))) as lab.url:
             yield lab
         lab.close()
 

@@ -13,7 +13,7 @@ from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.grader_kit import GAME
+from tests.course.server_kit import GAME
 from tests.kits import naive
 from tests.kits.equilibria import settled
 from tests.site.explore.answerer_kit import answering, ready

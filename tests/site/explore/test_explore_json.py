@@ -23,7 +23,7 @@ from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.grader_kit import GAME, strategy_zip
+from tests.course.server_kit import GAME, strategy_zip
 from tests.kits.patience import wait_until
 from tests.site.explore.answerer_kit import answering, ready, solve_game
 
@@ -210,7 +210,7 @@ def test_the_interface_is_described(pages):
 
 
 # ---------------------------------------------------------------------------------------------
-# In a grader
+# In a course
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ from pttt_ooc.site.explore.sources import FixedSources, Source, uniform
 from pttt_ooc.site.service.wire import BusyError, Client, RefusedError, listening, pack_message, receive_message
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.grader_kit import GAME, Lab, pttt, random_tensor, strategy_zip
+from tests.course.server_kit import GAME, Lab, pttt, random_tensor, strategy_zip
 from tests.kits.patience import PATIENCE, wait_until
 from tests.site.explore.answerer_kit import answering, uniform_profile
 
@@ -449,9 +449,9 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     ]
 
 
-def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
-    lab = Lab(tmp_path / "grader")
-    application = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)))
+def test_a_course_without_a_solution_offers_what_there_is(tmp_path, client):
+    lab = Lab(tmp_path / "course")
+    application = TestClient(app_of(lab.course, *parts_of(lab.course, client)))
     page = ready(application, "/explore")
     assert re.findall(r'<option value="(\w+)"', page.text)[:1] == ["uniform"]
     lab.close()
@@ -459,10 +459,10 @@ def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
 
 @pytest.mark.slow
 def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, client, solved, monkeypatch):
-    """What the workflow has solved is found beside the grader, as after `make solve` and `make serve`."""
+    """What the workflow has solved is found beside the course, as after `make solve` and `make serve`."""
     monkeypatch.chdir(tmp_path)
-    lab = Lab(tmp_path / "grader")
-    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
+    lab = Lab(tmp_path / "course")
+    lab.client = TestClient(app_of(lab.course, *parts_of(lab.course, client)), base_url="http://course")
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
     lab.sign_in(lab.tokens["Team A"])
     with lab.database.writing() as session:
@@ -475,7 +475,7 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     assert link in lab.client.get(page).text
     assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "is being").text
     assert 'value="solution"' in lab.client.get("/explore").text
-    lab.grader.settings.__dict__["solution"] = "none"
+    lab.course.settings.__dict__["solution"] = "none"
     assert link not in lab.client.get(page).text
     lab.close()
 
@@ -533,8 +533,8 @@ def test_a_team_sees_where_its_own_submission_loses(course):
 
 @pytest.mark.slow
 def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
-    lab = Lab(tmp_path / "grader")
-    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
+    lab = Lab(tmp_path / "course")
+    lab.client = TestClient(app_of(lab.course, *parts_of(lab.course, client)), base_url="http://course")
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.run()
     lab.sign_in(lab.tokens["Team A"])

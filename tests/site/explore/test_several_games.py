@@ -11,7 +11,7 @@ from pttt_ooc.site.explore.part import parts_of_games
 from pttt_ooc.site.explore.sources import uniform
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.grader_kit import form_token
+from tests.course.server_kit import form_token
 from tests.kits.patience import wait_until
 from tests.site.explore.answerer_kit import answering, ready
 

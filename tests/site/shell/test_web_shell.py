@@ -1,4 +1,4 @@
-"""The shell of the web application, with parts that exist only here, and without the grader."""
+"""The shell of the web application, with parts that exist only here, and without the course."""
 
 import http.client
 import json
@@ -338,7 +338,7 @@ def test_programs_send_a_token(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_shell_needs_neither_grader_nor_database_nor_numerics(tmp_path):
+def test_the_shell_needs_neither_course_nor_database_nor_numerics(tmp_path):
     """As for an application of other parts alone."""
     script = """
 import sys
@@ -397,7 +397,7 @@ def test_a_server_on_this_machine_answers_to_its_own_names_only(tmp_path, host, 
             socket.gethostname().lower(), "my-box"
         )
     with client_of(part) as client:
-        assert client.get("/garden", headers={"Host": host}).status_code == 200, "a grader has names of its own"
+        assert client.get("/garden", headers={"Host": host}).status_code == 200, "a course has names of its own"
 
 
 def test_the_process_of_a_local_server_knows_its_names(tmp_path):

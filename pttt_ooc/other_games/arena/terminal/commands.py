@@ -314,6 +314,6 @@ def serve(
     """Serve pages: games against agents, games of two agents, and the matches in DIR and its folders, move by move."""
     from pttt_ooc.extras import extra
 
-    with extra("grader", "`pttt arena serve`"):
+    with extra("course", "`pttt arena serve`"):
         from pttt_ooc.site.service.local_server import serve as served
     served([pages(directory)], host, port, "/arena/play" if browser else None)

@@ -172,7 +172,7 @@ def play(
     if terminal:
         raise typer.Exit(_play_here(bot.program, "xo".index(side or "x"), conditions, log))
     # In the browser: the local server has the pages, and a process of its own answers for the bot.
-    with extra("grader", "`pttt extreme play`"):
+    with extra("course", "`pttt extreme play`"):
         from pttt_ooc.site.service.local_server import serve as served
         from pttt_ooc.site.service.wing import Pages
     facts = json.dumps(asdict(replace(conditions, python=python)))
@@ -410,6 +410,6 @@ def serve(
     browser: BrowserOption = True,
 ) -> None:
     """Show a tournament in a browser: standings, matches move by move, what teams can learn from theirs."""
-    with extra("grader", "`pttt extreme serve`"):
+    with extra("course", "`pttt extreme serve`"):
         from pttt_ooc.site.service.local_server import serve as served
     served([pages(directory)], host, port, "/extreme/standings" if browser else None)

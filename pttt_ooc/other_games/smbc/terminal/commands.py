@@ -285,6 +285,6 @@ def serve(
 
     Matches are kept in DIR/matches.sqlite.
     """
-    with extra("grader", "`pttt smbc serve`"):
+    with extra("course", "`pttt smbc serve`"):
         from pttt_ooc.site.service.local_server import serve as served
     served([pages(directory)], host, port, "/smbc/play" if browser else None)

@@ -1,4 +1,4 @@
-"""A course with a league: a grader in this process, its teams, and the worker called by hand."""
+"""A course with a league: a course in this process, its teams, and the worker called by hand."""
 
 import datetime
 import threading
@@ -13,7 +13,7 @@ from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.other_games.extreme.match import check_walls
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.grader_kit import Lab, bearer, form_token
+from tests.course.server_kit import Lab, bearer, form_token
 
 GOOD = b"""#!/usr/bin/env python3
 class Team7:
@@ -91,8 +91,8 @@ def now(minutes):
     return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
 
 
-class Course:
-    """A grader with a league and two teams."""
+class LeagueCourse:
+    """A course with a league and two teams."""
 
     def __init__(self, directory, **changes):
         self.lab = Lab(directory)
@@ -100,7 +100,7 @@ class Course:
         settings = {**settings, "practice": False, **changes}
         open_league(self.lab.data, LeagueSettings(**settings))
         self.league = League(self.lab.data)
-        self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
+        self.app = create_app(self.lab.course, *parts_of(self.lab.course))
         self.bots = Bots(self.league)
         self.stopping = threading.Event()
         self.pulse = Pulse(self.league.alive)
@@ -111,7 +111,7 @@ class Course:
 
     def browser(self, name=None):
         """A browser, in which a team is signed in."""
-        client = TestClient(self.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+        client = TestClient(self.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
         if name:
             form = {"form_token": form_token(client.get("/sign-in").text), "token": self.tokens[name]}
             assert client.post("/sign-in", data=form).status_code == 303
@@ -136,7 +136,7 @@ class Course:
         open_league(self.lab.data, self.league.settings.model_copy(update=changes))
         self.league = League(self.lab.data)
         self.bots = Bots(self.league)
-        self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
+        self.app = create_app(self.lab.course, *parts_of(self.lab.course))
         self.worker = Worker(self.league, self.bots, self.lab.database, self.pulse, self.stopping)
 
     def close(self):

@@ -46,7 +46,7 @@
     try {
       return (await begin).value || null;
     } catch (error) {
-      return null; // damaged: the grader says how
+      return null; // damaged: the course says how
     }
   }
 
@@ -94,7 +94,7 @@
   });
 
   document.addEventListener("htmx:sendError", function (event) {
-    if (event.target.matches && event.target.matches("form.upload")) tell(event.target, "The grader cannot be reached; send it again in a moment.");
+    if (event.target.matches && event.target.matches("form.upload")) tell(event.target, "The course cannot be reached; send it again in a moment.");
   });
 
   // Countdowns go on while the page is open; the words are those of the server.

@@ -1,4 +1,4 @@
-"""Load on a grader: ``python -m benchmarks.grader`` starts one on the loopback, and tells what it stood.
+"""Load on a course: ``python -m benchmarks.course_load`` starts one on the loopback, and tells what it stood.
 
 Many teams upload at the same time, now and then a wrong file, while somebody reads the leaderboard; in the middle the
 worker and then the web server are killed. All verdicts are compared with what the package itself says.
@@ -76,7 +76,7 @@ def _zipped(tensor):
     return out.getvalue()
 
 
-class Grader:
+class Course:
     """`pttt serve` on a free port of the loopback."""
 
     def __init__(self, data, count):
@@ -117,7 +117,7 @@ def wait_until(condition, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError("the grader gets no further")
+            raise TimeoutError("the course gets no further")
         time.sleep(0.1)
 
 
@@ -153,7 +153,7 @@ def upload(port, token, player, content):
 
 
 def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
-    """Put the load on a new grader.
+    """Put the load on a new course.
 
     Returns
     -------
@@ -163,19 +163,19 @@ def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
     """
     files = Files()
     uploaded = [files.make(number) for number in range(uploads)]
-    with tempfile.TemporaryDirectory(prefix="grader-load-") as name:
-        grader = Grader(Path(name), team_count)
+    with tempfile.TemporaryDirectory(prefix="course-load-") as name:
+        course = Course(Path(name), team_count)
         try:
-            return measured(grader, uploaded, flight, kill, pause)
+            return measured(course, uploaded, flight, kill, pause)
         finally:
-            grader.stop()
+            course.stop()
 
 
-def measured(grader, uploaded, flight, kill=False, pause=0.05):
-    """Put files of :class:`Files` as load on a grader that has a ``port`` and ``tokens``; returns as :func:`run`."""
+def measured(course, uploaded, flight, kill=False, pause=0.05):
+    """Put files of :class:`Files` as load on a course that has a ``port`` and ``tokens``; returns as :func:`run`."""
     context = multiprocessing.get_context("spawn")
     stopping, queue = context.Event(), context.Queue()
-    reader = context.Process(target=read_pages, args=(grader.port, "/", stopping, pause, queue), daemon=True)
+    reader = context.Process(target=read_pages, args=(course.port, "/", stopping, pause, queue), daemon=True)
     reader.start()
     begun, sent, outage = time.perf_counter(), 0, (0.0, 0.0)
     lock, killed = threading.Lock(), {"worker": len(uploaded) // 3, "web": 2 * len(uploaded) // 3}
@@ -183,22 +183,22 @@ def measured(grader, uploaded, flight, kill=False, pause=0.05):
     def send(number):
         nonlocal sent, outage
         player, content, _ = uploaded[number]
-        found = upload(grader.port, grader.tokens[number % len(grader.tokens)], player, content)
+        found = upload(course.port, course.tokens[number % len(course.tokens)], player, content)
         with lock:
             sent += 1
             for child, after in killed.items():
                 if kill and sent == after:
-                    grader.kill(child)
+                    course.kill(child)
                     if child == "web":
                         down = time.time()
-                        wait_until(lambda: grader.state() is not None)
+                        wait_until(lambda: course.state() is not None)
                         outage = (down - 1, time.time() + 1)
         return found
 
     with ThreadPoolExecutor(flight) as pool:
         numbers = list(pool.map(send, range(len(uploaded))))
     upload_seconds = time.perf_counter() - begun
-    found = verdicts(grader.port, len(uploaded))
+    found = verdicts(course.port, len(uploaded))
     seconds = time.perf_counter() - begun
     stopping.set()
     times, failures = queue.get(timeout=PATIENCE)
@@ -249,7 +249,7 @@ def verdicts(port, count):
 
 def main():
     """Print the figures as JSON; exit with 1 if anything was lost or wrong."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.grader", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.course_load", description=__doc__.splitlines()[0])
     parser.add_argument("--teams", type=int, default=100)
     parser.add_argument("--uploads", type=int, default=1000)
     parser.add_argument("--flight", type=int, default=20)

@@ -1,4 +1,4 @@
-"""Shared by the tests of the grader: strategies as files, a grader without processes, and one with them."""
+"""Shared by the tests of the course: strategies as files, a course without processes, and one with them."""
 
 import io
 import json
@@ -25,7 +25,7 @@ from pttt_ooc.course.data import queue
 from pttt_ooc.course.data.caching import Cache
 from pttt_ooc.course.data.settings import CourseSettings, settings_text
 from pttt_ooc.course.grades.gradebook import settle_if_graded
-from pttt_ooc.course.pages.context import Grader
+from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.strategies.assessor import Assessor
@@ -97,18 +97,18 @@ def make_settings(data, **changes):
 
 
 class Lab:
-    """A grader whose web application and worker are called in this process."""
+    """A course whose web application and worker are called in this process."""
 
     def __init__(self, data, **changes):
         self.data, self.settings = data, make_settings(data, **changes)
-        self.grader = Grader.open(data)
-        self.grader.cache = Cache(0, 0)
-        self.storage, self.database = self.grader.storage, self.grader.database
+        self.course = Course.open(data)
+        self.course.cache = Cache(0, 0)
+        self.storage, self.database = self.course.storage, self.course.database
         self.stopping = threading.Event()
         value = self.settings.game_value or VALUE
         self.assessor = Assessor(small_engine(GAME), self.storage, value, self.settings.orders(data))
         self.judge = Judge(self.database, self.storage, self.assessor, self.stopping, settle_if_graded)
-        self.client = TestClient(create_app(self.grader), base_url="http://grader", raise_server_exceptions=False)
+        self.client = TestClient(create_app(self.course), base_url="http://course", raise_server_exceptions=False)
         self.tokens = {}
 
     def team(self, name):

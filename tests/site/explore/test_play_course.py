@@ -1,4 +1,4 @@
-"""Play beside a grader: opponents, owners of games, and reviews."""
+"""Play beside a course: opponents, owners of games, and reviews."""
 
 import re
 import shutil
@@ -11,17 +11,17 @@ from pttt_ooc.course.strategies import submissions
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.values import best_response, evaluate
 from pttt_ooc.site.service.wire import Client
-from tests.course.grader_kit import Lab, bearer, form_token, pttt, random_tensor, strategy_zip
+from tests.course.server_kit import Lab, bearer, form_token, pttt, random_tensor, strategy_zip
 from tests.kits.patience import wait_until
 from tests.site.explore.answerer_kit import answering
 
 
 @pytest.fixture(scope="module")
 def course(solved, prepared, tmp_path_factory):
-    """A grader with this wing, a solution, and a submission of either player by two teams."""
-    lab = Lab(tmp_path_factory.mktemp("grader"), solution=str(solved))
+    """A course with this wing, a solution, and a submission of either player by two teams."""
+    lab = Lab(tmp_path_factory.mktemp("course"), solution=str(solved))
     with answering(prepared, solved.parent.parent) as client:
-        lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
+        lab.client = TestClient(app_of(lab.course, *parts_of(lab.course, client)), base_url="http://course")
         for n, name in enumerate(("Team A", "Team B")):
             lab.team(name)
             lab.submit(lab.tokens[name], n, strategy_zip(n, 1 + n))
@@ -133,12 +133,12 @@ def test_games_are_backed_up_and_restored(course, tmp_path):
     address = begin(course, "uniform", 0).headers["location"]
     page = course.client.get(address).text
     copy, again = tmp_path / "copy.tar", tmp_path / "again"
-    assert pttt("grader", "backup", copy, "--data", course.data).returncode == 0
+    assert pttt("course", "backup", copy, "--data", course.data).returncode == 0
     play_out(course, address)  # what comes later is not in it
-    assert pttt("grader", "restore", copy, "--data", again).returncode == 0
+    assert pttt("course", "restore", copy, "--data", again).returncode == 0
     restored = Lab(again)
     restored.client = TestClient(
-        app_of(restored.grader, *parts_of(restored.grader, Client(tmp_path / "nobody"))), base_url="http://grader"
+        app_of(restored.course, *parts_of(restored.course, Client(tmp_path / "nobody"))), base_url="http://course"
     )
     restored.client.cookies = course.client.cookies
     without = re.compile(r'name="form_token" value="\w+"')
@@ -148,12 +148,12 @@ def test_games_are_backed_up_and_restored(course, tmp_path):
 
 
 def test_a_backup_with_damaged_games_is_refused(course, tmp_path):
-    data = tmp_path / "grader"
+    data = tmp_path / "course"
     shutil.copytree(course.data, data)
     (data / "play.sqlite").write_text("no database" * 1000)
     for file in data.glob("play.sqlite-*"):
         file.unlink()
-    done = pttt("grader", "backup", tmp_path / "copy.tar", "--data", data)
+    done = pttt("course", "backup", tmp_path / "copy.tar", "--data", data)
     assert done.returncode == 1 and "play.sqlite cannot be copied: file is not a database" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "copy.tar").exists()
 
