@@ -9,13 +9,12 @@ from pttt_ooc.cli import commands
 from pttt_ooc.config import check_section
 from pttt_ooc.errors import ConfigError, MissingExtraError
 from pttt_ooc.extras import check_extra
-from pttt_ooc.other_games.extreme import allowed_modules, walls
-from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError, check_modules
+from pttt_ooc.other_games.extreme import bot_process, walls
 from pttt_ooc.other_games.extreme.bot_check import check
-from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_process import Conditions, MissingModuleError, check_modules
 from pttt_ooc.other_games.extreme.bot_programs import program
-from pttt_ooc.other_games.extreme.bot_terms import Terms
 from pttt_ooc.other_games.extreme.match import play_match
+from pttt_ooc.other_games.extreme.settings import Terms
 from pttt_ooc.other_games.extreme.tournament import Entry, Player, Tournament, TournamentSettings
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walls import ExtremeError
@@ -32,7 +31,7 @@ def lacking(module):
 def test_a_bot_does_not_forfeit_for_a_module_that_is_missing_here(monkeypatch, first):
     other = bot(FIRST, file="team2.py")
     pair = (lacking("sklearn"), other) if first else (other, lacking("sklearn"))
-    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     with pytest.raises(MissingModuleError, match=r"team1.py, run by Python 3.*install with: .* scikit-learn$"):
         play_match(pair, FREE)
 
@@ -40,13 +39,13 @@ def test_a_bot_does_not_forfeit_for_a_module_that_is_missing_here(monkeypatch, f
 @pytest.mark.parametrize("module, there", [("numpy", True), ("antigravity2", False), ("sklearnx", False)])
 def test_it_forfeits_for_another_module_and_for_one_that_is_there(monkeypatch, module, there):
     if not there:
-        monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+        monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     match = play_match((lacking(module), bot(FIRST, file="team2.py")), FREE)
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
 def test_words_before_the_last_line_say_nothing(monkeypatch):
-    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     check_modules("team1.py", "ModuleNotFoundError: No module named 'pandas'\nValueError: no", walls.python3())
     check_modules("team1.py", "", walls.python3())
 

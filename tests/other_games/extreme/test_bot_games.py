@@ -16,18 +16,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
+from pttt_ooc.other_games.extreme.boards import boards_text, places, read_move, why_not
 from pttt_ooc.other_games.extreme.clock import StoppedError
-from pttt_ooc.other_games.extreme.match import play_match
+from pttt_ooc.other_games.extreme.match import Person, play_match
+from pttt_ooc.other_games.extreme.opponents import FileOpponents
 from pttt_ooc.other_games.extreme.pages import play_pages
-from pttt_ooc.other_games.extreme.person import Person
-from pttt_ooc.other_games.extreme.play import bot_game, games, shared_games
+from pttt_ooc.other_games.extreme.play import bot_game, game_store, games
 from pttt_ooc.other_games.extreme.play.bot_game import BotGame
-from pttt_ooc.other_games.extreme.play.game_file import GameFile
+from pttt_ooc.other_games.extreme.play.game_store import BotGameStore
 from pttt_ooc.other_games.extreme.play.games import BotGames
-from pttt_ooc.other_games.extreme.play.kept_games import KeptGames
-from pttt_ooc.other_games.extreme.play.moves import boards_text, places, read_move, why_not
-from pttt_ooc.other_games.extreme.play.opponents import FileOpponents
-from pttt_ooc.other_games.extreme.play.shared_games import SharedGames
 from pttt_ooc.other_games.extreme.referee import Referee
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError
@@ -536,21 +533,20 @@ def shared_state(number):
 
 
 def test_the_oldest_shared_games_go_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(shared_games, "MOST", 2)
+    monkeypatch.setattr(game_store, "MOST_SHARED", 2)
     for number in ("a", "b", "c"):
-        with closing(GameFile(tmp_path)) as file:
-            SharedGames(file).share("one", number, shared_state(number))
-    with closing(GameFile(tmp_path)) as file:
-        found = SharedGames(file)
-        assert [found.has(number) for number in "abc"] == [False, True, True]
-        assert found.state("c") == {**shared_state("c"), "owner": "one"}
+        with closing(BotGameStore(tmp_path, 2)) as found:
+            found.share("one", number, shared_state(number))
+    with closing(BotGameStore(tmp_path, 2)) as found:
+        assert [found.is_shared(number) for number in "abc"] == [False, True, True]
+        assert found.shared_state("c") == {**shared_state("c"), "owner": "one"}
 
 
 @pytest.mark.parametrize("damage", ["no database", "a row"])
 def test_a_damaged_file_of_shared_games_is_one_line_in_the_log_and_the_pages_work(tmp_path, caplog, damage):
     owner = {"name": "one"}
-    with closing(GameFile(tmp_path)) as opened:
-        SharedGames(opened).share("one", "0" * 16, shared_state("0" * 16))
+    with closing(BotGameStore(tmp_path, 2)) as opened:
+        opened.share("one", "0" * 16, shared_state("0" * 16))
     file = tmp_path / "botgames.sqlite"
     if damage == "a row":
         with closing(sqlite3.connect(file)) as database, database:
@@ -605,18 +601,19 @@ def test_each_person_has_one_kept_game_and_the_latest_stay(tmp_path):
     def state(number):
         return lambda: {"number": number, "turn": "person", "hints": False, "moves": []}
 
-    def kept(file, owners):
-        return [one and one["number"] for one in map(KeptGames(file, 2).latest, owners)]
+    def kept(*owners):
+        with closing(BotGameStore(tmp_path, 2)) as found:
+            return [one and one["number"] for one in map(found.latest, owners)]
 
-    with closing(GameFile(tmp_path)) as file:
-        for owner, number in [("one", "a"), ("two", "b"), ("two", "c")]:
-            with closing(KeptGames(file, 2)) as found:
-                found.keep(owner, state(number))
+    for owner, number in [("one", "a"), ("two", "b"), ("two", "c")]:
+        with closing(BotGameStore(tmp_path, 2)) as found:
+            found.keep(owner, state(number))
+            found.stop_keeping()
             found.keep(owner, state("late"))  # after the server has stopped
-        assert kept(file, ("one", "two")) == ["a", "c"]
-        with closing(KeptGames(file, 2)) as found:
-            found.keep("three", state("d"))
-        assert kept(file, ("one", "two", "three")) == [None, "c", "d"]
+    assert kept("one", "two") == ["a", "c"]
+    with closing(BotGameStore(tmp_path, 2)) as found:
+        found.keep("three", state("d"))
+    assert kept("one", "two", "three") == [None, "c", "d"]
 
 
 def test_a_bot_that_fails_on_the_pages():

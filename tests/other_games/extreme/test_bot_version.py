@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from pttt_ooc.cli import commands
-from pttt_ooc.other_games.extreme import bot_check, bot_programs, bot_version, source_client, tournament, walls
+from pttt_ooc.other_games.extreme import bot_check, bot_programs, bot_version, tournament, walls
 from pttt_ooc.other_games.extreme.bot_check import ENOUGH, check, most_seconds
 from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_programs import ProgramError
 from pttt_ooc.other_games.extreme.bot_version import settle_version
 from pttt_ooc.other_games.extreme.match import play_match
-from pttt_ooc.other_games.extreme.source_client import ProgramError
 from pttt_ooc.other_games.extreme.source_remarks import LOST, MOST
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walls import ExtremeError
@@ -59,7 +59,6 @@ def own_moves(games):
 @pytest.fixture
 def no_python2(monkeypatch):
     monkeypatch.setattr(bot_programs, "python2", lambda: None)
-    monkeypatch.setattr(source_client, "python2", lambda: None)
 
 
 @pytest.mark.slow
@@ -217,15 +216,16 @@ def test_what_changes_no_move_hides_no_difference():
 
 def test_a_program_that_only_python_2_can_run_needs_one(monkeypatch):
     text = bot_text("async = 1\nprint async\n" + FIRST)
-    monkeypatch.setattr(source_client, "python2", lambda: None)
+    monkeypatch.setattr(bot_programs, "python2", lambda: None)
     with pytest.raises(ProgramError, match="It can only run in Python 2.7, which this machine has not"):
         read(text)
-    monkeypatch.setattr(source_client, "python2", lambda: "there")
-    source_client.read.cache_clear()
+    monkeypatch.setattr(bot_programs, "python2", lambda: "there")
+    bot_programs.read.cache_clear()
     one = read(text)
+    monkeypatch.undo()
     assert one.pythons == (2,) and one.text is None
     assert [found.version for found in one.interpreters()] == ([(2, 7)] if PYTHON2 else [])
-    source_client.read.cache_clear()
+    bot_programs.read.cache_clear()
 
 
 def test_a_python_2_can_be_named(monkeypatch, tmp_path):

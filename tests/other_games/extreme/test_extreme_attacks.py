@@ -13,11 +13,10 @@ import psutil
 import pytest
 
 import pttt_ooc
-from pttt_ooc.other_games.extreme import source_client
+from pttt_ooc.other_games.extreme import bot_programs
 from pttt_ooc.other_games.extreme.bot_process import BotProcess, Conditions
-from pttt_ooc.other_games.extreme.bot_programs import program
+from pttt_ooc.other_games.extreme.bot_programs import ProgramError, program
 from pttt_ooc.other_games.extreme.match import play_match
-from pttt_ooc.other_games.extreme.source_client import ProgramError
 from pttt_ooc.other_games.extreme.walled_process import Enclosed, MachineError
 from tests.kits.patience import wait_until
 from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text, walls_missing
@@ -532,7 +531,7 @@ def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
     ids=["minus signs", "brackets", "an encoding that takes minutes"],
 )
 def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
-    monkeypatch.setattr(source_client, "READING_SECONDS", 0.5)
+    monkeypatch.setattr(bot_programs, "READING_SECONDS", 0.5)
     before = children()
     with pytest.raises(ProgramError, match="team1.py is no program in Python"):
         program("team1.py", content)
@@ -542,7 +541,7 @@ def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
 def test_a_file_is_read_behind_walls(monkeypatch):
     """The reader is put in the place of a bot that looks around."""
     seen = []
-    monkeypatch.setattr(source_client, "Enclosed", lambda *arguments: seen.append(arguments) or Enclosed(*arguments))
+    monkeypatch.setattr(bot_programs, "Enclosed", lambda *arguments: seen.append(arguments) or Enclosed(*arguments))
     content = bot_text("print 1; return 0").encode() + b"# %d" % os.getpid()
     one = program("team1.py", content)
     assert one.pythons == (2,) and "print(1)" in one.text and "+        print(1)" in one.changes
@@ -561,9 +560,9 @@ def test_a_reader_that_the_machine_ends_is_started_again(monkeypatch):
             raise MachineError("SIGKILL")
         return "read"
 
-    monkeypatch.setattr(source_client, "_read", read)
-    assert source_client.read.__wrapped__(b"", True) == "read" and len(tries) == 3
+    monkeypatch.setattr(bot_programs, "_read", read)
+    assert bot_programs.read.__wrapped__(b"", True) == "read" and len(tries) == 3
     tries.clear()
-    monkeypatch.setattr(source_client, "TRIES", 2)
+    monkeypatch.setattr(bot_programs, "TRIES", 2)
     with pytest.raises(MachineError):
-        source_client.read.__wrapped__(b"", True)
+        bot_programs.read.__wrapped__(b"", True)

@@ -18,7 +18,7 @@ from pttt_ooc.cli import commands
 from pttt_ooc.errors import MissingExtraError
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
 from pttt_ooc.other_games.arena.kernels import extreme as rules
-from pttt_ooc.other_games.extreme import bot_programs, source_client, source_reader, walls
+from pttt_ooc.other_games.extreme import bot_programs, source_reader, walls
 from pttt_ooc.other_games.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.other_games.extreme.match import check_walls, play_match
 from pttt_ooc.other_games.extreme.referee import FLAGS, Referee
@@ -493,13 +493,13 @@ def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
 
 def test_a_conversion_that_cannot_be_is_a_sentence_and_no_fault_of_the_program(monkeypatch):
     without = dataclasses.replace(walls.python3(), paths=())
-    monkeypatch.setattr(source_client, "python3", lambda: without)
+    monkeypatch.setattr(bot_programs, "python3", lambda: without)
     text = b"print 'only Python 2'\n"
     with pytest.raises(ExtremeError, match="cannot import fissix, though it is installed"):
-        source_client.read.__wrapped__(text, walls=False)
+        bot_programs.read.__wrapped__(text, walls=False)
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="The conversion of programs in Python 2 needs fissix"):
-        source_client.read.__wrapped__(text, walls=False)
+        bot_programs.read.__wrapped__(text, walls=False)
 
 
 def test_a_search_that_cannot_be_compiled_is_a_sentence(monkeypatch, tmp_path):

@@ -19,12 +19,11 @@ from pttt_ooc.cli import commands
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.tries import KILLED
 from pttt_ooc.other_games.extreme import broken_off, cores, league, tournament
-from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError
-from pttt_ooc.other_games.extreme.bot_process import Conditions
-from pttt_ooc.other_games.extreme.bot_terms import Terms
+from pttt_ooc.other_games.extreme.bot_process import Conditions, MissingModuleError
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.other_games.extreme.match import BotMatch
+from pttt_ooc.other_games.extreme.settings import Terms
 from pttt_ooc.other_games.extreme.terminal import display
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walled_process import MachineError

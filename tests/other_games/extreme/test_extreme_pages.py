@@ -19,9 +19,8 @@ from fastapi.testclient import TestClient
 from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
 from pttt_ooc.other_games.arena.games.base import PLAYER
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
-from pttt_ooc.other_games.extreme import analysis, curves
-from pttt_ooc.other_games.extreme.analyst import evaluate_matches
-from pttt_ooc.other_games.extreme.curves import missing
+from pttt_ooc.other_games.extreme import analysis, analyst
+from pttt_ooc.other_games.extreme.analyst import evaluate_matches, missing
 from pttt_ooc.other_games.extreme.kit import kit_text
 from pttt_ooc.other_games.extreme.league import Pairing
 from pttt_ooc.other_games.extreme.pages import exports
@@ -51,7 +50,7 @@ def fresh(monkeypatch):
 def over(tmp_path_factory):
     """A tournament that is over, with the curve of one match."""
     record = made(tmp_path_factory.mktemp("made") / "t")
-    curves.write_curve(record, record.state().played[0].pairing, curves.Analyst(nodes=200))
+    analyst.write_curve(record, record.state().played[0].pairing, analyst.Analyst(nodes=200))
     return record
 
 
@@ -161,12 +160,12 @@ def test_a_loss_counts_if_it_stays_for_eight_plies_and_to_the_end_of_a_match():
 
 def test_a_match_that_was_won_does_not_turn_from_certain_to_lost():
     """Bots of chance throw wins away, and get them back a few moves later."""
-    analyst, turns = curves.Analyst(nodes=500), []
+    judge, turns = analyst.Analyst(nodes=500), []
     for seed in range(6):
         log = log_of(Pairing("final", 0, "a", "b"), seed)
         if log["message"] == "WON":
             winner = ("P1", "P2").index(log["winner"])
-            steps, chances = analysis.steps(log), analyst.curve(log).chances
+            steps, chances = analysis.steps(log), judge.chances(log)
             turns += [analysis.turning_point(steps, chances, player) for player in (winner, 1 - winner)]
     assert len(turns) > 6 and not [one for one in turns[::2] if one and one.before > 0.95 and one.after < 0.05]
     assert all(one.drop > 0.2 for one in turns[1::2])  # the others lost what they had
@@ -186,28 +185,28 @@ def test_times_are_counted_by_tens_of_own_moves():
 
 
 def test_a_curve_is_the_same_each_time_and_ends_with_the_result():
-    analyst = curves.Analyst(nodes=300)
+    judge = analyst.Analyst(nodes=300)
     log = log_of(Pairing("final", 0, "a", "b"), 4)
-    one, two = analyst.curve(log), analyst.curve(log)
-    assert one == two and len(one.chances) == len(log["moves"]) + 1
+    one, two = judge.chances(log), judge.chances(log)
+    assert one == two and len(one) == len(log["moves"]) + 1
     result = {"P1": 1.0, "P2": 0.0, "NONE": None}[log["winner"]]
-    assert result is None or one.chances[-1] == result
-    assert all(0 <= chance <= 1 for chance in one.chances) and len(set(one.chances)) > 20
+    assert result is None or one[-1] == result
+    assert all(0 <= chance <= 1 for chance in one) and len(set(one)) > 20
 
 
 def test_a_forfeit_does_not_make_the_position_lost():
     log = log_of(Pairing("final", 0, "a", "b"), 4, forfeits=True)
-    assert 0.01 < curves.Analyst(nodes=300).curve(log).chances[-1] < 0.99
+    assert 0.01 < analyst.Analyst(nodes=300).chances(log)[-1] < 0.99
 
 
 @pytest.mark.slow
 def test_the_chance_of_the_first_player_rises_with_its_own_win():
     """Just before a line that cannot be stopped, the player who is to complete it wins for certain."""
-    analyst, seen = curves.Analyst(nodes=2000), 0
+    judge, seen = analyst.Analyst(nodes=2000), 0
     for seed in range(8):
         log = log_of(Pairing("final", 0, "a", "b"), seed)
         if log["message"] == "WON":
-            before = analyst.curve(log).chances[-2]  # the winner is to move
+            before = judge.chances(log)[-2]  # the winner is to move
             assert (before > 0.99) == (log["winner"] == "P1") and (before < 0.01) == (log["winner"] == "P2")
             seen += 1
     assert seen > 3
@@ -218,7 +217,7 @@ def test_the_evaluation_does_not_depend_on_whose_turn_it_is():
 
     Games of the search against itself, with few positions for a move.
     """
-    game, draw, analyst = by_name("extreme"), random.Random(12), curves.Analyst(nodes=1000)
+    game, draw, judge = by_name("extreme"), random.Random(12), analyst.Analyst(nodes=1000)
     one, two, lost = [], [], []
     for _ in range(5):
         state, moves, searcher = game.start(), [], Searcher(1 << 12)
@@ -227,7 +226,7 @@ def test_the_evaluation_does_not_depend_on_whose_turn_it_is():
             moves.append((int(state[PLAYER]), int(move)))
             state = game.play(state, move)
         cells = [{"cell": [move // 81, move % 81 // 9, move % 9]} for _, move in moves]
-        chances = analyst.curve({"moves": cells, "message": "TIME OUT"}).chances
+        chances = judge.chances({"moves": cells, "message": "TIME OUT"})
         players = [player for player, _ in moves]
         for ply in range(6, len(moves) - 2):
             three = chances[ply : ply + 3]
@@ -260,7 +259,7 @@ def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path,
     log = json.loads(record.log(first).read_text())
     log["moves"][2]["cell"] = log["moves"][1]["cell"]
     record.log(first).write_text(json.dumps(log))
-    monkeypatch.setattr("pttt_ooc.other_games.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
+    monkeypatch.setattr(analyst, "NODES", 50)
     evaluate_matches(record.directory, Stopping(200))
     assert not record.curve(first).exists() and record.curve(second).exists()
     before = record.curve(second).stat().st_mtime_ns
@@ -270,7 +269,7 @@ def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path,
 
 def test_the_analyst_evaluates_practice_too(tmp_path, monkeypatch):
     """Before a tournament, and beside it."""
-    monkeypatch.setattr("pttt_ooc.other_games.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
+    monkeypatch.setattr(analyst, "NODES", 50)
     name = write_match(tmp_path / "p", 1, "a", "b")
     record = league(tmp_path / "p", [bot("a"), bot("b")])
     write_match(tmp_path / "p", 2, "a", "stranger")

@@ -11,16 +11,15 @@ import pytest
 
 from pttt_ooc.other_games.arena.matches.statistics import ratings
 from pttt_ooc.other_games.extreme import broken_off, practice, tournament
+from pttt_ooc.other_games.extreme.analyst import missing
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
 from pttt_ooc.other_games.extreme.broken_off import UnableError
 from pttt_ooc.other_games.extreme.clock import StoppedError
-from pttt_ooc.other_games.extreme.curves import missing
-from pttt_ooc.other_games.extreme.house_bots import HOUSE_BOTS, HouseBot
 from pttt_ooc.other_games.extreme.match import BotMatch, play_match
-from pttt_ooc.other_games.extreme.practice import Practice, PracticeSettings
+from pttt_ooc.other_games.extreme.opponents import HOUSE_BOTS, HouseBot
+from pttt_ooc.other_games.extreme.practice import Practice, PracticeSettings, results
 from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
-from pttt_ooc.other_games.extreme.practice_results import results
 from pttt_ooc.other_games.extreme.tournament_record import Team
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError

@@ -11,7 +11,7 @@ import pytest
 from pttt_ooc.course.agents.walled_agent import WalledAgent
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.matches import agent_processes
-from pttt_ooc.other_games.extreme import match, source_client, walled_process
+from pttt_ooc.other_games.extreme import bot_programs, match, walled_process
 from pttt_ooc.other_games.extreme.bot_process import Conditions, ForfeitError, shown_move
 from pttt_ooc.other_games.extreme.match import play_match
 from pttt_ooc.other_games.extreme.referee import Referee
@@ -217,8 +217,8 @@ def test_a_python_that_does_not_start_is_the_machines_fault(tmp_path, monkeypatc
 def test_a_reader_that_fails_is_the_machines_fault_and_no_fault_of_the_file(tmp_path, monkeypatch):
     broken = tmp_path / "source_reader.py"
     broken.write_text("import sys\nprint('no memory')\nsys.exit(3)\n")
-    monkeypatch.setattr(source_client, "READER", broken)
+    monkeypatch.setattr(bot_programs, "READER", broken)
     with pytest.raises(
         MachineError, match="reads bots' files failed. Its process ended with the code 3. It said: no memory"
     ):
-        source_client.read(b"# a file that nobody has read before", False)
+        bot_programs.read(b"# a file that nobody has read before", False)

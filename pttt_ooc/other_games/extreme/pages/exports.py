@@ -23,7 +23,7 @@ from pttt_ooc.other_games.extreme.pages.tournament_reader import (
     match_of,
     steps_of,
 )
-from pttt_ooc.other_games.extreme.standings_table import marks_rows, standings_rows
+from pttt_ooc.other_games.extreme.tournament_record import marks_rows, standings_rows
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.pipeline.show.tables import csv_text
 from pttt_ooc.site.shell.accounts import Signed, known_bearer, signed_in

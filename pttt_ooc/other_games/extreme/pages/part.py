@@ -13,9 +13,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.other_games.extreme import analysis
+from pttt_ooc.other_games.extreme import analysis, boards
 from pttt_ooc.other_games.extreme.match_logs import PlayedMatch
-from pttt_ooc.other_games.extreme.pages import board_values
 from pttt_ooc.other_games.extreme.pages.tournament_reader import (
     MatchesSnapshot,
     PracticeReader,
@@ -28,7 +27,7 @@ from pttt_ooc.other_games.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.other_games.extreme.practice_record import STAGE
-from pttt_ooc.other_games.extreme.standings_table import Overall, before_latest, marks_rows, overall
+from pttt_ooc.other_games.extreme.tournament_record import Overall, before_latest, marks_rows, overall
 from pttt_ooc.pipeline.show.miniatures import Miniature, curve
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.filters import curve_path
@@ -196,9 +195,9 @@ def templates() -> Part:
         routers=(),
         links=(),
         names={
-            "WIDTH": board_values.WIDTH,
-            "HEIGHT": board_values.HEIGHT,
-            "cell_text": lambda cell: board_values.text(board_values.number(*cell)),
+            "WIDTH": boards.WIDTH,
+            "HEIGHT": boards.HEIGHT,
+            "cell_text": lambda cell: boards.text(boards.number(*cell)),
         },
     )
 
@@ -295,16 +294,15 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "found": found,
         "steps": steps,
         "moves": [
-            {"player": step.player, "text": board_values.text(board_values.number(*step.cell)), "step": step}
-            for step in steps
+            {"player": step.player, "text": boards.text(boards.number(*step.cell)), "step": step} for step in steps
         ],
         "ply": at,
-        "boards": board_values.boards_of(position, steps[at - 1].cell if at else None),
+        "boards": boards.boards_of(position, steps[at - 1].cell if at else None),
         "to_move": position,
         "points": position.points(),
         "chances": chances,
         "curve": curve_path(chances) if chances else None,
-        "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
+        "bars": boards.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
         "limit": float(found.get("time_limit", seen.record.conditions.get("time_limit", 0))),
         "practice": played.pairing.stage == STAGE,

@@ -44,7 +44,7 @@ def conditions_of(
 
 def checked_version(text: str) -> str:
     """The value of ``--python``; an ExtremeError if it is none."""
-    from pttt_ooc.other_games.extreme.source_client import PYTHONS
+    from pttt_ooc.other_games.extreme.bot_programs import PYTHONS
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     if text not in PYTHONS:
@@ -54,7 +54,7 @@ def checked_version(text: str) -> str:
 
 def checked_libraries(names: list[str] | None) -> tuple[str, ...]:
     """The values of ``--library``; an ExtremeError if one is no name of a library."""
-    from pttt_ooc.other_games.extreme.bot_terms import library
+    from pttt_ooc.other_games.extreme.settings import library
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     for name in names or ():
