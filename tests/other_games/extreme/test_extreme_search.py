@@ -31,7 +31,7 @@ def searcher():
 
 
 def test_a_position_is_read_from_the_boards_of_the_course():
-    moves, plies, *_ = random_games(30, 21)
+    moves, plies, *_ = random_games(6, 21)
     for one, n in zip(moves, plies, strict=True):
         state, referee = EXTREME.start(), Referee()
         for number in map(int, one[:n]):
@@ -113,14 +113,14 @@ def worth_of(words):
 
 
 def test_near_the_end_the_search_finds_the_value_of_minimax(searcher):
-    moves, plies, _, results, _ = random_games(400, 22)
+    moves, plies, _, results, _ = random_games(150, 22)
     values = set()
     for one, n, result in zip(moves, plies, results, strict=True):
         if result != 3:
             continue
-        state = EXTREME.after(map(int, one[: n - 7]))
+        state = EXTREME.after(map(int, one[: n - 6]))
         empty = sum(rules.SIZE[rules.free(state, board)] for board in range(18))
-        if empty > 9:
+        if empty > 8:
             continue
         searcher.choose(state, 600.0, 60)
         assert searcher.value == worth(state)

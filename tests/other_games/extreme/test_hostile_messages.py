@@ -38,6 +38,7 @@ def storable(text):
     return text
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("seed", range(3))
 def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
     draw, referee, messages = random.Random(seed), Referee(), Counter()

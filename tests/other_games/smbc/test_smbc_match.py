@@ -79,6 +79,7 @@ def test_a_best_response_to_the_match_solves_its_equation(coarse):
         assert abs(best.value - value) < 1e-12
 
 
+@pytest.mark.slow
 def test_simple_value_iteration_finds_the_same(coarse):
     solution = solving.load(coarse)
     values = {(scores, player): 0.0 for scores in solution.profiles for player in (0, 1)}

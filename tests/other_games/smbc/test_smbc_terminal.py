@@ -79,6 +79,17 @@ def test_refused_arguments(coarse, capsys, arguments, sentence):
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
 
 
+@pytest.mark.parametrize("browser", [True, False])
+def test_the_match_is_served(coarse, monkeypatch, browser):
+    served = []
+    monkeypatch.setattr("pttt_ooc.site.service.local_server.serve", lambda *given: served.append(given))
+    with pytest.raises(SystemExit) as end:
+        main(["smbc", "serve", str(coarse), "--port", "7", "--browser" if browser else "--no-browser"])
+    [([pages], host, port, home)] = served
+    assert not end.value.code and (host, port, home) == ("127.0.0.1", 7, "/smbc/play" if browser else None)
+    assert pages.what == "The match to 2" and pages.answerer[1:] == (str(coarse),) and pages.parts[1:] == (str(coarse),)
+
+
 def test_the_table_of_what_the_bot_thought(capsys):
     beliefs = [Thought(1, 4, (0.4, 0.4021, 0.1979)), Thought(3, 0, None)]
     Dialogue().table(("move", "square", *GOALS), map(play._row, beliefs))

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from pttt_ooc.other_games.smbc.bot import SolutionBot
-from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts
+from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts, SolutionBot
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.solve import STORE

@@ -16,9 +16,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.errors import PlayError
 from pttt_ooc.other_games.smbc.match_play import BOT, ME
 from pttt_ooc.other_games.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.other_games.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.other_games.smbc.pages.matches import Matches
-from pttt_ooc.other_games.smbc.pages.player_view import Seat
+from pttt_ooc.other_games.smbc.pages.views import ExploreAddress, Seat, rows_of
 from pttt_ooc.other_games.smbc.rules import GOALS, UNDECIDED
 from pttt_ooc.other_games.smbc.vocabulary import ENDS, PLAYERS, numbers_of
 from pttt_ooc.site.play import owners

@@ -6,8 +6,20 @@ import random
 from pathlib import Path
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.smbc import match_results
-from pttt_ooc.other_games.smbc.match_play import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
+from pttt_ooc.other_games.smbc.match_play import (
+    BOT,
+    ME,
+    Bot,
+    Draw,
+    Match,
+    Round,
+    Thought,
+    keep_match,
+    new_match,
+    read_tallies,
+    tally_sentences,
+    thoughts,
+)
 from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for, square_of
 from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError, Square
@@ -149,12 +161,12 @@ class TerminalMatch:
         mine, other = match.points
         verdict = "You have won" if match.winner == ME else "The bot has won"
         self.dialogue.say(f"{verdict} the match: you {mine}, the bot {other}.", "bold")
-        match_results.keep(self.directory, match)
+        keep_match(self.directory, match)
         self._statistics()
         self._ask("Enter: another match, q: end >", {""})
 
     def _statistics(self) -> None:
-        for sentence in match_results.sentences(match_results.read_tallies(self.directory), self.bot):
+        for sentence in tally_sentences(read_tallies(self.directory), self.bot):
             self.dialogue.say(sentence)
 
 
