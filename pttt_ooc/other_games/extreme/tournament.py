@@ -340,11 +340,8 @@ class Tournament:
         """
         player = Player(self.record)
         stopping = stopping or threading.Event()
-        while not stopping.is_set():
-            state = self.record.state()
-            if not state.waiting:
-                break
-            self._play_all(player, state.waiting, cores, tell, stopping)
+        while not stopping.is_set() and (waiting := self.record.state().waiting):
+            self._play_all(player, waiting, cores, tell, stopping)
         return write_standings(self.record)
 
     def _play_all(
@@ -387,11 +384,10 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
-        except MachineError as error:
-            done.put((pairing, error))
         except BaseException as error:
             done.put((pairing, error))
-            return
+            if not isinstance(error, MachineError):
+                return
 
 
 def write_standings(record: Record) -> list[PoolTable]:

@@ -23,28 +23,12 @@ PYTHON2 = walls.python2()
 HELPERS = "    def compare(self, a, b):\n        return b[2] - a[2]\n"
 CELLS = "cells = board.find_valid_move_cells(old_move)\n"
 
-OLD_BOTS = {
-    # six of the kind that a course hands in
+OLD_BOTS = {  # all other differences are in test_python2_semantics
     "keys": "d = {0: 1}\nreturn board.find_valid_move_cells(old_move)[d.keys()[0]]",
-    "renamed modules on one line": "import Queue, urllib; q = Queue.Queue(); q.put(urllib.unquote('%30'))\n"
-    "return board.find_valid_move_cells(old_move)[int(q.get())]",
-    "cPickle": "import cPickle\nreturn cPickle.loads(cPickle.dumps(board.find_valid_move_cells(old_move)))[0]",
-    "map": CELLS + "m = map(list, cells)\nm.sort()\nreturn tuple(m[-1])",
-    "None": CELLS + "best = None\nfor cell in cells:\n    if cell[2] > best: best = cell[2]; mine = cell\nreturn mine",
     "compare": CELLS + "cells.sort(self.compare)\nreturn cells[0]",
-    "range": CELLS + "n = range(len(cells))\nn.reverse()\nreturn cells[n[0]]",
-    # ten more
     "division": CELLS + "return cells[(cells[0][1] + cells[0][2]) / 2 % len(cells)]",
-    "round": CELLS + "return cells[int(round(len(cells) * 0.5)) / 2]",
     "leak": CELLS + "x = [cell for cell in cells]\nreturn cell",
-    "letters": "import string\n" + CELLS + "return cells[string.letters.index('a')]",
-    "message": CELLS + "try:\n    raise ValueError(0)\nexcept ValueError as e:\n    return cells[e.message]",
-    "operator.div": "import operator\n" + CELLS + "return cells[operator.div(len(cells), 2)]",
-    "decode": CELLS + "return cells[int('30'.decode('hex'))]",
-    "exec": CELLS + "exec('chosen = cells[len(cells) / 2]')\nreturn chosen",
-    "imap": "import itertools\n" + CELLS + "return cells[max(list(itertools.imap(None, range(len(cells)))))[0]]",
-    "seed": "import random\nrandom.seed(old_move[1])\n" + CELLS + "return sorted(cells, self.compare)[random.choice(range(len(cells)))]",
-}  # fmt: skip
+}
 
 
 def old_bot(name):
@@ -61,7 +45,6 @@ def no_python2(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.long_but("division", "leak")
 @pytest.mark.parametrize("name", OLD_BOTS)
 def test_a_bot_in_python_2_plays_converted(name, no_python2):
     found = settle_version(old_bot(name), OPEN)

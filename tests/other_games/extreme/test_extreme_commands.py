@@ -25,7 +25,7 @@ def test_what_is_no_move_is_a_sentence(text):
 
 def test_a_check_tells_each_move_as_it_comes_and_how_long_it_takes_at_most(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(display, "_MOMENT", 0.0)
-    (tmp_path / "team1.py").write_text("#!/usr/bin/python3\n" + bot_text("import time; time.sleep(0.02)\n" + FIRST))
+    (tmp_path / "team1.py").write_text("#!/usr/bin/python3\n" + bot_text("import time; time.sleep(0.06)\n" + FIRST))
     limits = ("--time-limit", 5, "--load-limit", 9)
     code, _, err = run(capsys, "check", tmp_path / "team1.py", "--no-sandbox", *limits)
     assert code == 0
@@ -36,7 +36,7 @@ def test_a_check_tells_each_move_as_it_comes_and_how_long_it_takes_at_most(tmp_p
         for line in moves
     ]
     assert [(one[1], int(one[2])) for one in told] == [(side, n) for side in "xo" for n in range(1, 11)]
-    assert all(float(one[3]) >= 0.02 for one in told) and told[-1][5] is None
+    assert all(float(one[3]) >= 0.06 for one in told) and told[-1][5] is None
     assert float(told[0][5]) == pytest.approx(19 * float(told[0][3]), abs=0.6), "ten moves as each player are expected"
 
 

@@ -43,7 +43,7 @@ def storable(text):
 def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
     draw, referee, messages = random.Random(seed), Referee(), Counter()
     boards = {"big": [*referee.board.big_boards_status], "small": [*referee.board.small_boards_status]}
-    for number in range(1, 1501):
+    for number in range(1, 1001):
         process.enclosed.say(hostile_bytes(draw, number))
         try:
             answer, _ = process.ask({"moves": []})
@@ -71,14 +71,14 @@ def test_the_number_of_an_answer_is_a_whole_number_and_the_right_one(process, nu
 
 def test_no_second_message_while_a_bot_is_loaded_is_more_than_a_forfeit(process):
     draw, ready = random.Random(7), 0
-    for _ in range(1500):
+    for _ in range(700):
         process.enclosed.say(STARTED + hostile_bytes(draw))
         try:
             process.load()
             ready += 1
         except ForfeitError as error:
             storable(error.detail)
-    assert 0 < ready < 1500
+    assert 0 < ready < 700
     assert all("listening" not in message for message in process.enclosed.heard)
 
 
@@ -99,7 +99,7 @@ def test_before_the_program_begins_all_is_our_own_fault(process, monkeypatch):
 def test_what_an_agent_answers_is_a_move_or_loses_its_game(process):
     draw, played, moves = random.Random(9), game("mnk:3x3+need3"), 0
     agent = WalledAgent(played, bot(), Conditions(walls=False))
-    for number in range(1, 1001):
+    for number in range(1, 501):
         agent._process, agent.forfeit = process, None
         process.enclosed.say(hostile_bytes(draw, number))
         try:
@@ -111,7 +111,7 @@ def test_what_an_agent_answers_is_a_move_or_loses_its_game(process):
             assert agent.forfeit is not None
             for words in agent.forfeit:
                 storable(words)
-    assert 0 < moves < 500
+    assert 0 < moves < 250
 
 
 def test_words_that_cannot_be_shown_or_stored_are_words_all_the_same():

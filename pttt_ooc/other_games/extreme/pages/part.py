@@ -124,17 +124,13 @@ class TournamentPages:
         if self.before is not None and practice is not None:
             seen, live = self.before.seen_by(account), practice.snapshot()
             own = live.matches.get(name) if live else None
-            if own is not None and account is not None and self._plays(account, own):
+            if own is not None and account and key_of(account.id) in (own.pairing.first, own.pairing.second):
                 seen = live
         else:
             seen = self.snapshot()
         if seen is None or name not in seen.matches:
             raise HTTPException(404, "There is no such match, or it has not been played yet.")
         return seen, seen.matches[name]
-
-    @staticmethod
-    def _plays(account: Account, played: PlayedMatch) -> bool:
-        return key_of(account.id) in (played.pairing.first, played.pairing.second)
 
     def may_see(self, account: Account | None, key: str) -> bool:
         """Whether an account may see what a team's bot printed and how it failed."""
@@ -345,12 +341,8 @@ def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:
         "losses": losses.most_common(),
         "times": analysis.times(played),
         "limit": float(seen.record.conditions.get("time_limit", 0)),
-        "turns": sorted((one for one in found if one.before is not None), key=_drop, reverse=True),
+        "turns": sorted((one for one in found if one.before is not None), key=analysis.Appearance.drop, reverse=True),
     }
-
-
-def _drop(one: analysis.Appearance) -> float:
-    return (one.before or 0.0) - (one.after or 0.0)
 
 
 def _by_opponent(found: list[analysis.Appearance]) -> list[dict[str, Any]]:

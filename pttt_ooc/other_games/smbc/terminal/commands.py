@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,7 +104,7 @@ def solve(
         "max_iterations": max_iterations,
     }
     settings = check_section(SolveSettings, given, "the options")
-    solving.solve(settings, output, threads or cores(), _SolvedRounds(settings.maximum_subgame_exploitability))
+    solving.solve(settings, output, threads or cores(), partial(_tell_solved, maximum_subgame_exploitability))
     # The value from 0-0 is that of the whole match; a round may have stopped before it was solved.
     result = solving.load(output)
     value = result.manifest["rounds"]["0-0"]["value"]
@@ -113,18 +114,11 @@ def solve(
         print(f"Not all rounds reached {maximum_subgame_exploitability:g} within {max_iterations} iterations.")
 
 
-class _SolvedRounds:
-    """Reports solved pairs of rounds on stderr."""
-
-    def __init__(self, target: float) -> None:
-        self._target = target
-
-    def __call__(self, scores: tuple[int, int], row: dict[str, Any]) -> None:
-        if max(row["exploitabilities"]) <= self._target:
-            values = ", ".join(f"{value:+.7f}" for value in row["values"])
-            print(
-                f"Scores {scores[0]}-{scores[1]}: solved in {row['iteration']} iterations, {values}.", file=sys.stderr
-            )
+def _tell_solved(target: float, scores: tuple[int, int], row: dict[str, Any]) -> None:
+    """Tell on stderr that a pair of rounds is solved."""
+    if max(row["exploitabilities"]) <= target:
+        values = ", ".join(f"{value:+.7f}" for value in row["values"])
+        print(f"Scores {scores[0]}-{scores[1]}: solved in {row['iteration']} iterations, {values}.", file=sys.stderr)
 
 
 def best_response(

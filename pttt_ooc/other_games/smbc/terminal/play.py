@@ -20,9 +20,10 @@ from pttt_ooc.other_games.smbc.match_play import (
     tally_sentences,
     thoughts,
 )
-from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES
+from pttt_ooc.other_games.smbc.rules import BOARD, GOALS
+from pttt_ooc.other_games.smbc.terminal.explore import marked_board
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for, square_of
-from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError, Square
+from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError
 from pttt_ooc.pipeline.show.tables import whole
 
 HELP = (
@@ -107,7 +108,7 @@ class TerminalMatch:
         say(f"Your secret goal: {GOALS[now.goals[ME]].upper()}", "bold")
 
     def _show(self, now: Round) -> None:
-        self.dialogue.say(self.dialogue.board(BOARD, _board(now)))
+        self.dialogue.say(self.dialogue.board(BOARD, marked_board(now.squares, False)))
 
     def _ask_move(self) -> Match:
         """The match after a move of the person."""
@@ -168,14 +169,6 @@ class TerminalMatch:
     def _statistics(self) -> None:
         for sentence in tally_sentences(read_tallies(self.directory), self.bot):
             self.dialogue.say(sentence)
-
-
-def _board(now: Round) -> list[Square]:
-    found = [Square("")] * SQUARES
-    for number, square in enumerate(now.squares):
-        player = number % 2
-        found[square] = Square(MARKS[player], style="bold blue" if player == 0 else "bold red")
-    return found
 
 
 def _row(thought: Thought) -> tuple[object, ...]:
