@@ -21,7 +21,6 @@ from pttt_ooc import imports
 from tests.kits.browsing import ARGUMENTS, chromium
 from tests.kits.disks import Disk, NoDiskError, in_memory_if_possible
 from tests.kits.patience import PATIENCE
-from tests.kits.processor_times import ProcessorTimes
 from tests.kits.selection import mark_cases
 from tests.kits.terminals import Terminal
 from tests.kits.untried import Untried
@@ -89,10 +88,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--cpu", action="store_true", help="tell the processor seconds by room, file and test")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Compile once, before several processes that run tests would each do so.
 
@@ -100,8 +95,6 @@ def pytest_configure(config: pytest.Config) -> None:
     package's programs hundreds of times.
     """
     config.pluginmanager.register(Untried(config))
-    if config.option.cpu:
-        config.pluginmanager.register(ProcessorTimes())
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(pttt_ooc.__file__).parent, quiet=2)
         if getattr(config.option, "numprocesses", None):

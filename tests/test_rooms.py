@@ -35,7 +35,7 @@ ORDER = {
         "terminal",
     ],
     "other_games.extreme": ["play", "bots", "pages", "terminal"],
-    "other_games.smbc": ["stages", "pages", "terminal"],
+    "other_games.smbc": ["pages", "terminal"],
 }
 
 

@@ -1,15 +1,11 @@
-"""What the tests themselves do with marks, with skipped tests and with processor seconds."""
+"""What the tests themselves do with marks and with skipped tests."""
 
 import re
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
-from tests.kits.patience import wait_until
-from tests.kits.processor_times import HEADER, ProcessorTimes, table
 from tests.kits.selection import mark_cases
 from tests.kits.untried import NEEDS, Untried, untried
 
@@ -125,25 +121,5 @@ def test_every_reason_to_skip_is_known():
     assert [reason for reason in reasons - modules if not any(part in reason for part in known)] == []
 
 
-def test_seconds_are_told_by_room_file_and_test():
-    x, y, z = "tests/a/test_x.py::one", "tests/a/test_y.py::two[1]", "tests/test_z.py::three"
-    assert list(table({x: 1.5, y: 2.0, z: 3.25})) == [
-        *(HEADER, "      3.5      2 tests/a", "      3.2      1 tests"),
-        *(HEADER, "      3.2      1 tests/test_z.py", "      2.0      1 tests/a/test_y.py"),
-        *("      1.5      1 tests/a/test_x.py", f"      3.2 {z}", f"      2.0 {y}", f"      1.5 {x}"),
-        "      6.8      3 in all",
-    ]
 
 
-def test_seconds_are_those_of_the_processor_and_of_all_processes():
-    times = ProcessorTimes()
-    before = times.spent()
-    # The child spends next to nothing, but a child of it does.
-    spin = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
-    child = psutil.Popen([sys.executable, "-S", "-c", spin])
-    try:
-        wait_until(lambda: times.spent() > before + 0.3, alive=child.is_running)
-    finally:
-        for process in (*child.children(), child):
-            process.kill()
-        child.wait()

@@ -288,9 +288,8 @@ def _extreme(data: Path, opened: Opened) -> Card:
 def _tournament(place: Path) -> tuple[tuple[tuple[str, ...], ...], Miniature | None]:
     """The leading teams, and the last position of the latest match."""
     from pttt_ooc.other_games.extreme import analysis
-    from pttt_ooc.other_games.extreme.pages.board_values import boards_of
-    from pttt_ooc.other_games.extreme.standings_table import overall
-    from pttt_ooc.other_games.extreme.tournament_record import Record
+    from pttt_ooc.other_games.extreme.boards import boards_of
+    from pttt_ooc.other_games.extreme.tournament_record import Record, overall
 
     record = Record(place)
     state = record.state()

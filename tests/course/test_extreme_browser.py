@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pttt_ooc.other_games.extreme import curves
+from pttt_ooc.other_games.extreme import analyst
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.site.service.pulse import Pulse
 from tests.course.league_kit import BAD, GOOD, OLD, LeagueCourse
@@ -54,9 +54,9 @@ def over(tmp_path_factory):
         made.hand_in(name, content)
     made.restarted(begins=datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=1))
     made.worker.play()
-    record, analyst = Record(made.league.tournament), curves.Analyst(nodes=500)
-    for pairing in curves.missing(record):
-        curves.write_curve(record, pairing, analyst)
+    record, judge = Record(made.league.tournament), analyst.Analyst(nodes=500)
+    for pairing in analyst.missing(record):
+        analyst.write_curve(record, pairing, judge)
     made.names = [played.pairing.name for played in record.state().played]
     with served(made.app) as made.url:
         yield made

@@ -23,7 +23,7 @@ from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.bot_parts import parts_of, play_parts
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.extreme import allowed_modules, source_client
+from pttt_ooc.other_games.extreme import bot_process, bot_programs
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError
@@ -258,7 +258,7 @@ def test_a_machine_that_breaks_off_the_checks_of_a_bot_does_not_do_so_for_ever(c
 
 
 def test_what_is_nested_too_deeply_is_no_program(course, monkeypatch):
-    monkeypatch.setattr(source_client, "READING_SECONDS", 0.5)
+    monkeypatch.setattr(bot_programs, "READING_SECONDS", 0.5)
     told = course.hand_in("Team A", b"x=" + b"-" * 200_000)
     assert (told["status"], told["message"]) == ("Rejected", "NO PROGRAM IN PYTHON"), told["detail"]
 
@@ -425,7 +425,7 @@ def test_a_full_disk_is_told(course, monkeypatch):
 
 @pytest.mark.slow
 def test_a_module_that_is_missing_is_the_servers_fault(course, monkeypatch):
-    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     lacking = GOOD.replace(b"return", b"raise ImportError(\"No module named 'pandas'\")\n        return")
     assert lacking != GOOD
     first = course.hand_in("Team A", lacking)

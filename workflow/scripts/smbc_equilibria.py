@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pttt_ooc.other_games.smbc.stages import equilibria
+from pttt_ooc.other_games.smbc.stages import run_equilibria
 from pttt_ooc.pipeline.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
-    equilibria.run(Path(snakemake.output.manifest).parent)
+    run_equilibria(Path(snakemake.output.manifest).parent)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from pttt_ooc.other_games.smbc.stages import findings
+from pttt_ooc.other_games.smbc.stages import run_findings
 from pttt_ooc.pipeline.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     settings = snakemake.params.settings
     directory = Path(snakemake.output.manifest).parent
-    findings.run(directory, settings["compared"], settings["compared_iterations"])
+    run_findings(directory, settings["compared"], settings["compared_iterations"])

@@ -15,11 +15,10 @@ from pttt_ooc.course.data.models import ACCEPTED, REJECTED
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.data.worker_process import Stopped
-from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
+from pttt_ooc.other_games.extreme.bot_programs import BotProgram, ProgramError, program
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
 from pttt_ooc.other_games.extreme.match import check_walls
-from pttt_ooc.other_games.extreme.source_client import ProgramError
 
 _LONGEST_TEXT = 20_000  # characters of what an agent printed or raised that are kept
 

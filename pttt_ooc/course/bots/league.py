@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pttt_ooc.config import Real, Whole, check_section, number
 from pttt_ooc.course.data.settings import settings_text
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.other_games.extreme.bot_terms import Terms
+from pttt_ooc.other_games.extreme.settings import Terms
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 
 FOLDER = "leagues"

@@ -11,8 +11,8 @@ from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
 from pttt_ooc.other_games.extreme.bot_version import version_of
 from pttt_ooc.other_games.extreme.match import check_walls
+from pttt_ooc.other_games.extreme.opponents import OWN, Choice, house_choices, house_program
 from pttt_ooc.other_games.extreme.play.answerer import answers_about
-from pttt_ooc.other_games.extreme.play.opponents import OWN, Choice, house_choices, house_program
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.site.service.answerer import AnswersByKind
 
@@ -37,7 +37,7 @@ class TeamOpponents:
         return [*own, *house_choices()]
 
     def program(self, owner: str, key: str) -> BotProgram:
-        """One of them; see :meth:`~pttt_ooc.other_games.extreme.play.opponents.Opponents.program`."""
+        """One of them; see :meth:`~pttt_ooc.other_games.extreme.opponents.Opponents.program`."""
         if self.conditions.walls:
             check_walls()
         if key != OWN:

@@ -27,15 +27,14 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme import bot_check
-from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError
-from pttt_ooc.other_games.extreme.bot_programs import program
+from pttt_ooc.other_games.extreme.bot_process import MissingModuleError
+from pttt_ooc.other_games.extreme.bot_programs import ProgramError, program
 from pttt_ooc.other_games.extreme.bot_version import version_of
 from pttt_ooc.other_games.extreme.broken_off import can_play
 from pttt_ooc.other_games.extreme.cores import cores_with_memory, free_cores, taken_core
 from pttt_ooc.other_games.extreme.league import Pairing
 from pttt_ooc.other_games.extreme.match import check_walls
 from pttt_ooc.other_games.extreme.pages.part import key_of
-from pttt_ooc.other_games.extreme.source_client import ProgramError
 from pttt_ooc.other_games.extreme.tournament import Entry, Tournament
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walls import ExtremeError

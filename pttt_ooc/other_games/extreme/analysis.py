@@ -183,6 +183,10 @@ class Appearance:
         """Whether the team lost without a line of its opponent."""
         return self.result == "lost" and self.message not in ("WON", "DRAW")
 
+    def drop(self) -> float:
+        """What the team lost with its worst move."""
+        return (self.before or 0.0) - (self.after or 0.0)
+
 
 def appearance(match: dict[str, Any], found: Sequence[Step], chances: Sequence[float] | None, side: int) -> Appearance:
     """A match from one side.

@@ -1,28 +1,83 @@
-"""The analyst: a process that evaluates each match with the strong bot once it has been played.
+"""The analyst: a process that evaluates each position of a match with the strong bot, once it has been played.
 
-For each match it takes a core of its own, as bots do, so that it takes no time from them.
+Its budget is the same on all machines.  For each match it takes a core of its own, as bots do, so that it takes no time
+from them.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
+from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.disk.stop_signals import handle_signals, watch_parent
 from pttt_ooc.errors import PtttError
+from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher, chance
+from pttt_ooc.other_games.arena.games.base import PLAYER
 from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
-from pttt_ooc.other_games.extreme.curves import Analyst, missing, write_curve
 from pttt_ooc.other_games.extreme.league import Pairing
+from pttt_ooc.other_games.extreme.match_logs import MatchLogs
 from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
+from pttt_ooc.other_games.extreme.search import ready
 from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
 from pttt_ooc.site.service.logs import start_logging
 
 log = logging.getLogger("pttt.extreme.analyst")
 _POLL_SECONDS, _FAILURE_SECONDS = 1.0, 30.0  # seconds between two looks, and after an error
 _NICE = 15
+NODES = 5000
+"""Positions searched for each position of a match."""
+
+TABLE = 1 << 16  # positions remembered
+
+
+class Analyst:
+    """Evaluates matches with the search of the strong bot: `nodes` positions for each position of a match."""
+
+    def __init__(self, nodes: int | None = None) -> None:
+        self.nodes = nodes or NODES
+        ready(Searcher(TABLE))
+
+    def chances(self, match: dict[str, Any]) -> list[float]:
+        """The first player's chance to win in each position of a match, from its file, the last one included.
+
+        The same match always has the same chances.
+        """
+        searcher = Searcher(TABLE)
+        game = searcher.game
+        state, chances = game.start(), []
+        for move in match["moves"]:
+            chances.append(self._chance(searcher, state))
+            big, row, column = move["cell"]
+            state = game.play(state, 81 * big + 9 * row + column)
+        if match["message"] in ("WON", "DRAW"):
+            first, second = match["points"]
+            chances.append(float(first > second) if first != second else 0.5)
+        else:  # a forfeit: the position itself was not over
+            chances.append(self._chance(searcher, state))
+        return [round(one, 4) for one in chances]
+
+    def _chance(self, searcher: Searcher, state: Any) -> float:
+        searcher.choose(state, 3600.0, nodes=self.nodes)
+        found = chance(searcher.value)
+        return found if state[PLAYER] == 0 else 1 - found
+
+
+def write_curve(record: MatchLogs, pairing: Pairing, analyst: Analyst) -> None:
+    """Evaluate a match that has been played, and write its curve."""
+    told = {"nodes": analyst.nodes, "chances": analyst.chances(record.match(pairing))}
+    make_directory(record.directory / "curves")
+    atomic_write_text(record.curve(pairing), json.dumps(told) + "\n")
+
+
+def missing(record: MatchLogs) -> list[Pairing]:
+    """The matches that have been played and have no curve."""
+    return [played.pairing for played in record.all_played() if not record.curve(played.pairing).exists()]
 
 
 def evaluate_matches(directory: Path, stopping: threading.Event, practice: Path | None = None) -> None:

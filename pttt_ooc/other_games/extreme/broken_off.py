@@ -14,8 +14,7 @@ from typing import TypeVar
 
 from pttt_ooc.disk.tries import Tries, reason_of
 from pttt_ooc.errors import PtttError, StoreError
-from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError
-from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_process import Conditions, MissingModuleError
 from pttt_ooc.other_games.extreme.bot_programs import NAMES, read_program
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.match import BotMatch, play_match

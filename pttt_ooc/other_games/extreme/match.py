@@ -11,10 +11,17 @@ from dataclasses import asdict, astuple, dataclass, field
 from typing import Any
 
 from pttt_ooc.extras import check_extra
-from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError, check_modules
-from pttt_ooc.other_games.extreme.bot_process import SHOWN_MOVE, BotProcess, Conditions, ForfeitError, shown_move
+from pttt_ooc.other_games.extreme.bot_process import (
+    SHOWN_MOVE,
+    BotProcess,
+    Conditions,
+    ForfeitError,
+    MissingModuleError,
+    Spent,
+    check_modules,
+    shown_move,
+)
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
-from pttt_ooc.other_games.extreme.person import Person
 from pttt_ooc.other_games.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
 from pttt_ooc.other_games.extreme.runner import BigBoard
 from pttt_ooc.other_games.extreme.walled_process import MachineError, plain
@@ -23,6 +30,57 @@ from pttt_ooc.other_games.extreme.walls import ExtremeError, python2, python3
 log = logging.getLogger("pttt.extreme.match")
 TRIES = 4
 """Maximum starts of a match between bots that the machine breaks off."""
+
+Choose = Callable[[Referee], Cell]
+"""Asks the person for a move in a position; the move must be valid.
+
+A :class:`~.clock.StoppedError` ends the match without a result.
+"""
+
+
+class Person:
+    """A person, who has all the time they want.
+
+    Parameters
+    ----------
+    choose
+        Asks the person.
+
+    Attributes
+    ----------
+    name
+        What a match's log says.
+    """
+
+    name = "a person"
+
+    def __init__(self, choose: Choose) -> None:
+        self._choose, self._position = choose, Referee()
+
+    def load(self) -> float:
+        """Begin a match; that takes no time: 0 seconds."""
+        self._position = Referee()
+        return 0.0
+
+    def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], Spent]:
+        """Ask for a move; see :meth:`~.bot_process.BotProcess.ask`."""
+        for _, cell, _ in request["moves"]:
+            self._position.play(cell)
+        begin = time.monotonic()
+        cell = self._choose(self._position)
+        board = self._position.board
+        answer = {
+            "move": list(cell),
+            "big": list(board.big_boards_status),
+            "small": list(board.small_boards_status),
+        }
+        return answer, Spent(round(time.monotonic() - begin, 6), 0.0, 0.0)
+
+    def end(self) -> str:
+        """A person prints nothing."""
+        return ""
+
+
 Entrant = BotProgram | Person
 
 

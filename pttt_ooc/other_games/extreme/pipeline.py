@@ -115,9 +115,8 @@ def play(directory: Path, name: str) -> None:
 
 def report(directory: Path) -> None:
     """Write standings, marks and the report of a tournament that is over."""
-    from pttt_ooc.other_games.extreme.standings_table import marks_rows
     from pttt_ooc.other_games.extreme.tournament import write_standings
-    from pttt_ooc.other_games.extreme.tournament_record import Record
+    from pttt_ooc.other_games.extreme.tournament_record import Record, marks_rows
     from pttt_ooc.pipeline.show.pages import render_page
 
     record = Record(directory)

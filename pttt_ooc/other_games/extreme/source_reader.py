@@ -78,7 +78,10 @@ def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     defined = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    defined |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and not _loads(node)}
+    changed = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    ]
+    defined |= {node.attr for node in changed}
     imported = {part for node in ast.walk(tree) if isinstance(node, ast.alias) for part in node.name.split(".")}
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     old = sorted((_ONLY_2 & names - defined - imported) | (_ONLY_2_ATTRIBUTES & (attributes | imported) - defined))
@@ -87,10 +90,6 @@ def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
         likelier = 2 if old else 3
         return (likelier, 5 - likelier), f"only Python {likelier} has {', '.join(old or new)}", True
     return (3, 2), "nothing in its text tells Python 2 from 3", False
-
-
-def _loads(node: ast.Attribute) -> bool:
-    return isinstance(node.ctx, ast.Load)
 
 
 def _reason(error: BaseException) -> str:

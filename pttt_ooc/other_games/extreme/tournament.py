@@ -11,6 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,7 @@ from pttt_ooc.other_games.extreme.cores import taken_core
 from pttt_ooc.other_games.extreme.league import Pairing, PoolTable, Stage
 from pttt_ooc.other_games.extreme.match import BotMatch, play_match
 from pttt_ooc.other_games.extreme.match_logs import MatchLogs, read_json
-from pttt_ooc.other_games.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
+from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record, marks_rows, standings_rows
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.pipeline.show.tables import csv_text
@@ -139,12 +139,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettin
         "stages": [asdict(stage) for stage in settings.stages],
         "conditions": {**asdict(settings.conditions), "core": None, "libraries": list(settings.conditions.libraries)},
         "teams": {
-            entry.key: {
-                "name": entry.name,
-                "file": entry.file,
-                "digest": entry.digest,
-                "python": entry.python,
-            }
+            entry.key: {name: getattr(entry, name) for name in ("name", "file", "digest", "python")}
             for entry in entries
         },
     }
@@ -253,9 +248,8 @@ class Player:
         """
         tries, teams = self.record.tries, self.record.teams
         try:
-            found = try_match(
-                tries, pairing.name, lambda: self._play(pairing, cores, stopping), self.conditions, stopping
-            )
+            play = partial(self._play, pairing, cores, stopping)
+            found = try_match(tries, pairing.name, play, self.conditions, stopping)
         except StoppedError:
             return None
         if found is None:
@@ -346,11 +340,8 @@ class Tournament:
         """
         player = Player(self.record)
         stopping = stopping or threading.Event()
-        while not stopping.is_set():
-            state = self.record.state()
-            if not state.waiting:
-                break
-            self._play_all(player, state.waiting, cores, tell, stopping)
+        while not stopping.is_set() and (waiting := self.record.state().waiting):
+            self._play_all(player, waiting, cores, tell, stopping)
         return write_standings(self.record)
 
     def _play_all(
@@ -393,18 +384,16 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
-        except MachineError as error:
-            done.put((pairing, error))
         except BaseException as error:
             done.put((pairing, error))
-            return
+            if not isinstance(error, MachineError):
+                return
 
 
 def write_standings(record: Record) -> list[PoolTable]:
     """Write standings and marks, and return the standings."""
     tables = record.state().tables
-    directory = record.directory
-    standings_file, table_file, marks_file = (directory / name for name in RESULTS)
+    standings_file, table_file, marks_file = (record.directory / name for name in RESULTS)
     atomic_write_text(standings_file, json.dumps([asdict(table) for table in tables], indent=2))
     atomic_write_text(table_file, csv_text(standings_rows(tables)))
     atomic_write_text(marks_file, csv_text(marks_rows(record, tables)))

@@ -9,9 +9,8 @@ import numpy as np
 
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.other_games.smbc.best_response import MatchResponse, ResponseState, profile_values, respond
-from pttt_ooc.other_games.smbc.goals import Equilibria, by_goals, equilibria
+from pttt_ooc.other_games.smbc.goals import Equilibria, Range, by_goals, equilibria
 from pttt_ooc.other_games.smbc.match import Scores, all_scores, following, payoffs
-from pttt_ooc.other_games.smbc.programs import Range
 from pttt_ooc.other_games.smbc.round import PAIRS, Payoffs, RoundProfile, best_response, fresh, outcomes, scoring
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.settings import SolveSettings

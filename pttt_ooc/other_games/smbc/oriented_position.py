@@ -12,7 +12,7 @@ from functools import cached_property
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.games.rules.game import Squares
-from pttt_ooc.other_games.smbc.rules import SQUARES, Position, empty, image, mover, stabilizer
+from pttt_ooc.other_games.smbc.rules import SQUARES, Position, empty, image, mover, position_of, stabilizer
 from pttt_ooc.other_games.smbc.tree import RoundTree
 
 _AS_IT_IS = tuple(range(SQUARES))
@@ -54,8 +54,7 @@ class Place:
     @property
     def position(self) -> Position:
         """The squares of both players, in the viewer's orientation."""
-        first, second = (sum(1 << square for square in self.squares[player::2]) for player in (0, 1))
-        return first, second
+        return position_of(self.squares)
 
     @property
     def player(self) -> int:

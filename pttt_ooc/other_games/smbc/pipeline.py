@@ -5,8 +5,6 @@ The Snakefile imports this module, so it imports nothing slow.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from pttt_ooc.imports import module_digest
 from pttt_ooc.other_games.smbc.settings import SmbcConfig
 from pttt_ooc.pipeline.stages.stage_context import Facts
@@ -15,9 +13,9 @@ from pttt_ooc.pipeline.stages.staleness import StageRequest
 
 MODULES = {
     "solve": "other_games/smbc/solve",
-    "findings": "other_games/smbc/stages/findings",
-    "equilibria": "other_games/smbc/stages/equilibria",
-    "report": "other_games/smbc/stages/report",
+    "findings": "other_games/smbc/stages",
+    "equilibria": "other_games/smbc/stages",
+    "report": "other_games/smbc/report",
 }
 """The stages in their order, each with its module."""
 
@@ -41,7 +39,7 @@ def sources(stage: str) -> str:
 def settings(config: SmbcConfig, stage: str) -> Facts:
     """The part of the configuration that a stage depends on, in its normal form."""
     if stage == "solve":
-        return asdict(config.settings.normal)
+        return config.settings.normal.model_dump()
     keys = {"findings": ("compared", "compared_iterations"), "report": ("all_equilibria",)}.get(stage, ())
     return config.model_dump(mode="json", include=set(keys))
 

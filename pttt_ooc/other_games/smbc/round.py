@@ -71,16 +71,8 @@ def profile_of(tree: RoundTree, sums: Floats) -> RoundProfile:
 
 def combine_strategies(tree: RoundTree, first: Floats, second: Floats) -> RoundProfile:
     """The profile with the first player's strategy from one array, and the second player's from another."""
-    strategy = np.where(moved_by(tree, 0)[:, None], first, second)
+    strategy = np.where(tree.moved_by(0)[:, None], first, second)
     return profile_of(tree, strategy)
-
-
-def moved_by(tree: RoundTree, player: int) -> NDArray[np.bool_]:
-    """For each node, whether `player` made the move to it; false for the empty board."""
-    plies = tree.shape.plies
-    ply = np.repeat(np.arange(len(plies) - 1), np.diff(plies))
-    found: NDArray[np.bool_] = (ply > 0) & ((ply - 1) % 2 == player)
-    return found
 
 
 def outcomes(tree: RoundTree, profile: RoundProfile) -> Floats:

@@ -7,6 +7,7 @@ order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +29,12 @@ BOARD = tic_tac_toe("secret-goals", 3, 3, 3, "classical")
 
 Position = tuple[int, int]
 START: Position = (0, 0)
+
+
+def position_of(squares: Sequence[int]) -> Position:
+    """The position after these squares have been taken in turn."""
+    first, second = (sum(1 << square for square in squares[player::2]) for player in (0, 1))
+    return first, second
 
 
 def scores(outcome: int, goals: tuple[int, int]) -> tuple[int, int]:

@@ -2,11 +2,15 @@
 
 ======================== ==============================================================================
 ``work/FINGERPRINT/A-B`` the solver's state for scores ``(A, B)`` and ``(B, A)``, see :mod:`pttt_ooc.disk.commits`;
-                         beside it ``snapshots``, see :mod:`pttt_ooc.other_games.smbc.snapshots`
+                         beside it ``snapshots/A-B/N.zarr``, see below
 ``strategies.zarr``      the average strategy of each round, ``A-B``, float64, shape (nodes, 3)
 ``convergence.jsonl``    the result of each check
 ``solve.json``           the manifest: settings, sizes, values; written last
 ======================== ==============================================================================
+
+Snapshots are regrets, current and average strategies of a round after ``N`` iterations, in single precision and
+compressed.  They are kept at the first check, the second, the fourth, the eighth and so on, and at the last.  When the
+rounds restart with better values of the outcomes, earlier snapshots are dropped.
 """
 
 from __future__ import annotations
@@ -24,12 +28,11 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.disk.commits import ResumableState
-from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.disk.files import atomic_write_text, fresh_store, make_directory, remove
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
 from pttt_ooc.imports import code_digest, dependencies, without_plain
-from pttt_ooc.other_games.smbc import snapshots
 from pttt_ooc.other_games.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
 from pttt_ooc.other_games.smbc.pipeline import sources
 from pttt_ooc.other_games.smbc.round import Floats, RoundProfile, Solver, profile_of
@@ -53,7 +56,7 @@ def name_of(scores: Scores) -> str:
 def fingerprint(settings: SolveSettings) -> str:
     """Names everything that a solve depends on: its settings, and the code of its numbers."""
     code = code_digest(without_plain(dependencies("other_games/smbc/match")))
-    known = {"format_version": FORMAT_VERSION, "code": code, **asdict(settings)}
+    known = {"format_version": FORMAT_VERSION, "code": code, **settings.model_dump()}
     return hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
@@ -96,7 +99,7 @@ def solve(
         atomic_write_text(directory / LOG, "".join(f"{line}\n" for line in lines))
         # The manifest tells sizes and values; it is written at the end of the stage.
         sizes = tree.sizes()
-        facts.update(settings=asdict(settings), sizes={**asdict(sizes), "infosets": sizes.infosets}, work=name)
+        facts.update(settings=settings.model_dump(), sizes={**asdict(sizes), "infosets": sizes.infosets}, work=name)
         facts["rounds"] = {
             name_of(scores): {"value": value, "exploitability": exploitability, "iteration": iteration}
             for pair, found in rows.items()
@@ -178,11 +181,75 @@ def _keep(solver: PairSolver, directory: Path) -> None:
     for scores, each in solver.solvers.items():
         place = directory / name_of(scores)
         if anew:
-            snapshots.drop(place)
-        elif (rest == 0 and snapshots.is_due(checks)) or (
-            solver.is_done and solver.iteration not in snapshots.list_iterations(place)
-        ):
-            snapshots.keep(place, each)
+            remove(place)
+        elif (rest == 0 and is_due(checks)) or (solver.is_done and solver.iteration not in list_iterations(place)):
+            keep_snapshot(place, each)
+
+
+# ---------------------------------------------------------------------------------------------
+# Snapshots of a running solver
+
+_SNAPSHOT_PARTS = ("regrets", "current", "average")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a round's solver after some iterations.
+
+    Attributes
+    ----------
+    regrets, current, average
+        Sums of regrets, and both strategies: shape (nodes, 3), see
+        :class:`pttt_ooc.other_games.smbc.round.RoundProfile`.
+    """
+
+    iteration: int
+    regrets: Floats
+    current: Floats
+    average: Floats
+
+
+def is_due(checks: int) -> bool:
+    """Whether a snapshot is kept at a check, counted from 1."""
+    return checks & (checks - 1) == 0
+
+
+def keep_snapshot(directory: Path, solver: Solver) -> None:
+    """Keep a snapshot of a round in the round's own directory."""
+    make_directory(directory)
+    parts = (solver.regrets, solver.current.strategy, solver.average().strategy)
+    with fresh_store(directory / f"{solver.iteration}.zarr") as store:
+        for name, array in zip(_SNAPSHOT_PARTS, parts, strict=True):
+            write_array(store, name, array.astype(np.float32), compress=True)
+
+
+def list_iterations(directory: Path) -> list[int]:
+    """The iterations with snapshots of a round, and 0, in order."""
+    return sorted({0, *(int(store.stem) for store in directory.glob("*.zarr") if store.stem.isdecimal())})
+
+
+def read_snapshot(directory: Path, iteration: int, nodes: int) -> Snapshot:
+    """The snapshot of an iteration; at iteration 0 the strategy is uniform.
+
+    Raises
+    ------
+    StoreError
+        If there is none; the sentence lists those that exist.
+    """
+    known = list_iterations(directory)
+    if iteration not in known:
+        existing = ", ".join(map(str, known))
+        raise StoreError(f"There is no snapshot of iteration {iteration}; there are snapshots of {existing}.")
+    if iteration == 0:
+        zeros = np.zeros((nodes, 3))
+        return Snapshot(0, zeros, zeros, zeros)
+    store = directory / f"{iteration}.zarr"
+    regrets, current, average = (read_array(store, name).astype(np.float64) for name in _SNAPSHOT_PARTS)
+    return Snapshot(iteration, regrets, current, average)
+
+
+# ---------------------------------------------------------------------------------------------
+# Solutions
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,17 @@ class RoundTree:
         """The number of nodes."""
         return len(self.square)
 
+    @property
+    def plies(self) -> NDArray[np.int64]:
+        """The number of moves before each node."""
+        starts = np.asarray(self.shape.plies)
+        return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+
+    def moved_by(self, player: int) -> NDArray[np.bool_]:
+        """For each node, whether `player` made the move to it; false for the empty board."""
+        found: NDArray[np.bool_] = (self.plies > 0) & ((self.plies - 1) % 2 == player)
+        return found
+
     def children(self, node: int) -> range:
         """The nodes after one more move."""
         return range(int(self.shape.first_child[node]), int(self.shape.first_child[node + 1]))
@@ -81,11 +92,9 @@ class RoundTree:
 
     def sizes(self) -> Sizes:
         """Numbers of nodes."""
-        plies = np.diff(self.shape.plies)
-        ply = np.repeat(np.arange(len(plies)), plies)
         ends = np.diff(self.shape.first_child) == 0
-        first, second = (int(np.sum(~ends & (ply % 2 == player))) for player in (0, 1))
-        return Sizes(self.nodes, int(ends.sum()), first, second, tuple(plies.tolist()))
+        first, second = (int(np.sum(~ends & (self.plies % 2 == player))) for player in (0, 1))
+        return Sizes(self.nodes, int(ends.sum()), first, second, tuple(np.diff(self.shape.plies).tolist()))
 
 
 def build(rules: Rules) -> RoundTree:

@@ -9,10 +9,10 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 
 from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.opponents import Choice
 from pttt_ooc.other_games.extreme.pages import play_pages
 from pttt_ooc.other_games.extreme.play.answerer import answers_of
 from pttt_ooc.other_games.extreme.play.games import BotGames
-from pttt_ooc.other_games.extreme.play.opponents import Choice
 from pttt_ooc.site.service.answerer import answer_all
 from pttt_ooc.site.service.wire import listening
 from pttt_ooc.site.shell.application import make_application

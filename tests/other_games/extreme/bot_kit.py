@@ -1,9 +1,11 @@
-"""Shared by the tests of the tournament: bots as text, and whether this machine has walls."""
+"""Shared by the tests of the tournament: bots as text, the commands, and whether this machine has walls."""
 
 import textwrap
 
+import psutil
 import pytest
 
+from pttt_ooc.cli.commands import main
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram, program
 from pttt_ooc.other_games.extreme.match import check_walls
 from pttt_ooc.other_games.extreme.walls import ExtremeError
@@ -40,3 +42,15 @@ def read(text, file="team1.py"):
 
 def bot(body=FIRST, before="", init="pass", file="team1.py"):
     return BotProgram(file, bot_text(body, before, init, file[0].upper() + file[1:-3]), (3,), "a test says so")
+
+
+def run(capsys, *arguments):
+    """The code of ``pttt extreme ARGUMENTS`` in this process, and what it prints, on stdout and on stderr."""
+    with pytest.raises(SystemExit) as end:
+        main(["extreme", *map(str, arguments)])
+    return end.value.code or 0, *capsys.readouterr()
+
+
+def children():
+    """The numbers of all processes below this one."""
+    return {child.pid for child in psutil.Process().children(recursive=True)}

@@ -1,5 +1,7 @@
 """Extreme TicTacToe, written a second time from the rules: dictionaries and coordinates, nothing from the package."""
 
+import random
+
 ROWS = [[(i, j) for j in range(3)] for i in range(3)]
 COLUMNS = [[(i, j) for i in range(3)] for j in range(3)]
 DIAGONALS = [[(i, i) for i in range(3)], [(i, 2 - i) for i in range(3)]]
@@ -70,3 +72,12 @@ class Game:
             if owner == player:
                 total += 3 if (i, j) == CENTRE else 4 if (i, j) in CORNERS else 6
         return total
+
+
+def random_game(seed):
+    """The cells of a game of moves by lot, and its winner."""
+    draw, game, cells = random.Random(seed), Game(), []
+    while not game.winner:
+        cells.append(draw.choice(game.legal()))
+        game.play(cells[-1])
+    return cells, game.winner

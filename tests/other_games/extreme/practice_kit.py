@@ -3,8 +3,8 @@
 import json
 
 from pttt_ooc.other_games.extreme.league import Pairing
+from pttt_ooc.other_games.extreme.practice import results
 from pttt_ooc.other_games.extreme.practice_record import STAGE, PracticeBot, PracticeRecord
-from pttt_ooc.other_games.extreme.practice_results import results
 from tests.other_games.extreme.match_kit import log_of
 
 LIMIT = 0.2

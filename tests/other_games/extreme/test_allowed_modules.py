@@ -5,21 +5,18 @@ import json
 
 import pytest
 
-from pttt_ooc.cli import commands
 from pttt_ooc.config import check_section
-from pttt_ooc.errors import ConfigError, MissingExtraError
-from pttt_ooc.extras import check_extra
-from pttt_ooc.other_games.extreme import allowed_modules, walls
-from pttt_ooc.other_games.extreme.allowed_modules import MissingModuleError, check_modules
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.other_games.extreme import bot_process, walls
 from pttt_ooc.other_games.extreme.bot_check import check
-from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_process import Conditions, MissingModuleError, check_modules
 from pttt_ooc.other_games.extreme.bot_programs import program
-from pttt_ooc.other_games.extreme.bot_terms import Terms
 from pttt_ooc.other_games.extreme.match import play_match
+from pttt_ooc.other_games.extreme.settings import Terms
 from pttt_ooc.other_games.extreme.tournament import Entry, Player, Tournament, TournamentSettings
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walls import ExtremeError
-from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text, need_walls
+from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text, need_walls, run
 
 FREE = Conditions(time_limit=600, walls=False)
 
@@ -32,7 +29,7 @@ def lacking(module):
 def test_a_bot_does_not_forfeit_for_a_module_that_is_missing_here(monkeypatch, first):
     other = bot(FIRST, file="team2.py")
     pair = (lacking("sklearn"), other) if first else (other, lacking("sklearn"))
-    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     with pytest.raises(MissingModuleError, match=r"team1.py, run by Python 3.*install with: .* scikit-learn$"):
         play_match(pair, FREE)
 
@@ -40,13 +37,13 @@ def test_a_bot_does_not_forfeit_for_a_module_that_is_missing_here(monkeypatch, f
 @pytest.mark.parametrize("module, there", [("numpy", True), ("antigravity2", False), ("sklearnx", False)])
 def test_it_forfeits_for_another_module_and_for_one_that_is_there(monkeypatch, module, there):
     if not there:
-        monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+        monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     match = play_match((lacking(module), bot(FIRST, file="team2.py")), FREE)
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
 def test_words_before_the_last_line_say_nothing(monkeypatch):
-    monkeypatch.setattr(allowed_modules, "find_spec", lambda name: None)
+    monkeypatch.setattr(bot_process, "find_spec", lambda name: None)
     check_modules("team1.py", "ModuleNotFoundError: No module named 'pandas'\nValueError: no", walls.python3())
     check_modules("team1.py", "", walls.python3())
 
@@ -58,12 +55,6 @@ def test_python_2_is_asked_for_its_own_modules():
     check_modules("team1.py", "ImportError: No module named json", walls.python2(), ["json"])
     with pytest.raises(MissingModuleError, match="needs networkx, which the course allows; install it for that"):
         check_modules("team1.py", "ImportError: No module named networkx", walls.python2(), ["networkx"])
-
-
-def test_the_extra_is_named_by_its_packages(monkeypatch):
-    monkeypatch.setattr("pttt_ooc.extras.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="bots of teams needs pandas and scikit-learn, which are not installed"):
-        check_extra("bots", "A tournament with bots of teams")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -86,7 +77,7 @@ def test_a_library_needs_permission():
     assert breaches("import scipyx", "scipy")[0][1].startswith("scipyx is not allowed")
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("python", ["2", "3"])
 def test_libraries_of_python_need_none(python):
     own = "import os.path, random, __future__\nfrom collections import deque\nfrom sklearn.tree import *"
@@ -119,33 +110,15 @@ def test_nobody_forfeits_for_an_allowed_library_that_is_missing_here():
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("scikit-learn", "the name by which programs import the library, such as networkx"),
-        ("scipy.sparse", "the name by which programs import the library"),
-        ("", "the name by which programs import the library"),
-        ("a" * 65, "the name by which programs import the library"),
-        ("scipy\n", "the name by which programs import the library"),
-        ("signal", "a library that is not Python's own"),
-    ],
-)
-def test_a_bad_name_of_a_library_is_a_sentence(tmp_path, capsys, name, sentence):
+@pytest.mark.parametrize("name", ["scikit-learn", "scipy.sparse", "", "a" * 65, "scipy\n", "signal"])
+def test_a_bad_name_of_a_library_is_a_sentence(capsys, name):
+    own = name == "signal"
+    sentence = "a library that is not Python's own" if own else "the name by which programs import the library"
     with pytest.raises(ConfigError, match=rf"^extreme.yaml: libraries\[1\] is .*, but must be {sentence}"):
         check_section(Terms, {"libraries": ["scipy", name]}, "extreme.yaml")
-    for command in ("check", "match", "tournament"):
-        with pytest.raises(SystemExit) as ended:
-            commands.main(["extreme", command, *["no"] * (1 + (command == "match")), f"--library={name}"])
-        assert ended.value.code == 1
-        assert f"--library is {name!r}, but must be {sentence}" in capsys.readouterr().err
-
-
-def test_libraries_are_a_list_of_names():
-    assert Terms(libraries=["scipy", "networkx"]).conditions.libraries == ("scipy", "networkx")
-    assert Terms().conditions.libraries == ()
-    for wrong, sentence in (("scipy", "must be a list"), ([3], "the name by which programs import the library")):
-        with pytest.raises(ConfigError, match=sentence):
-            check_section(Terms, {"libraries": wrong}, "extreme.yaml")
+    for command in (["check", "no"], ["match", "no", "no"], ["tournament", "no"]):
+        code, _, err = run(capsys, *command, f"--library={name}")
+        assert code == 1 and f"--library is {name!r}, but must be {sentence}" in err
 
 
 def test_a_tournament_keeps_its_libraries(tmp_path):
@@ -166,19 +139,15 @@ def test_a_tournament_keeps_its_libraries(tmp_path):
 
 @pytest.mark.slow
 def test_the_commands_take_libraries(tmp_path, capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            commands.main(["extreme", *map(str, arguments), "--no-sandbox"])
-        return ended.value.code, "".join(capsys.readouterr())
-
     files = [tmp_path / "bots" / f"team{n}.py" for n in (1, 2)]
     files[0].parent.mkdir()
     for file, name in zip(files, ("scipy", "notinstalled"), strict=True):
         file.write_text(bot_text(f"import {name}\n{FIRST}", name=file.stem.capitalize()))
-    assert run("check", files[0], "--python", "3", "--strict")[0] == 1
-    assert run("check", files[0], "--python", "3", "--strict", "--library", "scipy")[0] == 0
+    given = ("--python", "3", "--no-sandbox")
+    assert run(capsys, "check", files[0], "--strict", *given)[0] == 1
+    assert run(capsys, "check", files[0], "--strict", *given, "--library", "scipy")[0] == 0
     told = "needs notinstalled, which the course allows"
-    pool = ("--pools", "1", "--qualify", "1", "--marks", "1", "--python", "3")
-    for command in (("match", *files, "--python", "3"), ("tournament", files[0].parent, *pool)):
-        code, text = run(*command, "--library", "notinstalled")
-        assert code == 1 and told in text, text
+    pool = ("--pools", "1", "--qualify", "1", "--marks", "1")
+    for command in (("match", *files), ("tournament", files[0].parent, *pool)):
+        code, _, err = run(capsys, *command, *given, "--library", "notinstalled")
+        assert code == 1 and told in err, err

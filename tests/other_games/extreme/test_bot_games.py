@@ -11,23 +11,17 @@ import time
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
-import psutil
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.cli.commands import main
-from pttt_ooc.other_games.extreme.clock import StoppedError
-from pttt_ooc.other_games.extreme.match import play_match
+from pttt_ooc.other_games.extreme.boards import boards_text, places, read_move, why_not
+from pttt_ooc.other_games.extreme.match import Person, play_match
+from pttt_ooc.other_games.extreme.opponents import FileOpponents
 from pttt_ooc.other_games.extreme.pages import play_pages
-from pttt_ooc.other_games.extreme.person import Person
-from pttt_ooc.other_games.extreme.play import bot_game, games, shared_games
+from pttt_ooc.other_games.extreme.play import bot_game, game_store, games
 from pttt_ooc.other_games.extreme.play.bot_game import BotGame
-from pttt_ooc.other_games.extreme.play.game_file import GameFile
+from pttt_ooc.other_games.extreme.play.game_store import BotGameStore
 from pttt_ooc.other_games.extreme.play.games import BotGames
-from pttt_ooc.other_games.extreme.play.kept_games import KeptGames
-from pttt_ooc.other_games.extreme.play.moves import boards_text, places, read_move, why_not
-from pttt_ooc.other_games.extreme.play.opponents import FileOpponents
-from pttt_ooc.other_games.extreme.play.shared_games import SharedGames
 from pttt_ooc.other_games.extreme.referee import Referee
 from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError
@@ -35,20 +29,10 @@ from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.kits.patience import wait_until
 from tests.other_games.extreme.bot_games_kit import OPEN, Player, Texts, answering, pages
-from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text
+from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text, children, run
 from tests.other_games.extreme.naive_extreme import Game
 
 SLOW = "import time\ntime.sleep(600)"
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main([*map(str, arguments)])
-    return end.value.code or 0, *capsys.readouterr()
-
-
-def children():
-    return {child.pid for child in psutil.Process().children(recursive=True)}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -65,7 +49,7 @@ def test_other_text_is_no_move(text):
     assert read_move(text) is None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_boards_and_reasons_are_those_of_the_plain_implementation(seed):
     position, naive, rng = Referee(), Game(), random.Random(seed)
     while not naive.winner:
@@ -147,15 +131,16 @@ def test_the_answerers_own_limit_of_memory_is_none_of_the_bots():
     assert match.message in ("WON", "DRAW"), match.detail
 
 
-def test_a_bot_forfeits_against_a_person():
-    match = play_match((Person(lambda position: position.valid_cells()[0]), bot("return (9, 9, 9)")), OPEN)
-    assert (match.winner, match.message, match.points, match.plies) == ("P1", "INVALID MOVE", (86, 0), 1)
-
-
-def test_a_bot_that_changes_the_board_forfeits_against_a_person():
-    body = "board.big_boards_status[0][0][0] = 'x'\n" + FIRST
-    match = play_match((bot(body), Person(lambda position: position.valid_cells()[0])), OPEN)
-    assert (match.winner, match.message) == ("P2", "MODIFIED THE BOARD")
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ("return (9, 9, 9)", "INVALID MOVE"),
+        ("board.big_boards_status[0][0][1] = 'x'\n" + FIRST, "MODIFIED THE BOARD"),
+    ],
+)
+def test_a_bot_forfeits_against_a_person(body, message):
+    match = play_match((Person(lambda position: position.valid_cells()[0]), bot(body)), OPEN)
+    assert (match.winner, match.message, match.points, match.plies) == ("P1", message, (86, 0), 1)
 
 
 def test_a_machine_that_fails_ends_a_game_with_a_person_at_once(monkeypatch):
@@ -182,7 +167,7 @@ def played_here(monkeypatch, capsys, tmp_path, typed, *arguments, body=FIRST):
     (tmp_path / "team1.py").write_text(bot_text(body))
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     options = ("--terminal", "--no-sandbox", "--python", "3", "--time-limit", "30")
-    return run(capsys, "extreme", "play", tmp_path / "team1.py", *options, *arguments)
+    return run(capsys, "play", tmp_path / "team1.py", *options, *arguments)
 
 
 def test_a_game_on_the_terminal_and_its_log(monkeypatch, capsys, tmp_path):
@@ -208,9 +193,9 @@ def test_the_end_of_a_game_on_the_terminal(monkeypatch, capsys, tmp_path):
 
 
 def test_options_of_the_terminal_are_refused_in_the_browser(capsys):
-    code, _, err = run(capsys, "extreme", "play", "random", "--side", "o")
+    code, _, err = run(capsys, "play", "random", "--side", "o")
     assert code == 1 and "for --terminal" in err
-    code, _, err = run(capsys, "extreme", "play", "random", "--side", "z", "--terminal")
+    code, _, err = run(capsys, "play", "random", "--side", "z", "--terminal")
     assert code == 1 and "--side z is no side" in err
 
 
@@ -536,21 +521,20 @@ def shared_state(number):
 
 
 def test_the_oldest_shared_games_go_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(shared_games, "MOST", 2)
+    monkeypatch.setattr(game_store, "MOST_SHARED", 2)
     for number in ("a", "b", "c"):
-        with closing(GameFile(tmp_path)) as file:
-            SharedGames(file).share("one", number, shared_state(number))
-    with closing(GameFile(tmp_path)) as file:
-        found = SharedGames(file)
-        assert [found.has(number) for number in "abc"] == [False, True, True]
-        assert found.state("c") == {**shared_state("c"), "owner": "one"}
+        with closing(BotGameStore(tmp_path, 2)) as found:
+            found.share("one", number, shared_state(number))
+    with closing(BotGameStore(tmp_path, 2)) as found:
+        assert [found.is_shared(number) for number in "abc"] == [False, True, True]
+        assert found.shared_state("c") == {**shared_state("c"), "owner": "one"}
 
 
 @pytest.mark.parametrize("damage", ["no database", "a row"])
 def test_a_damaged_file_of_shared_games_is_one_line_in_the_log_and_the_pages_work(tmp_path, caplog, damage):
     owner = {"name": "one"}
-    with closing(GameFile(tmp_path)) as opened:
-        SharedGames(opened).share("one", "0" * 16, shared_state("0" * 16))
+    with closing(BotGameStore(tmp_path, 2)) as opened:
+        opened.share("one", "0" * 16, shared_state("0" * 16))
     file = tmp_path / "botgames.sqlite"
     if damage == "a row":
         with closing(sqlite3.connect(file)) as database, database:
@@ -605,28 +589,19 @@ def test_each_person_has_one_kept_game_and_the_latest_stay(tmp_path):
     def state(number):
         return lambda: {"number": number, "turn": "person", "hints": False, "moves": []}
 
-    def kept(file, owners):
-        return [one and one["number"] for one in map(KeptGames(file, 2).latest, owners)]
+    def kept(*owners):
+        with closing(BotGameStore(tmp_path, 2)) as found:
+            return [one and one["number"] for one in map(found.latest, owners)]
 
-    with closing(GameFile(tmp_path)) as file:
-        for owner, number in [("one", "a"), ("two", "b"), ("two", "c")]:
-            with closing(KeptGames(file, 2)) as found:
-                found.keep(owner, state(number))
+    for owner, number in [("one", "a"), ("two", "b"), ("two", "c")]:
+        with closing(BotGameStore(tmp_path, 2)) as found:
+            found.keep(owner, state(number))
+            found.stop_keeping()
             found.keep(owner, state("late"))  # after the server has stopped
-        assert kept(file, ("one", "two")) == ["a", "c"]
-        with closing(KeptGames(file, 2)) as found:
-            found.keep("three", state("d"))
-        assert kept(file, ("one", "two", "three")) == [None, "c", "d"]
-
-
-def test_a_bot_that_fails_on_the_pages():
-    with pages(Texts(bad="print('before')\n1 / 0")) as person:
-        address = person.begin("bad", first="o")
-        page = person.turn(address)
-        assert "The bot forfeits: THREW AN EXCEPTION. You have won, 86\xa0:\xa00." in page
-        assert "ZeroDivisionError" in page and "before" in page
-        log = person.get(address + "/log")
-        assert log.json()["message"] == "THREW AN EXCEPTION" and "match.json" in log.headers["content-disposition"]
+    assert kept("one", "two") == ["a", "c"]
+    with closing(BotGameStore(tmp_path, 2)) as found:
+        found.keep("three", state("d"))
+    assert kept("one", "two", "three") == [None, "c", "d"]
 
 
 @pytest.mark.slow_but_one
@@ -671,11 +646,3 @@ def test_the_answer_of_a_bot_comes_by_one_question(monkeypatch):
         person.client.headers["HX-Request"] = "true"
         cell = re.search(r'<button class="cell legal[^>]* value="(\d+)"', text)[1]
         assert re.search(r"Last move: × at .* [Yy]our? move", person.move(address, text, cell=cell).text)
-
-
-def test_a_person_who_leaves_ends_the_match_without_a_result():
-    def leave(position):
-        raise StoppedError
-
-    with pytest.raises(StoppedError):
-        play_match((Person(leave), bot()), OPEN)

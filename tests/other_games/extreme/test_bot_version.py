@@ -7,45 +7,28 @@ from dataclasses import replace
 
 import pytest
 
-from pttt_ooc.cli import commands
-from pttt_ooc.other_games.extreme import bot_check, bot_programs, bot_version, source_client, tournament, walls
+from pttt_ooc.other_games.extreme import bot_check, bot_programs, bot_version, tournament, walls
 from pttt_ooc.other_games.extreme.bot_check import ENOUGH, check, most_seconds
 from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.bot_programs import ProgramError
 from pttt_ooc.other_games.extreme.bot_version import settle_version
 from pttt_ooc.other_games.extreme.match import play_match
-from pttt_ooc.other_games.extreme.source_client import ProgramError
 from pttt_ooc.other_games.extreme.source_remarks import LOST, MOST
 from pttt_ooc.other_games.extreme.tournament_record import Record
 from pttt_ooc.other_games.extreme.walls import ExtremeError
-from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text, read
+from tests.other_games.extreme.bot_kit import FIRST, bot, bot_text, read, run
 
 OPEN = Conditions(time_limit=60, walls=False)
 PYTHON2 = walls.python2()
 HELPERS = "    def compare(self, a, b):\n        return b[2] - a[2]\n"
 CELLS = "cells = board.find_valid_move_cells(old_move)\n"
 
-OLD_BOTS = {
-    # six of the kind that a course hands in
+OLD_BOTS = {  # all other differences are in test_python2_semantics
     "keys": "d = {0: 1}\nreturn board.find_valid_move_cells(old_move)[d.keys()[0]]",
-    "renamed modules on one line": "import Queue, urllib; q = Queue.Queue(); q.put(urllib.unquote('%30'))\n"
-    "return board.find_valid_move_cells(old_move)[int(q.get())]",
-    "cPickle": "import cPickle\nreturn cPickle.loads(cPickle.dumps(board.find_valid_move_cells(old_move)))[0]",
-    "map": CELLS + "m = map(list, cells)\nm.sort()\nreturn tuple(m[-1])",
-    "None": CELLS + "best = None\nfor cell in cells:\n    if cell[2] > best: best = cell[2]; mine = cell\nreturn mine",
     "compare": CELLS + "cells.sort(self.compare)\nreturn cells[0]",
-    "range": CELLS + "n = range(len(cells))\nn.reverse()\nreturn cells[n[0]]",
-    # ten more
     "division": CELLS + "return cells[(cells[0][1] + cells[0][2]) / 2 % len(cells)]",
-    "round": CELLS + "return cells[int(round(len(cells) * 0.5)) / 2]",
     "leak": CELLS + "x = [cell for cell in cells]\nreturn cell",
-    "letters": "import string\n" + CELLS + "return cells[string.letters.index('a')]",
-    "message": CELLS + "try:\n    raise ValueError(0)\nexcept ValueError as e:\n    return cells[e.message]",
-    "operator.div": "import operator\n" + CELLS + "return cells[operator.div(len(cells), 2)]",
-    "decode": CELLS + "return cells[int('30'.decode('hex'))]",
-    "exec": CELLS + "exec('chosen = cells[len(cells) / 2]')\nreturn chosen",
-    "imap": "import itertools\n" + CELLS + "return cells[max(list(itertools.imap(None, range(len(cells)))))[0]]",
-    "seed": "import random\nrandom.seed(old_move[1])\n" + CELLS + "return sorted(cells, self.compare)[random.choice(range(len(cells)))]",
-}  # fmt: skip
+}
 
 
 def old_bot(name):
@@ -59,11 +42,9 @@ def own_moves(games):
 @pytest.fixture
 def no_python2(monkeypatch):
     monkeypatch.setattr(bot_programs, "python2", lambda: None)
-    monkeypatch.setattr(source_client, "python2", lambda: None)
 
 
 @pytest.mark.slow
-@pytest.mark.long_but("division", "leak")
 @pytest.mark.parametrize("name", OLD_BOTS)
 def test_a_bot_in_python_2_plays_converted(name, no_python2):
     found = settle_version(old_bot(name), OPEN)
@@ -204,6 +185,7 @@ def test_what_the_conversion_loses_is_told_with_its_line(no_python2):
     assert check(read(bot_text("x = {}.items()\n" + FIRST)), OPEN).python[:2] in ("3.", "co")
 
 
+@pytest.mark.slow
 def test_lines_are_the_files_own_where_the_conversion_has_more():
     one = read(bot_text("def f((a, b)): return a\nprint hash('x')\n" + FIRST))
     assert [line for line, *_ in one.differences] == [7]
@@ -215,31 +197,22 @@ def test_what_changes_no_move_hides_no_difference():
     assert [(line, kind) for line, kind, _ in one.differences] == [(7 + 2 * MOST, LOST)]
 
 
+@pytest.mark.slow
 def test_a_program_that_only_python_2_can_run_needs_one(monkeypatch):
     text = bot_text("async = 1\nprint async\n" + FIRST)
-    monkeypatch.setattr(source_client, "python2", lambda: None)
+    monkeypatch.setattr(bot_programs, "python2", lambda: None)
     with pytest.raises(ProgramError, match="It can only run in Python 2.7, which this machine has not"):
         read(text)
-    monkeypatch.setattr(source_client, "python2", lambda: "there")
-    source_client.read.cache_clear()
+    monkeypatch.setattr(bot_programs, "python2", lambda: "there")
+    bot_programs.read.cache_clear()
     one = read(text)
+    monkeypatch.undo()
     assert one.pythons == (2,) and one.text is None
     assert [found.version for found in one.interpreters()] == ([(2, 7)] if PYTHON2 else [])
-    source_client.read.cache_clear()
+    bot_programs.read.cache_clear()
 
 
-def test_a_python_2_can_be_named(monkeypatch, tmp_path):
-    monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(tmp_path / "python2.7"))
-    with pytest.raises(ExtremeError, match="python2.7, which is no Python 2.7 that runs"):
-        walls.python2.__wrapped__()
-    monkeypatch.setenv(walls.PYTHON2_VARIABLE, "")
-    assert walls.python2.__wrapped__() is None
-    if PYTHON2:
-        monkeypatch.setenv(walls.PYTHON2_VARIABLE, PYTHON2.command[0])
-        monkeypatch.setenv("PATH", "/nowhere")
-        assert walls.python2.__wrapped__() == PYTHON2
-
-
+@pytest.mark.slow
 def test_a_module_that_python_2_lacks_is_told_with_both_errors(monkeypatch):
     """A Python 3 stands for the real Python 2.7, as what is tested is only the second try."""
     monkeypatch.setattr(bot_programs, "python2", walls.python3)
@@ -254,12 +227,6 @@ def test_a_module_that_python_2_lacks_is_told_with_both_errors(monkeypatch):
 # Tournaments and commands
 
 
-def run(*arguments):
-    with pytest.raises(SystemExit) as end:
-        commands.main(["extreme", *map(str, arguments)])
-    return end.value.code or 0
-
-
 def hand_in(directory, names):
     directory.mkdir()
     for n, name in enumerate(names):
@@ -272,18 +239,18 @@ POOL = ("--pools", "1", "--qualify", "1", "--marks", "10", "--no-sandbox", "--ti
 
 
 @pytest.mark.long
-def test_a_tournament_of_old_bots_has_no_forfeits(tmp_path, no_python2, monkeypatch):
+def test_a_tournament_of_old_bots_has_no_forfeits(tmp_path, no_python2, monkeypatch, capsys):
     """Their versions are recorded with the tournament, and not guessed anew."""
     bots, out = hand_in(tmp_path / "bots", ["keys", "division", "compare"]), tmp_path / "out"
-    assert run("tournament", bots, "-o", out, *POOL) == 0
+    assert run(capsys, "tournament", bots, "-o", out, *POOL)[0] == 0
     logs = [json.loads(file.read_text()) for file in (out / "matches").glob("*.json")]
     assert len(logs) == 6 and {log["message"] for log in logs} <= {"WON", "DRAW"}
     assert all(log["pythons"] == ["converted", "converted"] for log in logs)
     assert {team.python for team in Record(out).teams.values()} == {2}
     monkeypatch.setattr(tournament, "settle_version", None)
     next((out / "matches").glob("*.json")).unlink()
-    assert run("tournament", bots, "-o", out, *POOL) == 0
-    assert run("tournament", bots, "-o", out, *POOL, "--python", "3") == 1
+    assert run(capsys, "tournament", bots, "-o", out, *POOL)[0] == 0
+    assert run(capsys, "tournament", bots, "-o", out, *POOL, "--python", "3")[0] == 1
     assert len(list((out / "matches").glob("*.json"))) == 6
 
 
@@ -291,17 +258,15 @@ def test_a_tournament_of_old_bots_has_no_forfeits(tmp_path, no_python2, monkeypa
 def test_the_commands_take_a_version(tmp_path, no_python2, capsys):
     (tmp_path / "team1.py").write_text(bot_text(OLD_BOTS["keys"]))
     file = tmp_path / "team1.py"
-    assert run("check", file, "--no-sandbox", "--python", "3") == 1
-    assert "run by Python 3" in capsys.readouterr().out
-    assert run("check", file, "--no-sandbox", "--python", "2") == 0
-    assert "converted from Python 2, as all bots are taken as Python 2" in capsys.readouterr().out
-    for python, message in (("2", "WON"), ("3", "THREW AN EXCEPTION"), ("guess", "WON")):
-        assert run("match", file, "random", "--no-sandbox", "--python", python, "--json") == 0
-        found = json.loads(capsys.readouterr().out.splitlines()[-1])
-        assert found["message"] in (message, "DRAW" if message == "WON" else message)
+    for python, code, words in (("3", 1, "run by Python 3"), ("2", 0, "as all bots are taken as Python 2")):
+        found, out, _ = run(capsys, "check", file, "--no-sandbox", "--python", python)
+        assert found == code and words in out
+    for python, messages in (("2", {"WON", "DRAW"}), ("3", {"THREW AN EXCEPTION"}), ("guess", {"WON", "DRAW"})):
+        code, out, _ = run(capsys, "match", file, "random", "--no-sandbox", "--python", python, "--json")
+        assert code == 0 and json.loads(out.splitlines()[-1])["message"] in messages
     for command in (("check", file), ("match", file, file), ("tournament", tmp_path)):
-        assert run(*command, "--python", "4") == 1
-        assert "--python 4 is no version of Python that bots can have; say 2, 3 or guess." in capsys.readouterr().err
+        code, _, err = run(capsys, *command, "--python", "4")
+        assert code == 1 and "--python 4 is no version of Python that bots can have; say 2, 3 or guess." in err
 
 
 # ---------------------------------------------------------------------------------------------
@@ -351,16 +316,10 @@ def test_a_broken_rule_is_a_warning_or_by_a_setting_a_refusal(tmp_path, capsys):
     assert (told.accepted, told.message, told.detail) == (False, bot_check.BREAKS, told.breaches)
     assert check(read(bot_text()), OPEN, strict=True).accepted
     (tmp_path / "team1.py").write_text(text)
-    assert run("check", tmp_path / "team1.py", "--no-sandbox") == 0
-    out, err = capsys.readouterr()
-    assert "It plays." in out and "Formal rules that it breaks:\nLine 1: a statement is outside" in err
-    assert run("check", tmp_path / "team1.py", "--no-sandbox", "--strict") == 1
-    out, err = capsys.readouterr()
-    assert "It is refused: BREAKS THE FORMAL RULES." in out and err.count("Line 1:") == 1
-
-
-def test_our_own_bots_have_no_rules_to_break():
-    assert bot_version.breaches_of(bot_programs.read_program(bot_programs.Path("random"), False)) == ()
+    code, out, err = run(capsys, "check", tmp_path / "team1.py", "--no-sandbox")
+    assert code == 0 and "It plays." in out and "Formal rules that it breaks:\nLine 1: a statement is outside" in err
+    code, out, err = run(capsys, "check", tmp_path / "team1.py", "--no-sandbox", "--strict")
+    assert code == 1 and "It is refused: BREAKS THE FORMAL RULES." in out and err.count("Line 1:") == 1
 
 
 def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, monkeypatch, caplog):

@@ -4,13 +4,12 @@ import re
 
 import pytest
 
-from pttt_ooc.cli import commands as all_commands
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import NAMES, read_program
 from pttt_ooc.other_games.extreme.match import play_match
 from pttt_ooc.other_games.extreme.terminal import commands, display
 from pttt_ooc.other_games.extreme.walls import ExtremeError
-from tests.other_games.extreme.bot_kit import FIRST, bot_text
+from tests.other_games.extreme.bot_kit import FIRST, bot_text, run
 
 
 def test_moves_are_read_as_they_are_written():
@@ -27,20 +26,10 @@ def test_what_is_no_move_is_a_sentence(text):
 def test_a_check_tells_each_move_as_it_comes_and_how_long_it_takes_at_most(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(display, "_MOMENT", 0.0)
     (tmp_path / "team1.py").write_text("#!/usr/bin/python3\n" + bot_text("import time; time.sleep(0.06)\n" + FIRST))
-    arguments = [
-        "extreme",
-        "check",
-        str(tmp_path / "team1.py"),
-        "--no-sandbox",
-        "--time-limit",
-        "5",
-        "--load-limit",
-        "9",
-    ]
-    with pytest.raises(SystemExit) as ended:
-        all_commands.main(arguments)
-    assert ended.value.code == 0
-    first, *moves = [line for line in capsys.readouterr().err.splitlines() if "move" in line or "most" in line]
+    limits = ("--time-limit", 5, "--load-limit", 9)
+    code, _, err = run(capsys, "check", tmp_path / "team1.py", "--no-sandbox", *limits)
+    assert code == 0
+    first, *moves = [line for line in err.splitlines() if "move" in line or "most" in line]
     assert first == "The check takes 2.0 min at most, if the bot uses all its time."  # 2 (9 + 10 * 5) = 118 s
     told = [
         re.fullmatch(r"Python 3\.\d+, as ([xo]), move (\d+): (\d\.\d{3}) s(; about (\d+) s more)?\.", line)
@@ -62,6 +51,7 @@ def test_a_check_that_takes_a_moment_tells_nothing(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["alphabeta", "strong"])
 def test_our_own_bots_take_half_of_any_limit(name):
     """As they are named on the command line, and in a tournament's directory."""

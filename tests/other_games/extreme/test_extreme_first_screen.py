@@ -116,13 +116,6 @@ def test_a_position_alone_for_slides_is_gone_through_by_keys(match):
     assert page.errors == []
 
 
-def test_steps_and_curve_are_on_one_screen_of_a_phone(match):
-    address, opened = match
-    page = opened(f"{address}?ply=5", viewport={"width": 390, "height": 844})
-    boxes = [page.locator(one).bounding_box() for one in (".steps", "#curve")]
-    assert boxes[1]["y"] + boxes[1]["height"] - boxes[0]["y"] < 844
-
-
 def test_both_boards_and_the_steps_are_on_the_first_screen(match):
     address, opened = match
     page = opened(f"{address}?ply=5")

@@ -1,7 +1,6 @@
 """The series of games that measures the strong bot: what is played, and how it is counted."""
 
 import itertools
-import json
 import math
 import random
 from pathlib import Path
@@ -9,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import extreme as series
-from pttt_ooc.other_games.extreme.bot_programs import program, read_program
+from pttt_ooc.other_games.extreme.bot_programs import read_program
 from pttt_ooc.other_games.extreme.match import BotMatch
 from pttt_ooc.other_games.extreme.referee import FLAGS, Referee
-from pttt_ooc.other_games.extreme.runner import START, BigBoard
+from pttt_ooc.other_games.extreme.runner import BigBoard
 
 
 def random_position(seed, moves):
@@ -43,21 +42,6 @@ def test_both_bots_are_those_of_the_package_but_for_their_time():
         compile(one.source, one.name, "exec")
 
 
-def test_words_that_a_bot_does_not_hold_once_are_not_replaced():
-    one = program("team1.py", b"class Team1:\n    a = b = 1\n")
-    for words in ("zebra", " = "):
-        with pytest.raises(ValueError, match="once"):
-            series.changed(one, (words, "d"))
-
-
-def test_an_opening_is_by_the_rules_and_the_same_for_a_pair():
-    openings = [series.opening(number, 4) for number in range(20)]
-    assert openings[3] == series.opening(3, 4) and len(set(map(tuple, openings))) == 20
-    for one in openings:
-        referee = Referee()
-        assert [referee.play(cell) for cell in one] == [True] * 4
-
-
 @pytest.mark.parametrize(
     "winner, message, points, side, result",
     [
@@ -78,28 +62,6 @@ def test_only_forfeits_of_the_example_count_as_won():
     found = series.summary([{"result": kind, "depth": 8, "nodes": 9, "plies": 60} for kind in kinds])
     assert found["won"] == 0.5 and found["results"]["forfeit lost"] == 1 and found["results"]["won"] == 2
     assert found["interval"][0] == pytest.approx(0.188, abs=0.001)  # Wilson's, 3 of 6
-
-
-def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, tmp_path, capsys):
-    log = tmp_path / "games.jsonl"
-    played = []
-
-    def play(number, options):
-        played.append(number)
-        told = dict.fromkeys(("strong_plays", "message", "seconds"), "")
-        given = {"strong": options.strong, "example": options.example, "plies_by_lot": options.plies}
-        return {"game": number, "result": "won", "depth": 8, "nodes": 9, "plies": 60, **told, **given}
-
-    def run(*options):
-        monkeypatch.setattr("sys.argv", ["extreme", "--log", str(log), *options])
-        series.main()
-        return json.loads(capsys.readouterr().out)
-
-    monkeypatch.setattr(series, "play", play)
-    run("--games", "2")
-    assert run("--games", "5")["games"] == 5 and played == [0, 1, 2, 3, 4]
-    with pytest.raises(SystemExit, match="another series"):
-        run("--games", "6", "--strong", "2")
 
 
 @pytest.mark.long
@@ -131,21 +93,3 @@ def test_the_twin_makes_the_moves_of_the_example():
         cells, small = twin.arrays(board, flag)
         assert extreme_twin.evaluate(cells, small) == example.evaluate()
     assert ends == {False, True}  # searches that were cut off, and others that found how the game ends
-
-
-def test_positions_to_compare_are_those_in_which_the_example_moved():
-    game = {"game": 1, "strong_plays": "o", "plies_by_lot": 2, "moves": []}
-    board, old = BigBoard(), START
-    for at, player in enumerate((0, 1, 0, 1, 0)):
-        old = board.find_valid_move_cells(old)[at]
-        board.update(old, old, "xo"[player])
-        game["moves"].append({"player": player, "cell": list(old)})
-    seen = {str(series.position_of(game, random.Random(seed))[0].big_boards_status).count("'-'") for seed in range(20)}
-    assert seen == {160, 158}
-
-
-@pytest.mark.slow
-def test_example_and_twin_are_compared_by_what_the_time_was_enough_for():
-    game = {"game": 3, "strong_plays": "o", "plies_by_lot": 0, "moves": [{"player": 0, "cell": [0, 4, 4]}]}
-    found = series.compare(game, 0.2)
-    assert found["same"] and found["out_of_time"] and found["positions"] > 5

@@ -11,7 +11,7 @@ import pytest
 from pttt_ooc.course.agents.walled_agent import WalledAgent
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.matches import agent_processes
-from pttt_ooc.other_games.extreme import match, source_client, walled_process
+from pttt_ooc.other_games.extreme import bot_programs, match, walled_process
 from pttt_ooc.other_games.extreme.bot_process import Conditions, ForfeitError, shown_move
 from pttt_ooc.other_games.extreme.match import play_match
 from pttt_ooc.other_games.extreme.referee import Referee
@@ -38,11 +38,12 @@ def storable(text):
     return text
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("seed", range(3))
 def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
     draw, referee, messages = random.Random(seed), Referee(), Counter()
     boards = {"big": [*referee.board.big_boards_status], "small": [*referee.board.small_boards_status]}
-    for number in range(1, 1501):
+    for number in range(1, 1001):
         process.enclosed.say(hostile_bytes(draw, number))
         try:
             answer, _ = process.ask({"moves": []})
@@ -70,14 +71,14 @@ def test_the_number_of_an_answer_is_a_whole_number_and_the_right_one(process, nu
 
 def test_no_second_message_while_a_bot_is_loaded_is_more_than_a_forfeit(process):
     draw, ready = random.Random(7), 0
-    for _ in range(1500):
+    for _ in range(700):
         process.enclosed.say(STARTED + hostile_bytes(draw))
         try:
             process.load()
             ready += 1
         except ForfeitError as error:
             storable(error.detail)
-    assert 0 < ready < 1500
+    assert 0 < ready < 700
     assert all("listening" not in message for message in process.enclosed.heard)
 
 
@@ -98,7 +99,7 @@ def test_before_the_program_begins_all_is_our_own_fault(process, monkeypatch):
 def test_what_an_agent_answers_is_a_move_or_loses_its_game(process):
     draw, played, moves = random.Random(9), game("mnk:3x3+need3"), 0
     agent = WalledAgent(played, bot(), Conditions(walls=False))
-    for number in range(1, 1001):
+    for number in range(1, 501):
         agent._process, agent.forfeit = process, None
         process.enclosed.say(hostile_bytes(draw, number))
         try:
@@ -110,7 +111,7 @@ def test_what_an_agent_answers_is_a_move_or_loses_its_game(process):
             assert agent.forfeit is not None
             for words in agent.forfeit:
                 storable(words)
-    assert 0 < moves < 500
+    assert 0 < moves < 250
 
 
 def test_words_that_cannot_be_shown_or_stored_are_words_all_the_same():
@@ -217,8 +218,8 @@ def test_a_python_that_does_not_start_is_the_machines_fault(tmp_path, monkeypatc
 def test_a_reader_that_fails_is_the_machines_fault_and_no_fault_of_the_file(tmp_path, monkeypatch):
     broken = tmp_path / "source_reader.py"
     broken.write_text("import sys\nprint('no memory')\nsys.exit(3)\n")
-    monkeypatch.setattr(source_client, "READER", broken)
+    monkeypatch.setattr(bot_programs, "READER", broken)
     with pytest.raises(
         MachineError, match="reads bots' files failed. Its process ended with the code 3. It said: no memory"
     ):
-        source_client.read(b"# a file that nobody has read before", False)
+        bot_programs.read(b"# a file that nobody has read before", False)

@@ -18,7 +18,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.other_games.smbc.solve import STORE
 from pttt_ooc.other_games.smbc.wing import MATCHES, found_match
 from pttt_ooc.site.service.local_server import processes_behind
-from tests.course.server_kit import GAME, SERVE, make_settings, pttt
+from tests.course.server_kit import GAME, SERVE, pttt
 from tests.kits.browsing import assert_accessible, in_browser, pages_of
 from tests.kits.patience import PATIENCE, wait_until
 from tests.site.explore.answerer_kit import solve_game
@@ -103,18 +103,6 @@ def test_a_course_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
             assert [child.name for child in children] == ["smbc answerer"] and Path(address).is_socket()
             assert kept == "course"
     assert (tmp_path / "course" / MATCHES).exists()
-
-
-@pytest.mark.full
-def test_a_course_shows_the_match_of_the_workflow_and_keeps_games_in_its_own_directory(results, tmp_path):
-    make_settings(tmp_path / "course")
-    shutil.copytree(results / "smbc", tmp_path / "data" / "smbc", ignore=shutil.ignore_patterns(f"{MATCHES}*"))
-    with serving("serve", "--data", "course", "--port", "0", cwd=tmp_path) as url:
-        wait_until(lambda: "A new match" in text(f"{url}/smbc/play"))
-        links = re.findall(r'<a href="([^"]+)"', re.search(r"<nav.*?</nav>", text(f"{url}/"), re.DOTALL)[0])
-        assert links[-4:] == ["/explore", "/play", "/smbc/play", "/smbc/explore"] and links[0] == "/"
-        assert "To move: the second player" in text(f"{url}/smbc/explore?at=5")
-    assert (tmp_path / "course" / MATCHES).exists() and not (tmp_path / "data" / "smbc" / MATCHES).exists()
 
 
 @pytest.mark.slow

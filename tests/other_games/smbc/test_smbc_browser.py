@@ -9,7 +9,6 @@ from tests.kits.browsing import (
     OVER,
     PLACED,
     arrived,
-    assert_accessible,
     assert_board_first,
     assert_same_document,
     in_browser,
@@ -167,22 +166,3 @@ def test_exploring(open_page):
     page.go_back()
     sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (×)")
     assert page.errors == []
-
-
-@pytest.mark.long
-def test_all_pages_are_accessible(open_page):
-    page = open_page("/smbc/explore?squares=48")
-    assert_accessible(page, "smbc-explore")
-    page.goto("/smbc/play")
-    assert_accessible(page, "smbc-lobby")
-    begin(page)
-    changed(page, lambda: page.locator("button.cell.free").first.click())
-    assert_accessible(page, "smbc-match")
-    while not page.locator(".thoughts").count():
-        changed(page, lambda: page.locator("button.cell.free").first.click())
-    assert_accessible(page, "smbc-round-over")
-    page.get_by_text("Give up").click()
-    page.get_by_role("button", name="Give this match up").click()
-    arrived(page, ".outcome")
-    page.goto("/smbc/play")
-    assert_accessible(page, "smbc-results")

@@ -1,4 +1,4 @@
-"""Findings of a solution: goals in all equilibria, roundings, bonuses, simulated matches; and linear programs."""
+"""Findings of a solution: goals in all equilibria, roundings, bonuses, simulated matches; and linear goals."""
 
 import itertools
 import json
@@ -7,28 +7,20 @@ import math
 import numpy as np
 import pytest
 
-from pttt_ooc.cli.commands import main
-from pttt_ooc.other_games.smbc import goals, kernels, programs, simulation, study
+from pttt_ooc.other_games.smbc import goals, kernels, study
 from pttt_ooc.other_games.smbc import solve as solving
 from pttt_ooc.other_games.smbc.best_response import respond
 from pttt_ooc.other_games.smbc.findings import expected_visits, format_signed
+from pttt_ooc.other_games.smbc.goals import Range
 from pttt_ooc.other_games.smbc.match import all_scores
-from pttt_ooc.other_games.smbc.programs import Range
+from pttt_ooc.other_games.smbc.report import values_figure
 from pttt_ooc.other_games.smbc.round import Payoffs, best_response, fresh, outcomes, profile_of
 from pttt_ooc.other_games.smbc.rules import Rules
 from pttt_ooc.other_games.smbc.settings import SolveSettings
-from pttt_ooc.other_games.smbc.stages.pictures import values_figure
 from pttt_ooc.other_games.smbc.tree import RoundTree, build
-from tests.kits.cli_runner import Done
+from tests.other_games.smbc.coarse_match import run
 
 WORTH = Payoffs(0.1, 0.9, -0.6, 0.2)
-
-
-def run(capsys, *arguments):
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        main(["smbc", *arguments])
-    return Done(end.value.code or 0, *capsys.readouterr())
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +69,7 @@ def test_linear_programs_find_the_value_of_both_players(small):
     assert 1000 < small.nodes < 4000
     profile, value, gap = converged(small, WORTH)
     assert gap < 1e-6
-    first, second = (programs.solve(programs.program(small, player, WORTH))[0] for player in (0, 1))
+    first, second = (goals.solve(goals.program(small, player, WORTH))[0] for player in (0, 1))
     assert abs(first + second) < 1e-9
     assert abs(first - value) <= gap
 
@@ -85,8 +77,8 @@ def test_linear_programs_find_the_value_of_both_players(small):
 def test_the_plan_of_a_linear_program_is_optimal(small):
     """Played as a strategy, it keeps the best response at the value."""
     for player in (0, 1):
-        given = programs.program(small, player, WORTH)
-        value, found = programs.solve(given)
+        given = goals.program(small, player, WORTH)
+        value, found = goals.solve(given)
         response = best_response(small, 1 - player, WORTH, played(small, given, found))
         assert abs(response.value + value) < 1e-8
         assert np.abs(given.by_goal @ found + response.values[0]).max() < 1e-8
@@ -114,16 +106,16 @@ def test_every_equilibrium_is_in_the_ranges(small):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goals", [(1,), pytest.param((0, 2), marks=pytest.mark.full)])
-def test_the_ends_of_a_range_are_equilibria(small, goals):
+@pytest.mark.parametrize("chosen", [(1,), pytest.param((0, 2), marks=pytest.mark.full)])
+def test_the_ends_of_a_range_are_equilibria(small, chosen):
     """The plan at the end of a range is optimal, and its best response has the range's value."""
     widths = []
-    for player, goal in itertools.product((0, 1), goals):
-        given = programs.program(small, player, Payoffs())
-        value, _ = programs.solve(given)
-        found = programs.goal_range(given, value, goal)
+    for player, goal in itertools.product((0, 1), chosen):
+        given = goals.program(small, player, Payoffs())
+        value, _ = goals.solve(given)
+        found = goals.goal_range(given, value, goal)
         for sign, end in ((1, found.most), (-1, found.least)):
-            amount, variables = programs.extreme(given, given.by_goal[goal], value, sign)
+            amount, variables = goals.extreme(given, given.by_goal[goal], value, sign)
             assert abs(amount - end) < 1e-12
             response = best_response(small, 1 - player, Payoffs(), played(small, given, variables))
             assert abs(response.value + value) < 1e-7 and abs(response.values[0, goal] + end) < 1e-7
@@ -134,8 +126,7 @@ def test_the_ends_of_a_range_are_equilibria(small, goals):
 def played(tree, given, variables):
     """The profile in which a program's player follows a plan."""
     sums = np.zeros((tree.nodes, 3))
-    ply = programs.plies_of(tree)
-    sums[(ply > 0) & ((ply - 1) % 2 == given.player)] = np.maximum(variables[: given.plan_size], 0).reshape(-1, 3)
+    sums[tree.moved_by(given.player)] = np.maximum(variables[: given.plan_size], 0).reshape(-1, 3)
     return profile_of(tree, sums)
 
 
@@ -155,30 +146,16 @@ def test_numbers_have_signs_and_zero_has_one():
     assert [format_signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("worth", [Payoffs(), WORTH])
-def test_an_independent_linear_program_of_the_round_has_the_same_value(merged, worth):
-    from tests.other_games.smbc import naive_program
-
-    by_points = {(0, 0): worth.neither, (1, 0): worth.first, (0, 1): worth.second, (1, 1): worth.both}
-    expected = naive_program.value(by_points)
+@pytest.mark.slow
+@pytest.mark.parametrize("worth, expected", [(Payoffs(), -1 / 9), (WORTH, 13 / 180)])
+def test_a_round_has_the_value_that_an_independent_linear_program_found(merged, worth, expected):
+    """In sequence form, from a plain recursion over histories that shared no code with the wing."""
     _, value, gap = converged(merged, worth)
-    assert abs(value - expected) < max(1e-7, gap)
-    assert abs(programs.solve(programs.program(merged, 0, worth))[0] - expected) < 1e-7
-    if worth == Payoffs():
-        assert abs(expected + 1 / 9) < 1e-9 and gap < 1e-9
+    assert abs(value - expected) < max(1e-9, gap) and gap < 1e-6
+    assert abs(goals.solve(goals.program(merged, 0, worth))[0] - expected) < 1e-7
 
 
-def test_the_independent_recursion_finds_the_same_infosets(merged):
-    from tests.other_games.smbc import naive_program
-
-    infosets, ends = naive_program.sequence_form()
-    sizes = merged.sizes()
-    assert (len(infosets[0]), len(infosets[1]), len(ends)) == (sizes.first, sizes.second, sizes.ends)
-    nodes = {merged.history(node) for node in range(merged.nodes)}
-    assert {option for player in (0, 1) for _, options in infosets[player] for option in options} <= nodes
-
-
+@pytest.mark.slow
 def test_roundings_are_pure_and_lose(coarse, merged):
     solution = solving.load(coarse)
     profile = solution.profiles[0, 0]
@@ -237,7 +214,7 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
     random = np.random.default_rng(2)
     profiles = {s: profile_of(tree, random.random((tree.nodes, 3)) ** 4) for s in all_scores(5)}
     solution = solving.MatchSolution(tree, SolveSettings(), profiles, {})
-    found = simulation.simulate(solution, matches, 1)
+    found = study.simulate(solution, matches, 1)
     assert len(found) == 25 and found[0, 0].matches == matches
     assert all(abs(each.standard_errors) < 3 for each in found.values())
     # a score comes up as often as the Markov chain of scores predicts

@@ -1,7 +1,5 @@
 """The fingerprint of the state of a solve."""
 
-from dataclasses import replace
-
 from pttt_ooc.imports import PLAIN
 from pttt_ooc.other_games.smbc import solve
 from pttt_ooc.other_games.smbc.match import SolveSettings
@@ -18,6 +16,6 @@ def test_a_fingerprint_depends_on_settings_and_the_code_of_the_numbers(monkeypat
         "other_games/smbc/rules",
     } <= set(hashed[0])
     assert not any(name.startswith(PLAIN) for name in hashed[0])
-    assert solve.fingerprint(SolveSettings()) == one != solve.fingerprint(replace(SolveSettings(), winning_score=4))
+    assert solve.fingerprint(SolveSettings()) == one != solve.fingerprint(SolveSettings(winning_score=4))
     monkeypatch.setattr(solve, "code_digest", lambda names: "y")
     assert solve.fingerprint(SolveSettings()) != one

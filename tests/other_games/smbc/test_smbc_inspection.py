@@ -9,10 +9,10 @@ import pytest
 from pttt_ooc.errors import GameError, StoreError
 from pttt_ooc.other_games.smbc.inspection import Lookouts, beliefs_at, reach_at
 from pttt_ooc.other_games.smbc.oriented_position import Place
-from pttt_ooc.other_games.smbc.pages.explore_address import ExploreAddress, rows_of
+from pttt_ooc.other_games.smbc.pages.views import ExploreAddress, rows_of
 from pttt_ooc.other_games.smbc.rules import GOALS, UNDECIDED, Rules
-from pttt_ooc.other_games.smbc.snapshots import is_due, list_iterations
-from pttt_ooc.other_games.smbc.stages.findings import open_values
+from pttt_ooc.other_games.smbc.solve import is_due, list_iterations
+from pttt_ooc.other_games.smbc.stages import open_values
 from pttt_ooc.other_games.smbc.tree import build
 from tests.other_games.smbc import naive_rounds as naive
 
@@ -146,7 +146,7 @@ def test_equivalent_squares_lead_to_the_same_node():
 def test_every_history_has_a_place_with_the_right_end():
     """Random games in any orientation end where the rules decide them."""
     rules, random = Rules(), np.random.default_rng(1)
-    for _ in range(300):
+    for _ in range(100):
         place, squares = Place(MERGED), random.permutation(9).tolist()
         while place.outcome == UNDECIDED:
             assert rules.end(place.position) == UNDECIDED

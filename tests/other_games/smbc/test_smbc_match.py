@@ -10,7 +10,6 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from pttt_ooc.cli.commands import main
 from pttt_ooc.errors import StoreError
 from pttt_ooc.other_games.smbc import solve as solving
 from pttt_ooc.other_games.smbc.best_response import profile_values, respond
@@ -20,15 +19,7 @@ from pttt_ooc.other_games.smbc.round import best_response, combine_strategies, p
 from pttt_ooc.other_games.smbc.rules import Rules
 from pttt_ooc.other_games.smbc.settings import SolveSettings
 from pttt_ooc.other_games.smbc.tree import build
-from tests.kits.cli_runner import Done
-from tests.other_games.smbc.coarse_match import COARSE
-
-
-def run(capsys, *arguments):
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        main(["smbc", *arguments])
-    return Done(end.value.code or 0, *capsys.readouterr())
+from tests.other_games.smbc.coarse_match import COARSE, run
 
 
 def test_scores_come_after_those_that_follow_them():
@@ -79,6 +70,7 @@ def test_a_best_response_to_the_match_solves_its_equation(coarse):
         assert abs(best.value - value) < 1e-12
 
 
+@pytest.mark.slow
 def test_simple_value_iteration_finds_the_same(coarse):
     solution = solving.load(coarse)
     values = {(scores, player): 0.0 for scores in solution.profiles for player in (0, 1)}

@@ -5,14 +5,10 @@ import itertools
 import json
 import random
 import re
-import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
-from urllib.request import urlopen
 
 import pytest
 
@@ -24,8 +20,6 @@ from pttt_ooc.other_games.smbc.vocabulary import end_for
 from pttt_ooc.other_games.smbc.wing import MATCHES
 from pttt_ooc.site.play.game_store import UNDER_WAY
 from tests.kits.columns import assert_one_form_a_column
-from tests.kits.patience import PATIENCE, wait_until
-from tests.kits.terminals import MAIN
 from tests.other_games.smbc.web_kit import Browser, application
 
 
@@ -222,12 +216,6 @@ def test_bad_forms_get_sentences(browser_of, path, fields, status, sentence):
     assert answer.status_code == status and sentence in answer.text
 
 
-def test_a_form_of_another_site_and_a_bad_beginning(browser_of):
-    browser = browser_of()
-    assert browser.post("/smbc/play", first="nobody").status_code == 400
-    assert browser.client.post("/smbc/play", data={"first": "me"}).status_code == 403
-
-
 def test_a_resigned_match_is_lost(served, browser_of):
     browser = browser_of()
     match = browser.begin("chance")
@@ -252,6 +240,8 @@ def test_the_number_of_open_matches_is_limited(browser_of):
     browser = browser_of()
     for _ in range(UNDER_WAY):
         browser.begin()
+    assert browser.post("/smbc/play", first="nobody").status_code == 400
+    assert browser.client.post("/smbc/play", data={"first": "me"}).status_code == 403  # a form of another site
     answer = browser.post("/smbc/play", first="me")
     assert answer.status_code == 429 and f"You have {UNDER_WAY} matches under way" in answer.text
 
@@ -297,31 +287,6 @@ def test_the_web_process_imports_no_numerics():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-@pytest.mark.long
-def test_the_command_serves_the_pages(coarse, tmp_path):
-    own = shutil.copytree(coarse, tmp_path / "smbc")
-    command = [sys.executable, "-c", MAIN, "smbc", "serve", str(own), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            told = process.stdout.readline()
-            url = re.search(r"http://[^;]+", told)[0]
-            assert told.startswith("The match to 2 is at ")
-
-            def page():
-                try:
-                    with urlopen(f"{url}/smbc/explore?squares=4", timeout=PATIENCE) as answer:
-                        return answer.read().decode()
-                except HTTPError as error:  # the answerer is still getting ready
-                    assert error.code == 503
-                    return ""
-
-            wait_until(lambda: "To move: the second player (o)" in page())
-        finally:
-            process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0
-    assert (own / MATCHES).exists()
 
 
 def test_the_end_of_a_round_is_told_to_the_one_who_sees_it():

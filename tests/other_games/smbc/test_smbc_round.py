@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pttt_ooc.config import check_section
 from pttt_ooc.errors import ConfigError, GameError
 from pttt_ooc.other_games.smbc import rules, tree
 from pttt_ooc.other_games.smbc.match import payoffs
@@ -29,12 +30,6 @@ def test_the_tree_has_the_sizes_that_others_have_counted(merged):
 @pytest.mark.long
 def test_the_number_of_histories_is_the_known_one():
     assert naive.counts() == tree.KNOWN_SIZES[Rules(merge=False, cut=False)] == (549_946, 255_168, 180_361, 114_417)
-
-
-@pytest.mark.full
-def test_without_symmetry_there_are_as_many_nodes_as_histories():
-    sizes = build(Rules(merge=False, cut=False)).sizes()
-    assert (sizes.nodes, sizes.ends, sizes.first, sizes.second) == naive.counts()
 
 
 def test_a_tree_of_other_sizes_is_refused(monkeypatch):
@@ -77,6 +72,7 @@ def canonical(merged_tree):
     return find
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("begun", [(4, 0, 8, 2), (1, 4, 3, 0)])
 def test_values_and_best_responses_are_those_of_a_plain_recursion(fill, begun):
@@ -170,10 +166,6 @@ def test_other_rules_converge(merged, algorithm):
     assert solved(merged, SolveSettings(algorithm=algorithm), 60)[1] < 0.06
 
 
-def test_simultaneous_updates_converge(merged):
-    assert solved(merged, SolveSettings(algorithm="dcfr", alternate_updates=False), 100)[1] < 0.1
-
-
 def test_alternate_updates_answer_the_newest_strategy_and_simultaneous_ones_the_last(merged):
     """After one iteration the first player's regrets are the same, and the second player's are not."""
     start = profile_of(merged, np.zeros((merged.nodes, 3)))
@@ -253,22 +245,10 @@ def test_points_of_a_round_add_up(merged):
     ],
 )
 def test_bad_settings_get_a_sentence(wrong):
-    with pytest.raises(ConfigError, match=r"\.$"):
-        SolveSettings(**wrong)
+    with pytest.raises(ConfigError, match=rf"^the options: {next(iter(wrong))} is .*, but must be .*\.$"):
+        check_section(SolveSettings, wrong, "the options")
 
 
-@pytest.mark.parametrize(
-    "least",
-    [
-        {"winning_score": 1},
-        {"winning_score": 9},
-        {"maximum_subgame_exploitability": 0.0},
-        {"check_exploitability_every": 1},
-        {"max_iterations": 1},
-        {"horizon": 1},
-        {"small_move_epsilon_decay": 0},
-        {"small_move_epsilon_decay": 1},
-    ],
-)
-def test_settings_reach_their_bounds(least):
-    assert all(getattr(SolveSettings(**least), name) == value for name, value in least.items())
+@pytest.mark.parametrize("name, values", [("winning_score", (1, 9)), ("small_move_epsilon_decay", (0, 1))])
+def test_settings_reach_their_bounds(name, values):
+    assert [getattr(SolveSettings(**{name: value}), name) for value in values] == [*values]

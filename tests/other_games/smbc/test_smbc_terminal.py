@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
-from pttt_ooc.cli.commands import main
 from pttt_ooc.other_games.smbc.match_play import Thought
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.terminal import play
 from pttt_ooc.pipeline.show.dialogue import Dialogue
+from tests.other_games.smbc.coarse_match import run
 
 
 @pytest.fixture
@@ -74,9 +74,18 @@ def test_exploring(terminal, coarse):
     ],
 )
 def test_refused_arguments(coarse, capsys, arguments, sentence):
-    with pytest.raises(SystemExit) as end:
-        main(["smbc", *(part.format(coarse) for part in arguments)])
-    assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
+    told = run(capsys, *(part.format(coarse) for part in arguments))
+    assert told.code == 1 and sentence in words(told.err)
+
+
+@pytest.mark.parametrize("browser", [True, False])
+def test_the_match_is_served(coarse, monkeypatch, capsys, browser):
+    served = []
+    monkeypatch.setattr("pttt_ooc.site.service.local_server.serve", lambda *given: served.append(given))
+    told = run(capsys, "serve", coarse, "--port", "7", "--browser" if browser else "--no-browser")
+    [([pages], host, port, home)] = served
+    assert told.code == 0 and (host, port, home) == ("127.0.0.1", 7, "/smbc/play" if browser else None)
+    assert pages.what == "The match to 2" and pages.answerer[1:] == (str(coarse),) and pages.parts[1:] == (str(coarse),)
 
 
 def test_the_table_of_what_the_bot_thought(capsys):

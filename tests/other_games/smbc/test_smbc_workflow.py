@@ -8,9 +8,10 @@ import yaml
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
+from pttt_ooc.other_games.smbc import report
 from pttt_ooc.other_games.smbc.pipeline import MODULES, STAGES, requests, settings
 from pttt_ooc.other_games.smbc.settings import SmbcConfig, SolveSettings
-from pttt_ooc.other_games.smbc.stages import equilibria, report
+from pttt_ooc.other_games.smbc.stages import run_equilibria
 from pttt_ooc.pipeline.stages import fsck
 from tests.pipeline.stages.test_workflow import Workflow
 
@@ -100,14 +101,6 @@ def test_a_deleted_product_is_missed(workflow):
 
 
 @pytest.mark.slow
-@pytest.mark.full
-def test_a_deleted_product_is_made_again(workflow):
-    shutil.rmtree(workflow.directory / "data/smbc/strategies.zarr")
-    workflow.succeed("smbc")
-    assert stale(workflow) == []
-
-
-@pytest.mark.slow
 def test_a_solution_by_the_command_is_used_if_it_has_the_requested_settings(workflow):
     """A result of `pttt smbc solve` with other settings is set aside, with a sentence."""
     file = workflow.directory / "data/smbc/solve.json"
@@ -143,7 +136,7 @@ def test_the_report_shows_all_equilibria_on_request(finished, tmp_path):
 @pytest.mark.full
 def test_all_equilibria_are_found(coarse, tmp_path):
     place = shutil.copytree(coarse, tmp_path / "smbc")
-    equilibria.run(place)
+    run_equilibria(place)
     alone, first = read_manifest(place / "equilibria.json", "equilibria")["shown"]
     assert abs(alone["equilibria"]["rows"][1]["most"] + 1 / 3) < 1e-7  # the first player is to tie
     assert first["scores"] == "0-0" and abs(first["equilibria"]["value"] - first["value"]) < 0.02

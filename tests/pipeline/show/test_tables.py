@@ -234,7 +234,7 @@ LAID_OUT = {
     *(
         "other_games/arena/games/infinite.py",
         "other_games/arena/games/mnk.py",
-        "other_games/extreme/play/moves.py",
+        "other_games/extreme/boards.py",
     ),  # boards
     "site/explore/terminal_play.py",  # attempts as short sentences
 }

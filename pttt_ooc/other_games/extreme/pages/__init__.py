@@ -2,6 +2,5 @@
 
 The web process imports no numerics and runs no bot: the course's worker plays, and the analyst evaluates positions.
 ``tournament_reader`` (tournament and practice on disk), ``part`` (the pages), ``practice_pages`` (practice before the
-tournament), ``play_pages`` (games of people against bots), ``exports`` (JSON and CSV), ``board_values`` (boards and
-curves).
+tournament), ``play_pages`` (games of people against bots), ``exports`` (JSON and CSV).
 """

@@ -23,7 +23,7 @@ from pttt_ooc.other_games.extreme.pages.tournament_reader import (
     match_of,
     steps_of,
 )
-from pttt_ooc.other_games.extreme.standings_table import marks_rows, standings_rows
+from pttt_ooc.other_games.extreme.tournament_record import marks_rows, standings_rows
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.pipeline.show.tables import csv_text
 from pttt_ooc.site.shell.accounts import Signed, known_bearer, signed_in
@@ -156,17 +156,14 @@ async def matches_zip(request: Request, pages: UsedPages, shell: UsedShell) -> S
     """The logs of all matches that have been played, each as JSON; 413 if they are too large."""
     account = await _account(request, shell)
     seen = await run_in_threadpool(pages.snapshot)
-    size = await run_in_threadpool(_size, seen)
+    files = [seen.record.log(one.pairing) for one in seen.state.played]
+    size = await run_in_threadpool(lambda: sum(file.stat().st_size for file in files))
     if size > LARGEST_LOGS:
         raise HTTPException(
             413, f"The logs have {size >> 20} MB, more than {LARGEST_LOGS >> 20} MB; download them match by match."
         )
     headers = {"Content-Disposition": 'attachment; filename="matches.zip"'}
     return StreamingResponse(_iter_zip(pages, account, seen), media_type="application/zip", headers=headers)
-
-
-def _size(seen: TournamentSnapshot) -> int:
-    return sum(seen.record.log(one.pairing).stat().st_size for one in seen.state.played)
 
 
 def _iter_zip(pages: TournamentPages, account: Account | None, seen: TournamentSnapshot) -> Iterator[bytes]:

@@ -13,9 +13,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.other_games.extreme import analysis
+from pttt_ooc.other_games.extreme import analysis, boards
 from pttt_ooc.other_games.extreme.match_logs import PlayedMatch
-from pttt_ooc.other_games.extreme.pages import board_values
 from pttt_ooc.other_games.extreme.pages.tournament_reader import (
     MatchesSnapshot,
     PracticeReader,
@@ -28,7 +27,7 @@ from pttt_ooc.other_games.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.other_games.extreme.practice_record import STAGE
-from pttt_ooc.other_games.extreme.standings_table import Overall, before_latest, marks_rows, overall
+from pttt_ooc.other_games.extreme.tournament_record import Overall, before_latest, marks_rows, overall
 from pttt_ooc.pipeline.show.miniatures import Miniature, curve
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.filters import curve_path
@@ -125,17 +124,13 @@ class TournamentPages:
         if self.before is not None and practice is not None:
             seen, live = self.before.seen_by(account), practice.snapshot()
             own = live.matches.get(name) if live else None
-            if own is not None and account is not None and self._plays(account, own):
+            if own is not None and account and key_of(account.id) in (own.pairing.first, own.pairing.second):
                 seen = live
         else:
             seen = self.snapshot()
         if seen is None or name not in seen.matches:
             raise HTTPException(404, "There is no such match, or it has not been played yet.")
         return seen, seen.matches[name]
-
-    @staticmethod
-    def _plays(account: Account, played: PlayedMatch) -> bool:
-        return key_of(account.id) in (played.pairing.first, played.pairing.second)
 
     def may_see(self, account: Account | None, key: str) -> bool:
         """Whether an account may see what a team's bot printed and how it failed."""
@@ -196,9 +191,9 @@ def templates() -> Part:
         routers=(),
         links=(),
         names={
-            "WIDTH": board_values.WIDTH,
-            "HEIGHT": board_values.HEIGHT,
-            "cell_text": lambda cell: board_values.text(board_values.number(*cell)),
+            "WIDTH": boards.WIDTH,
+            "HEIGHT": boards.HEIGHT,
+            "cell_text": lambda cell: boards.text(boards.number(*cell)),
         },
     )
 
@@ -295,16 +290,15 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "found": found,
         "steps": steps,
         "moves": [
-            {"player": step.player, "text": board_values.text(board_values.number(*step.cell)), "step": step}
-            for step in steps
+            {"player": step.player, "text": boards.text(boards.number(*step.cell)), "step": step} for step in steps
         ],
         "ply": at,
-        "boards": board_values.boards_of(position, steps[at - 1].cell if at else None),
+        "boards": boards.boards_of(position, steps[at - 1].cell if at else None),
         "to_move": position,
         "points": position.points(),
         "chances": chances,
         "curve": curve_path(chances) if chances else None,
-        "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
+        "bars": boards.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
         "limit": float(found.get("time_limit", seen.record.conditions.get("time_limit", 0))),
         "practice": played.pairing.stage == STAGE,
@@ -347,12 +341,8 @@ def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:
         "losses": losses.most_common(),
         "times": analysis.times(played),
         "limit": float(seen.record.conditions.get("time_limit", 0)),
-        "turns": sorted((one for one in found if one.before is not None), key=_drop, reverse=True),
+        "turns": sorted((one for one in found if one.before is not None), key=analysis.Appearance.drop, reverse=True),
     }
-
-
-def _drop(one: analysis.Appearance) -> float:
-    return (one.before or 0.0) - (one.after or 0.0)
 
 
 def _by_opponent(found: list[analysis.Appearance]) -> list[dict[str, Any]]:

@@ -17,8 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.extreme.pages.board_values import boards_of, cell_of, number
-from pttt_ooc.other_games.extreme.play.moves import move_text, read_move, stamp
+from pttt_ooc.other_games.extreme.boards import boards_of, cell_of, move_text, number, read_move, stamp
 from pttt_ooc.other_games.extreme.referee import PLAYERS, Cell, Referee
 from pttt_ooc.site.play.answers import form_again
 from pttt_ooc.site.play.review import all_ratings, put_figures, review_game, source_of

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.other_games.extreme.bot_process import Conditions
+from pttt_ooc.other_games.extreme.opponents import FileOpponents, Opponents
 from pttt_ooc.other_games.extreme.play.games import BotGames
-from pttt_ooc.other_games.extreme.play.opponents import FileOpponents, Opponents
 from pttt_ooc.site.service.answerer import AnswersByKind, methods
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from dataclasses import astuple
 from typing import Any
 
 from pttt_ooc.errors import PtttError
+from pttt_ooc.other_games.extreme.boards import move_text, stamp, why_not
 from pttt_ooc.other_games.extreme.bot_process import Conditions, ForfeitError
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
 from pttt_ooc.other_games.extreme.clock import StoppedError
-from pttt_ooc.other_games.extreme.match import BotMatch, play_match
-from pttt_ooc.other_games.extreme.person import Person
-from pttt_ooc.other_games.extreme.play.moves import move_text, stamp, why_not
+from pttt_ooc.other_games.extreme.match import BotMatch, Person, play_match
 from pttt_ooc.other_games.extreme.referee import Cell, Referee, TimedMove
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 

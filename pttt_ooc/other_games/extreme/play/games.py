@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pttt_ooc.disk.resources import available_bytes
+from pttt_ooc.other_games.extreme.opponents import Opponents
 from pttt_ooc.other_games.extreme.play.bot_game import BotGame
-from pttt_ooc.other_games.extreme.play.game_file import GameFile
-from pttt_ooc.other_games.extreme.play.kept_games import KeptGames
-from pttt_ooc.other_games.extreme.play.opponents import Opponents
-from pttt_ooc.other_games.extreme.play.past_game import PastGame
-from pttt_ooc.other_games.extreme.play.shared_games import SharedGames
+from pttt_ooc.other_games.extreme.play.game_store import BotGameStore, State
 from pttt_ooc.other_games.extreme.referee import Cell
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.site.service.answerer import Later
 
 _KEPT = 200  # people whose latest game is kept
+_WITHOUT_MOVES = "The server was started again before the first move."
+_WITH_MOVES = "The server was started again; the moves so far are kept."
 
 
 @dataclass(frozen=True)
 class _Game:
+    """A game; one of before the server was started has no `game`, but what was kept of it: nobody can move in it."""
+
     number: str
     opponent: str
     label: str
-    game: BotGame | PastGame
+    game: BotGame | None
+    kept: State = field(default_factory=dict)
+
+    @classmethod
+    def of_kept(cls, state: State) -> _Game:
+        """A game that was kept; one that was not over has ended without a result."""
+        if state["turn"] != "over":
+            why = _WITH_MOVES if state["moves"] else _WITHOUT_MOVES
+            state = {**state, "turn": "over", "hinted": False, "why": why}
+        return cls(state["number"], state["opponent"], state["label"], None, state)
+
+    @property
+    def over(self) -> bool:
+        return self.game is None or self.game.over
+
+    @property
+    def hints(self) -> bool:
+        return bool(self.kept["hints"]) if self.game is None else self.game.hints
 
 
 class BotGames:
@@ -44,10 +61,9 @@ class BotGames:
     """
 
     def __init__(self, opponents: Opponents, most: int, directory: Path) -> None:
-        self._opponents, self._most, self._file = opponents, most, GameFile(directory)
-        self._shared, self._kept = SharedGames(self._file), KeptGames(self._file, _KEPT)
+        self._opponents, self._most, self._store = opponents, most, BotGameStore(directory, _KEPT)
         self._games: dict[str, _Game] = {}  # by person, the latest last
-        self._ending: list[BotGame | PastGame] = []  # games that may have a process still
+        self._ending: list[BotGame] = []  # games that may have a process still
 
     def choices(self, owner: str) -> list[dict[str, str]]:
         """The bots that a person may play against."""
@@ -68,9 +84,9 @@ class BotGames:
             raise ExtremeError("There is no such opponent here; choose one of the list.")
         self._end(owner)
         former = self._latest(owner)
-        hints = bool(opening) and former is not None and former.game.hints
+        hints = bool(opening) and former is not None and former.hints
         conditions = self._opponents.conditions
-        if sum(not one.game.over for one in self._games.values()) >= self._most:
+        if sum(not one.over for one in self._games.values()) >= self._most:
             raise ExtremeError(f"{self._most} games are being played on this server; try again in a few minutes.")
         if available_bytes() < conditions.memory_mb << 20:
             raise ExtremeError("The server has no memory for another game now; try again in a few minutes.")
@@ -78,12 +94,12 @@ class BotGames:
         program = partial(self._opponents.program, owner, opponent)
 
         def keep(game: BotGame) -> None:
-            self._kept.keep(owner, partial(self._facts, _Game(number, opponent, label, game)))
+            self._store.keep(owner, partial(self._facts, _Game(number, opponent, label, game)))
 
         game = BotGame(program, side, conditions, cells, hints, keep)
         keep(game)
         self._games[owner] = _Game(number, opponent, label, game)
-        for other in [one for one, found in self._games.items() if found.game.over][:-_KEPT]:
+        for other in [one for one, found in self._games.items() if found.over][:-_KEPT]:
             del self._games[other]
         return number
 
@@ -95,10 +111,10 @@ class BotGames:
     def _latest(self, owner: str) -> _Game | None:
         if owner in self._games:
             return self._games[owner]
-        state = self._kept.latest(owner)
-        return None if state is None else _Game(state["number"], state["opponent"], state["label"], PastGame(state))
+        state = self._store.latest(owner)
+        return None if state is None else _Game.of_kept(state)
 
-    def state(self, owner: str, number: str) -> dict[str, Any]:
+    def state(self, owner: str, number: str) -> State:
         """The state of a person's game; see :meth:`~pttt_ooc.other_games.extreme.play.bot_game.BotGame.state`.
 
         Raises
@@ -107,12 +123,12 @@ class BotGames:
             If there is no such game of this person; so do the other methods.
         """
         found = self._game(owner, number)
-        return {**self._facts(found), "shared": found.game.over and self._shared.has(number)}
+        return {**self._facts(found), "shared": found.over and self._store.is_shared(number)}
 
-    def _facts(self, found: _Game) -> dict[str, Any]:
+    def _facts(self, found: _Game) -> State:
         limit = self._opponents.conditions.time_limit
         facts = {"number": found.number, "opponent": found.opponent, "label": found.label, "time_limit": limit}
-        return {**facts, **found.game.state()}
+        return {**facts, **(found.kept if found.game is None else found.game.state())}
 
     def share(self, owner: str, number: str, shared: bool) -> None:
         """Let everybody who knows the number of a finished game see it, or nobody any more, also after a restart.
@@ -120,17 +136,17 @@ class BotGames:
         What the bot printed, and how it failed, is the team's and not shared.
         """
         if not shared:
-            self._shared.stop(owner, number)
+            self._store.stop_sharing(owner, number)
             return
         state = self.state(owner, number)
         if state["match"] is None:
             raise ExtremeError("A game can be shared once it has been played to its end.")
         secret = {"detail": "", "printed": ["", ""]}
-        self._shared.share(owner, number, {**state, "shared": True, "match": {**state["match"], **secret}})
+        self._store.share(owner, number, {**state, "shared": True, "match": {**state["match"], **secret}})
 
-    def shared_state(self, number: str) -> dict[str, Any]:
-        """See :meth:`~pttt_ooc.other_games.extreme.play.shared_games.SharedGames.state`."""
-        return self._shared.state(number)
+    def shared_state(self, number: str) -> State:
+        """See :meth:`~pttt_ooc.other_games.extreme.play.game_store.BotGameStore.shared_state`."""
+        return self._store.shared_state(number)
 
     def change(self, owner: str, number: str, seen: str, seconds: float) -> Later:
         """The state as soon as it differs from what was seen, or after some seconds.
@@ -138,10 +154,11 @@ class BotGames:
         Parameters
         ----------
         seen
-            The :func:`~pttt_ooc.other_games.extreme.play.moves.stamp` of a state.
+            The :func:`~pttt_ooc.other_games.extreme.boards.stamp` of a state.
         """
         game = self._game(owner, number).game
-        return Later(partial(game.wait_for_change, seen, seconds), partial(self.state, owner, number))
+        wait = partial(game.wait_for_change, seen, seconds) if game else bool
+        return Later(wait, partial(self.state, owner, number))
 
     def move(self, owner: str, number: str, ply: int, cell: Sequence[int], seconds: float = 0.0) -> Later:
         """See :meth:`~pttt_ooc.other_games.extreme.play.bot_game.BotGame.move`; the state after it, with the bot's
@@ -154,33 +171,36 @@ class BotGames:
         """
         big, row, column = cell
         game = self._game(owner, number).game
-        game.move(ply, (big, row, column))
-        return Later(partial(game.wait_for_bot, seconds), partial(self.state, owner, number))
+        if game:
+            game.move(ply, (big, row, column))
+        return Later(partial(game.wait_for_bot, seconds) if game else bool, partial(self.state, owner, number))
 
     def hint(self, owner: str, number: str, ply: int) -> None:
         """Mark a game as one with hints; see :meth:`~pttt_ooc.other_games.extreme.play.bot_game.BotGame.hint`."""
-        self._game(owner, number).game.hint(ply)
+        if game := self._game(owner, number).game:
+            game.hint(ply)
 
     def resign(self, owner: str, number: str) -> None:
         """Resign; see :meth:`~pttt_ooc.other_games.extreme.play.bot_game.BotGame.resign`."""
-        self._game(owner, number).game.resign()
+        if game := self._game(owner, number).game:
+            game.resign()
 
     def leave(self, owner: str, number: str) -> None:
         """End a game without a result."""
-        self._game(owner, number).game.end()
+        if game := self._game(owner, number).game:
+            game.end()
 
     def close(self) -> None:
         """End all games; they are kept as they were."""
-        self._kept.close()
+        self._store.stop_keeping()
         for owner in self._games:
             self._end(owner)
         for game in self._ending:
             game.join()
-        self._file.close()
+        self._store.close()
 
     def _end(self, owner: str) -> None:
-        if owner in self._games:
-            game = self._games[owner].game
+        if owner in self._games and (game := self._games[owner].game):
             game.forget()
             game.end()
             self._ending = [one for one in self._ending if not one.over] + [game]

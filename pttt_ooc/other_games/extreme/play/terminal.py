@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pttt_ooc.errors import on_one_line
+from pttt_ooc.other_games.extreme.boards import boards_text, move_text, places, read_move, why_not
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
 from pttt_ooc.other_games.extreme.clock import StoppedError
-from pttt_ooc.other_games.extreme.match import BotMatch, play_match
-from pttt_ooc.other_games.extreme.person import Person
-from pttt_ooc.other_games.extreme.play.moves import boards_text, move_text, places, read_move, why_not
+from pttt_ooc.other_games.extreme.match import BotMatch, Person, play_match
 from pttt_ooc.other_games.extreme.referee import FLAGS, PLAYERS, Cell, Referee
 from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -27,24 +27,33 @@ SandboxOption = Annotated[
 ]
 
 
-def conditions_of(
-    time_limit: float,
-    load_limit: float,
-    memory_mb: int,
-    sandbox: bool,
-    python: str,
-    library: list[str] | None = None,
-) -> Conditions:
-    """The conditions of the options of a command; raises what `checked_version` and `checked_libraries` raise."""
-    from pttt_ooc.other_games.extreme.bot_process import Conditions
+class BotOptions(NamedTuple):
+    """How a command runs bots."""
 
-    version, libraries = checked_version(python), checked_libraries(library)
-    return Conditions(time_limit, load_limit, memory_mb, sandbox, python=version, libraries=libraries)
+    time_limit: TimeOption = 24
+    load_limit: LoadOption = 60
+    memory_mb: MemoryOption = 2048
+    python: PythonOption = "guess"
+    sandbox: SandboxOption = True
+
+    def conditions(self, library: list[str] | None = None) -> Conditions:
+        """How they are run; raises what `checked_version` and `checked_libraries` raise."""
+        from pttt_ooc.other_games.extreme.bot_process import Conditions
+
+        version, libraries = checked_version(self.python), checked_libraries(library)
+        return Conditions(*self[:3], self.sandbox, python=version, libraries=libraries)
+
+    def check_walls(self) -> None:
+        """Raise an error if bots are to be shut in, and cannot be on this machine."""
+        from pttt_ooc.other_games.extreme.match import check_walls
+
+        if self.sandbox:
+            check_walls()
 
 
 def checked_version(text: str) -> str:
     """The value of ``--python``; an ExtremeError if it is none."""
-    from pttt_ooc.other_games.extreme.source_client import PYTHONS
+    from pttt_ooc.other_games.extreme.bot_programs import PYTHONS
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     if text not in PYTHONS:
@@ -54,7 +63,7 @@ def checked_version(text: str) -> str:
 
 def checked_libraries(names: list[str] | None) -> tuple[str, ...]:
     """The values of ``--library``; an ExtremeError if one is no name of a library."""
-    from pttt_ooc.other_games.extreme.bot_terms import library
+    from pttt_ooc.other_games.extreme.settings import library
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     for name in names or ():

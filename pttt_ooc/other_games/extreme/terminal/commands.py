@@ -16,16 +16,18 @@ import typer
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
 from pttt_ooc.extras import extra
-from pttt_ooc.options import DATA, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption, group
-from pttt_ooc.other_games.extreme.terminal.bot_options import (
-    LibraryOption,
-    LoadOption,
-    MemoryOption,
-    PythonOption,
-    SandboxOption,
-    TimeOption,
-    conditions_of,
+from pttt_ooc.options import (
+    DATA,
+    BrowserOption,
+    DataOption,
+    ForceOption,
+    HostOption,
+    JsonOption,
+    PortOption,
+    group,
+    spread,
 )
+from pttt_ooc.other_games.extreme.terminal.bot_options import BotOptions, LibraryOption
 from pttt_ooc.other_games.extreme.wing import pages
 
 if TYPE_CHECKING:
@@ -42,11 +44,11 @@ extreme = group("The Extreme TicTacToe tournament: matches between bots in files
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
-    extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
-    extreme.command(epilog="Example: pttt extreme play team39.py --terminal")(play)
-    extreme.command(epilog="Example: pttt extreme check team39.py")(check)
+    extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(spread(match))
+    extreme.command(epilog="Example: pttt extreme play team39.py --terminal")(spread(play))
+    extreme.command(epilog="Example: pttt extreme check team39.py")(spread(check))
     extreme.command(epilog="Example: pttt extreme kit --output extreme_kit.py")(kit)
-    extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
+    extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(spread(tournament))
     extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
     app.add_typer(extreme, name="extreme")
 
@@ -68,12 +70,8 @@ def perft(
 def match(
     first: Annotated[Path, BotArgument],
     second: Annotated[Path, BotArgument],
-    time_limit: TimeOption = 24,
-    load_limit: LoadOption = 60,
-    memory_mb: MemoryOption = 2048,
-    python: PythonOption = "guess",
+    bots: BotOptions,
     library: LibraryOption = None,
-    sandbox: SandboxOption = True,
     moves: Annotated[
         str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
     ] = "",
@@ -96,19 +94,18 @@ def match(
     from pttt_ooc.other_games.extreme.bot_programs import read_program
     from pttt_ooc.other_games.extreme.bot_version import settle_version
     from pttt_ooc.other_games.extreme.league import coin_exchanges
-    from pttt_ooc.other_games.extreme.match import check_walls, play_match
+    from pttt_ooc.other_games.extreme.match import play_match
 
     # What can be refused is refused before any bot runs.
-    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
+    conditions = bots.conditions(library)
     if log is not None:
         check_output(log, [first, second], force=force)
     opening = _opening(moves)
-    if sandbox:
-        check_walls()
+    bots.check_walls()
     # The coin may exchange the bots; then each is settled in its version of Python.
     if coin is not None and coin_exchanges(coin):
         first, second = second, first
-    one, two = (settle_version(read_program(file, sandbox, python), conditions) for file in (first, second))
+    one, two = (settle_version(read_program(file, bots.sandbox, bots.python), conditions) for file in (first, second))
     for bot in (one, two):
         _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
     played = play_match((one.program, two.program), conditions, opening=opening)
@@ -124,16 +121,12 @@ def match(
 
 def play(
     opponent: Annotated[Path, BotArgument],
+    bots: BotOptions,
     side: Annotated[
         str | None,
         typer.Option(metavar="x|o", help="What you play, for --terminal; x begins.  [default: x]"),
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
-    time_limit: TimeOption = 24,
-    load_limit: LoadOption = 60,
-    memory_mb: MemoryOption = 2048,
-    python: PythonOption = "guess",
-    sandbox: SandboxOption = True,
     log: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A file to write the whole game to, as JSON; for --terminal."),
@@ -153,21 +146,19 @@ def play(
 
     from pttt_ooc.other_games.extreme.bot_programs import read_program
     from pttt_ooc.other_games.extreme.bot_version import settle_version
-    from pttt_ooc.other_games.extreme.match import check_walls
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     # What can be refused is refused before the bot runs.
-    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python)
+    conditions = bots.conditions()
     if side not in (None, "x", "o"):
         raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
     if not terminal and (side or log or force):
         raise ExtremeError("In the browser you choose your side there; --side, --log and --force are for --terminal.")
     if log is not None:
         check_output(log, [opponent], force=force)
-    if sandbox:
-        check_walls()
+    bots.check_walls()
     # The bot is tried here, so that warnings about its version come before the first game.
-    bot = settle_version(read_program(opponent, sandbox, python), conditions)
+    bot = settle_version(read_program(opponent, bots.sandbox, bots.python), conditions)
     _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
     if terminal:
         raise typer.Exit(_play_here(bot.program, "xo".index(side or "x"), conditions, log))
@@ -175,7 +166,7 @@ def play(
     with extra("course", "`pttt extreme play`"):
         from pttt_ooc.site.service.local_server import serve as served
         from pttt_ooc.site.service.wing import Pages
-    facts = json.dumps(asdict(replace(conditions, python=python)))
+    facts = json.dumps(asdict(replace(conditions, python=bots.python)))
     pages = Pages(
         name="extreme",
         what="The game",
@@ -254,12 +245,8 @@ def _complain(detail: str) -> None:
 
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file like team39.py.")],
-    time_limit: TimeOption = 24,
-    load_limit: LoadOption = 60,
-    memory_mb: MemoryOption = 2048,
-    python: PythonOption = "guess",
+    bots: BotOptions,
     library: LibraryOption = None,
-    sandbox: SandboxOption = True,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a bot that breaks the formal rules.")] = False,
     former: Annotated[
         list[Path] | None,
@@ -280,17 +267,17 @@ def check(
     from pttt_ooc.other_games.extreme import bot_check
     from pttt_ooc.other_games.extreme.bot_programs import read_program
     from pttt_ooc.other_games.extreme.hard_positions import of_logs
-    from pttt_ooc.other_games.extreme.match import check_walls
     from pttt_ooc.other_games.extreme.terminal.display import CheckProgress
     from pttt_ooc.other_games.extreme.walls import python2
 
     # The check, with its progress on stderr if it takes long.
-    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
-    if sandbox:
-        check_walls()
-    program = read_program(file, sandbox, python, conditions.libraries)
+    conditions = bots.conditions(library)
+    bots.check_walls()
+    program = read_program(file, bots.sandbox, bots.python, conditions.libraries)
     progress = CheckProgress(bot_check.most_seconds(program, conditions), 2 * bot_check.ENOUGH)
-    found = bot_check.check(program, conditions, strict, of_logs(former or (), program.name, time_limit), progress.tell)
+    found = bot_check.check(
+        program, conditions, strict, of_logs(former or (), program.name, bots.time_limit), progress.tell
+    )
     if as_json:
         print(json.dumps(asdict(found)))
     else:
@@ -333,6 +320,7 @@ def kit(
 
 def tournament(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="With one file for each team, such as team39.py.")],
+    bots: BotOptions,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="The directory to write to.  [default: DIR/tournament]"),
@@ -349,13 +337,8 @@ def tournament(
             metavar="M,M,M", help="Marks of the best of a pool, by stage.  [default: 30,10,10; in the final 10]"
         ),
     ] = None,
-    time_limit: TimeOption = 24,
-    load_limit: LoadOption = 60,
-    memory_mb: MemoryOption = 2048,
-    python: PythonOption = "guess",
     library: LibraryOption = None,
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Matches at a time; default: cores.")] = None,
-    sandbox: SandboxOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Play a whole tournament: group stage, semi-finals and final.
@@ -363,13 +346,12 @@ def tournament(
     After an interruption, the same command goes on: no match is played twice.
     """
     from pttt_ooc.other_games.extreme.cores import cores_with_memory, free_cores
-    from pttt_ooc.other_games.extreme.match import check_walls
     from pttt_ooc.other_games.extreme.terminal import display
     from pttt_ooc.other_games.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     # What can be refused is refused before any match.
-    conditions = conditions_of(time_limit, load_limit, memory_mb, sandbox, python, library)
+    conditions = bots.conditions(library)
     stages = display.read_stages(pools, qualify, marks)
     files = sorted(directory.glob("*.py")) if directory.is_dir() else []
     if not files:
@@ -378,18 +360,17 @@ def tournament(
     cores = free_cores()
     if workers is not None and workers > len(cores):
         raise ExtremeError(f"There are {len(cores)} cores; with {workers} workers, two bots would share one.")
-    held = cores_with_memory(memory_mb)
+    held = cores_with_memory(bots.memory_mb)
     if workers is not None and workers > len(held):
         raise ExtremeError(
-            f"The memory that is free holds {len(held)} matches at a time, of two bots with {memory_mb} MB."
+            f"The memory that is free holds {len(held)} matches at a time, of two bots with {bots.memory_mb} MB."
         )
     if len(held) < len(cores):
         print(
             f"The memory that is free holds {len(held)} matches at a time; there are {len(cores)} cores.",
             file=sys.stderr,
         )
-    if sandbox:
-        check_walls()
+    bots.check_walls()
     # The tournament continues where its directory says that it was.
     results = output or directory / "tournament"
     played = Tournament(results, entries_of(files, conditions, results), TournamentSettings(stages, seed, conditions))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
-from pttt_ooc.other_games.smbc.bot import SolutionBot
-from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts
-from pttt_ooc.other_games.smbc.match import Scores
+from pttt_ooc.other_games.smbc.inspection import Lookouts, SolutionBot
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.solve import STORE
-from pttt_ooc.site.service.answerer import AnswersByKind
+from pttt_ooc.site.service.answerer import AnswersByKind, methods
 from pttt_ooc.site.service.wire import Message
 
 _MOST_PREPARED = 8  # rounds
@@ -35,17 +34,11 @@ class SolutionAnswers(AnswersByKind):
     def __init__(self, directory: Path) -> None:
         self.lookouts = Lookouts(directory)
         self.bot = SolutionBot(self.lookouts.solution)
-        self._prepared: dict[tuple[Scores, int | None], Lookout] = {}
-        known: dict[str, Callable[[Message], Message]] = {
-            "facts": self._facts,
-            "see": self._see,
-            "chances": self._chances,
-            "beliefs": self._beliefs,
-            "expectation": self._expectation,
-        }
-        super().__init__(known)
+        self._lookout = lru_cache(_MOST_PREPARED)(self.lookouts.lookout)
+        super().__init__(methods(self.facts, self.see, self.chances, self.beliefs, self.expectation))
 
-    def _facts(self, question: Message) -> Message:
+    def facts(self) -> Message:
+        """See :class:`~pttt_ooc.other_games.smbc.pages.answerer_client.Facts`."""
         solution = self.lookouts.solution
         return {
             "winning_score": self.bot.winning_score,
@@ -53,31 +46,24 @@ class SolutionAnswers(AnswersByKind):
             "digest": solution.manifest["products"][STORE]["digest"],
         }
 
-    def _see(self, question: Message) -> Message:
+    def see(self, scores: list[int], iteration: int | None, squares: list[int], goals: list[int]) -> Message:
         """The numbers at a position, and the iterations with snapshots."""
-        scores, goals = _pair(question["scores"]), _pair(question["goals"])
-        place = Place.of(self.lookouts.solution.tree, question["squares"])
-        seen = self._lookout(scores, question["iteration"]).see(place, goals)
-        return {**asdict(seen), "outcome": place.outcome, "iterations": list(self.lookouts.iterations(scores))}
+        place = Place.of(self.lookouts.solution.tree, squares)
+        seen = self._lookout(_pair(scores), iteration).see(place, _pair(goals))
+        iterations = [*self.lookouts.iterations(_pair(scores))]
+        return {**asdict(seen), "outcome": place.outcome, "iterations": iterations}
 
-    def _lookout(self, scores: Scores, iteration: int | None) -> Lookout:
-        key = (scores, iteration)
-        if key not in self._prepared:
-            found = self.lookouts.lookout(scores, iteration)
-            while len(self._prepared) >= _MOST_PREPARED:
-                del self._prepared[next(iter(self._prepared))]
-            self._prepared[key] = found
-        return self._prepared[key]
+    def chances(self, scores: list[int], squares: list[int], goal: int) -> list[tuple[int, float]]:
+        """See :class:`~pttt_ooc.other_games.smbc.match_play.Bot`, as the other methods."""
+        return [*self.bot.chances(_pair(scores), tuple(squares), goal).items()]
 
-    def _chances(self, question: Message) -> Message:
-        found = self.bot.chances(_pair(question["scores"]), tuple(question["squares"]), question["goal"])
-        return {"chances": list(found.items())}
+    def beliefs(self, scores: list[int], squares: list[int], player: int) -> list[float] | None:
+        """Probabilities of goals."""
+        return self.bot.beliefs(_pair(scores), tuple(squares), player)
 
-    def _beliefs(self, question: Message) -> Message:
-        return {"beliefs": self.bot.beliefs(_pair(question["scores"]), tuple(question["squares"]), question["player"])}
-
-    def _expectation(self, question: Message) -> Message:
-        return asdict(self.bot.expectation(question["first"]))
+    def expectation(self, first: int) -> Message:
+        """How often the person wins."""
+        return asdict(self.bot.expectation(first))
 
 
 def _pair(numbers: list[int]) -> tuple[int, int]:

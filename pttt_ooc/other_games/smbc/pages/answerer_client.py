@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pttt_ooc.errors import GameError
 from pttt_ooc.games.rules.game import Squares
 from pttt_ooc.other_games.smbc.match_play import Expectation
 from pttt_ooc.other_games.smbc.rules import Rules
+from pttt_ooc.site.service.stand_in import StandIn
 from pttt_ooc.site.service.wire import Client, Message
 
 
@@ -30,12 +32,12 @@ class AskedBot:
     """The :class:`~pttt_ooc.other_games.smbc.match_play.Bot` for threads of an asynchronous application."""
 
     def __init__(self, client: Client) -> None:
-        self._ask = client.ask_from_thread
+        self._asked = StandIn(client, GameError)
 
     @property
     def facts(self) -> Facts:
         """Facts about the solution."""
-        return Facts(**self._ask("facts"))
+        return Facts(**self._asked.facts())
 
     @property
     def winning_score(self) -> int:
@@ -49,24 +51,24 @@ class AskedBot:
 
     def chances(self, scores: tuple[int, int], squares: Squares, goal: int) -> dict[int, float]:
         """The probability of each free square, after the moves `squares`."""
-        answer = self._ask("chances", scores=scores, squares=squares, goal=goal)
-        return {int(square): float(chance) for square, chance in answer["chances"]}
+        return {int(square): float(chance) for square, chance in self._asked.chances(scores, squares, goal)}
 
     def beliefs(self, scores: tuple[int, int], squares: Squares, player: int) -> Sequence[float] | None:
         """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
-        found: list[float] | None = self._ask("beliefs", scores=scores, squares=squares, player=player)["beliefs"]
+        found: list[float] | None = self._asked.beliefs(scores, squares, player)
         return found
 
     def expectation(self, first: int) -> Expectation:
         """The person's probability of winning if `first` moves first in the first round."""
-        return Expectation(**self._ask("expectation", first=first))
+        return Expectation(**self._asked.expectation(first))
 
     def see(self, scores: tuple[int, int], iteration: int | None, squares: Squares, goals: tuple[int, int]) -> Message:
         """The numbers at a position, as JSON values: :class:`pttt_ooc.other_games.smbc.inspection.Seen`, and more.
 
         Raises
         ------
-        RefusedError
+        GameError
             If there is no such position or iteration.
         """
-        return self._ask("see", scores=scores, iteration=iteration, squares=squares, goals=goals)
+        found: Message = self._asked.see(scores, iteration, squares, goals)
+        return found

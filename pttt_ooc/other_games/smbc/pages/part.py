@@ -13,17 +13,16 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.errors import PlayError
+from pttt_ooc.errors import GameError, PlayError
 from pttt_ooc.other_games.smbc.match_play import BOT, ME
 from pttt_ooc.other_games.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.other_games.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.other_games.smbc.pages.matches import Matches
-from pttt_ooc.other_games.smbc.pages.player_view import Seat
+from pttt_ooc.other_games.smbc.pages.views import ExploreAddress, Seat, rows_of
 from pttt_ooc.other_games.smbc.rules import GOALS, UNDECIDED
 from pttt_ooc.other_games.smbc.vocabulary import ENDS, PLAYERS, numbers_of
 from pttt_ooc.site.play import owners
 from pttt_ooc.site.play.answers import answer, form_again
-from pttt_ooc.site.service.wire import Client, RefusedError
+from pttt_ooc.site.service.wire import Client
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.forms import number, own_form
 from pttt_ooc.site.shell.parts import Link, Part, state_of
@@ -115,7 +114,7 @@ def explore(
     view = ExploreAddress(mine, other, first, second, tuple(map(int, squares)), iteration)
     try:
         seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
-    except RefusedError as error:
+    except GameError as error:
         raise HTTPException(404, str(error)) from error
     context = {"view": view, "seen": seen, "points": points, "rows": rows_of(view, seen)}
     return render(request, "smbc/explore_page.html", account, **context)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,27 +83,28 @@ def solve(
     """Solve the match, or continue after an interruption."""
     if discount is not None and algorithm is not None:
         raise ConfigError("--algorithm and --discount or --no-discount exclude each other; leave one of them out.")
+    from pttt_ooc.config import check_section
     from pttt_ooc.disk.resources import cores
     from pttt_ooc.other_games.smbc import solve as solving
     from pttt_ooc.other_games.smbc.settings import SolveSettings
 
     # Without an --algorithm, --discount stands for DCFR and --no-discount for plain CFR.
-    chosen = algorithm or {None: "sapdcfr+", True: "dcfr", False: "cfr"}[discount]
-    settings = SolveSettings(
-        winning_score=winning_score,
-        fill_board=fill_board,
-        maximum_subgame_exploitability=maximum_subgame_exploitability,
-        check_exploitability_every=check_exploitability_every,
-        algorithm=chosen,
-        alpha=discount_alpha,
-        beta=discount_beta,
-        gamma=discount_gamma,
-        alternate_updates=alternate_updates,
-        small_move_epsilon=small_move_epsilon,
-        small_move_epsilon_decay=small_move_epsilon_decay,
-        max_iterations=max_iterations,
-    )
-    solving.solve(settings, output, threads or cores(), _SolvedRounds(settings.maximum_subgame_exploitability))
+    given = {
+        "winning_score": winning_score,
+        "fill_board": fill_board,
+        "maximum_subgame_exploitability": maximum_subgame_exploitability,
+        "check_exploitability_every": check_exploitability_every,
+        "algorithm": algorithm or {None: "sapdcfr+", True: "dcfr", False: "cfr"}[discount],
+        "alpha": discount_alpha,
+        "beta": discount_beta,
+        "gamma": discount_gamma,
+        "alternate_updates": alternate_updates,
+        "small_move_epsilon": small_move_epsilon,
+        "small_move_epsilon_decay": small_move_epsilon_decay,
+        "max_iterations": max_iterations,
+    }
+    settings = check_section(SolveSettings, given, "the options")
+    solving.solve(settings, output, threads or cores(), partial(_tell_solved, maximum_subgame_exploitability))
     # The value from 0-0 is that of the whole match; a round may have stopped before it was solved.
     result = solving.load(output)
     value = result.manifest["rounds"]["0-0"]["value"]
@@ -112,18 +114,11 @@ def solve(
         print(f"Not all rounds reached {maximum_subgame_exploitability:g} within {max_iterations} iterations.")
 
 
-class _SolvedRounds:
-    """Reports solved pairs of rounds on stderr."""
-
-    def __init__(self, target: float) -> None:
-        self._target = target
-
-    def __call__(self, scores: tuple[int, int], row: dict[str, Any]) -> None:
-        if max(row["exploitabilities"]) <= self._target:
-            values = ", ".join(f"{value:+.7f}" for value in row["values"])
-            print(
-                f"Scores {scores[0]}-{scores[1]}: solved in {row['iteration']} iterations, {values}.", file=sys.stderr
-            )
+def _tell_solved(target: float, scores: tuple[int, int], row: dict[str, Any]) -> None:
+    """Tell on stderr that a pair of rounds is solved."""
+    if max(row["exploitabilities"]) <= target:
+        values = ", ".join(f"{value:+.7f}" for value in row["values"])
+        print(f"Scores {scores[0]}-{scores[1]}: solved in {row['iteration']} iterations, {values}.", file=sys.stderr)
 
 
 def best_response(
@@ -157,10 +152,10 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Play matches of the solution against itself, and compare the results with the exact values."""
-    from pttt_ooc.other_games.smbc import simulation
+    from pttt_ooc.other_games.smbc import study as studying
     from pttt_ooc.other_games.smbc.solve import load
 
-    found = simulation.as_json(simulation.simulate(load(directory), matches, seed), seed)
+    found = studying.simulation_as_json(studying.simulate(load(directory), matches, seed), seed)
     if as_json:
         print(json.dumps(found))
         return
@@ -267,7 +262,7 @@ def play(directory: SolutionArgument = DATA) -> None:
     After each round the bot's goal and its beliefs about your goal are shown. Finished matches are kept in
     DIR/matches.jsonl, and counted beside the exact expectation.
     """
-    from pttt_ooc.other_games.smbc.bot import SolutionBot
+    from pttt_ooc.other_games.smbc.inspection import SolutionBot
     from pttt_ooc.other_games.smbc.solve import load
     from pttt_ooc.other_games.smbc.terminal.play import play as played
     from pttt_ooc.pipeline.show.dialogue import Dialogue

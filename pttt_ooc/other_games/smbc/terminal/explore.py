@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pttt_ooc.disk.numbers import decimals
 from pttt_ooc.errors import GameError, PtttError
+from pttt_ooc.games.rules.game import Squares
 from pttt_ooc.other_games.smbc.inspection import InspectedMove, Lookout, Lookouts, Seen
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
@@ -109,7 +110,7 @@ class Walk:
         scores = f"{self.scores[0]}-{self.scores[1]}"
         say(f"Iteration {seen.iteration} of the round at {scores} (the first player's points come first)")
         say(f"First player's goal: {GOALS[goals[0]]}. Second player's goal: {GOALS[goals[1]]}.")
-        say(self.dialogue.board(BOARD, numbered_board(place)))
+        say(self.dialogue.board(BOARD, marked_board(place.squares, True)))
         say(f"EV of the first player: {decimals(seen.value, 6)}")
         say("Reach by own moves: " + _both(seen.reach))
         say("Best response value: " + _both(seen.best_values))
@@ -134,12 +135,12 @@ def _both(values: tuple[float | None, float | None]) -> str:
     return ", ".join(f"{decimals(value, 6)} ({player})" for value, player in zip(values, PLAYERS, strict=True))
 
 
-def numbered_board(place: Place) -> list[Square]:
-    """The board with the numbers of the moves."""
+def marked_board(squares: Squares, numbered: bool) -> list[Square]:
+    """The board with the marks on the squares that were taken in turn, and on request the numbers of the moves."""
     found = [Square("")] * SQUARES
-    for number, square in enumerate(place.squares):
-        player = number % 2
-        found[square] = Square(MARKS[player], str(number + 1), "bold blue" if player == 0 else "bold red")
+    for number, square in enumerate(squares, 1):
+        player = (number - 1) % 2
+        found[square] = Square(MARKS[player], str(number) * numbered, "bold red" if player else "bold blue")
     return found
 
 

@@ -6,11 +6,24 @@ import random
 from pathlib import Path
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.smbc import match_results
-from pttt_ooc.other_games.smbc.match_play import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
-from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES
+from pttt_ooc.other_games.smbc.match_play import (
+    BOT,
+    ME,
+    Bot,
+    Draw,
+    Match,
+    Round,
+    Thought,
+    keep_match,
+    new_match,
+    read_tallies,
+    tally_sentences,
+    thoughts,
+)
+from pttt_ooc.other_games.smbc.rules import BOARD, GOALS
+from pttt_ooc.other_games.smbc.terminal.explore import marked_board
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for, square_of
-from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError, Square
+from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError
 from pttt_ooc.pipeline.show.tables import whole
 
 HELP = (
@@ -95,7 +108,7 @@ class TerminalMatch:
         say(f"Your secret goal: {GOALS[now.goals[ME]].upper()}", "bold")
 
     def _show(self, now: Round) -> None:
-        self.dialogue.say(self.dialogue.board(BOARD, _board(now)))
+        self.dialogue.say(self.dialogue.board(BOARD, marked_board(now.squares, False)))
 
     def _ask_move(self) -> Match:
         """The match after a move of the person."""
@@ -149,21 +162,13 @@ class TerminalMatch:
         mine, other = match.points
         verdict = "You have won" if match.winner == ME else "The bot has won"
         self.dialogue.say(f"{verdict} the match: you {mine}, the bot {other}.", "bold")
-        match_results.keep(self.directory, match)
+        keep_match(self.directory, match)
         self._statistics()
         self._ask("Enter: another match, q: end >", {""})
 
     def _statistics(self) -> None:
-        for sentence in match_results.sentences(match_results.read_tallies(self.directory), self.bot):
+        for sentence in tally_sentences(read_tallies(self.directory), self.bot):
             self.dialogue.say(sentence)
-
-
-def _board(now: Round) -> list[Square]:
-    found = [Square("")] * SQUARES
-    for number, square in enumerate(now.squares):
-        player = number % 2
-        found[square] = Square(MARKS[player], style="bold blue" if player == 0 else "bold red")
-    return found
 
 
 def _row(thought: Thought) -> tuple[object, ...]:

@@ -1,27 +1,28 @@
-"""Stage "findings": value and exploitability of a solved match, and the effect of hidden goals.
+"""The stages "findings" and "equilibria" of the workflow; all figures are in their manifests.
 
-All figures are in the manifest, ``findings.json``.
+``findings.json``: value and exploitability of a solved match, and the effect of hidden goals.  ``equilibria.json``:
+values of goals in all equilibria, of a round as a game of its own and of the first round.  The report shows the latter
+if the configuration asks for that stage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pttt_ooc.other_games.smbc.findings import best_responses
+from pttt_ooc.other_games.smbc.findings import best_responses, goals_of_round
 from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts, beliefs_at
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.pipeline import sources
-from pttt_ooc.other_games.smbc.round import Floats, Payoffs, best_response, fresh, outcomes, scoring
+from pttt_ooc.other_games.smbc.round import Floats, Payoffs, fresh, outcomes, scoring
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.settings import SolveSettings
-from pttt_ooc.other_games.smbc.solve import name_of
-from pttt_ooc.other_games.smbc.study import studies
+from pttt_ooc.other_games.smbc.solve import load, name_of
+from pttt_ooc.other_games.smbc.study import exploitability, studies
 from pttt_ooc.other_games.smbc.tree import RoundTree
 from pttt_ooc.pipeline.stages.stage_context import digests, inputs, stage
 
@@ -29,7 +30,7 @@ _POINTS = 20  # of a curve of convergence
 _DRAWS = 20  # of pure strategies for each round
 
 
-def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
+def run_findings(directory: Path, compared: Sequence[str], iterations: int) -> None:
     """Write the manifest with all figures of the report.
 
     Parameters
@@ -109,11 +110,11 @@ def curves(lookouts: Lookouts, compared: Sequence[str], iterations: int) -> dict
     settings = lookouts.solution.settings
     last = settings.winning_score - 1
     worth = lookouts.worth((last, last))
-    rules = {settings.algorithm: settings}
+    rules: dict[str, SolveSettings] = {settings.algorithm: settings}
     for name in compared:
         if name != settings.algorithm:
-            plain = SolveSettings(algorithm=name, horizon=settings.horizon)
-            rules[name] = replace(plain, alternate_updates=settings.alternate_updates)
+            kept = {"horizon": settings.horizon, "alternate_updates": settings.alternate_updates}
+            rules[name] = SolveSettings.model_validate({"algorithm": name, **kept})
     steps = np.unique(np.geomspace(1, iterations, _POINTS).round().astype(int)).tolist()
     return {name: _curve(lookouts.solution.tree, rule, worth, steps) for name, rule in rules.items()}
 
@@ -122,7 +123,21 @@ def _curve(tree: RoundTree, settings: SolveSettings, worth: Payoffs, steps: Sequ
     solver, rows = fresh(tree, settings, worth), []
     for step in steps:
         solver.run(step - solver.iteration)
-        average = solver.average()
-        gap = sum(best_response(tree, player, worth, average).value for player in (0, 1))
-        rows.append({"iteration": step, "nashconv": gap})
+        rows.append({"iteration": step, "nashconv": exploitability(tree, worth, solver.average())})
     return rows
+
+
+def run_equilibria(directory: Path) -> None:
+    """Write the manifest with the ranges.
+
+    Raises
+    ------
+    PtttError
+        If SciPy is missing.
+    StoreError
+        If there is no solution, or it is damaged, or the manifest cannot be written.
+    """
+    with stage("equilibria", directory, [], sources=sources) as facts:
+        facts["made_from"] = digests(inputs(directory, "solve"))
+        solution = load(directory)
+        facts["shown"] = [goals_of_round(solution, scores, all_equilibria=True) for scores in (None, (0, 0))]
