@@ -68,7 +68,7 @@ def set_term(session: Session, term: Term) -> None:
 
 
 def settle_assignments(database: Database, data: Path) -> None:
-    """Give a new course, or one of an older version, an assignment for each kind that it takes.
+    """Give a course an assignment for each kind that it takes.
 
     They have no dates and no rule: strategies and bots are taken as always.  Once for each kind: an assignment that was
     removed does not come back.

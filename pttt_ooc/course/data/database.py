@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import glob
 import shutil
-import sqlite3
-import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,8 @@ from sqlalchemy import Engine, create_engine, func, inspect, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.data.database_rows import FORMAT, check_format, read_rows, upgrade_rows, write_rows
+from pttt_ooc.course.data.database_rows import FORMAT, check_format
 from pttt_ooc.course.data.models import CourseTables, Fact
-from pttt_ooc.disk.files import replacing
-from pttt_ooc.disk.rights import private
 from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service.sqlite import sqlite_engine
 
@@ -26,7 +22,7 @@ DEFAULT = "course.sqlite"
 """Name of the database in the course's directory, unless the settings name another one."""
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
-_PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
+_PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made: "pttt"
 _OURS = (IntegrityError, ProgrammingError, DataError)  # errors of a statement, not of the database
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
@@ -39,14 +35,14 @@ class Database:
     url
         An SQLAlchemy URL.
     game
-        Missing tables are made, for this game; tables of an older format are upgraded.
+        Missing tables are made, for this game.
     prepared
-        Whether another process has made or upgraded the tables; then nothing is looked at.
+        Whether another process has made the tables; then nothing is looked at.
 
     Raises
     ------
     CourseError
-        If it cannot be opened, or is of another game or another version.
+        If it cannot be opened, or is of another game or another format.
     """
 
     def __init__(self, url: str, game: str, prepared: bool = False) -> None:
@@ -62,7 +58,11 @@ class Database:
                     session.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
                 self._prepare(session, game)
         except SQLAlchemyError as error:
+            self.close()
             raise self._explain(error) from error
+        except CourseError:
+            self.close()  # so that nothing of it is left beside a database of another format
+            raise
 
     def _prepare(self, session: Session, game: str) -> None:
         known: dict[str, Any] = {}
@@ -74,45 +74,7 @@ class Database:
             return
         if known["game"] != game:
             raise CourseError(f"The database {self._url} is for {known['game']}, not for {game}.")
-        form: Any = known.get("format")
-        check_format(form, f"The database {self._url}")
-        if form != FORMAT:
-            self._upgrade(session, form)
-
-    def _upgrade(self, session: Session, form: int) -> None:
-        if session.connection().dialect.name not in ("sqlite", "postgresql"):  # others commit every change of a table
-            raise CourseError(
-                f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
-                "with the version that wrote it (`pttt course backup`), and restore that into an empty database."
-            )
-        rows, kept = upgrade_rows(read_rows(session), form), self._keep(form)
-        session.expunge_all()
-        connection = session.connection()
-        CourseTables.metadata.drop_all(connection)
-        CourseTables.metadata.create_all(connection)
-        write_rows(session, rows)
-        print(
-            f"The database {self._url} is upgraded from format {form} to {FORMAT}; everybody has to sign in again."
-            + (f" As it was, it is in {kept}." if kept else ""),
-            file=sys.stderr,
-        )
-
-    def _keep(self, form: int) -> Path | None:
-        """Copy SQLite's file before its upgrade, for those who go back to the older version; returns the copy."""
-        if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
-            return None
-        file = Path(self.engine.url.database)
-        kept = file.with_name(f"{file.name}.format-{form}")
-        with private(), replacing(kept) as temporary:
-            try:
-                with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(temporary)) as target:
-                    source.backup(target)
-            except sqlite3.Error as error:
-                raise CourseError(
-                    f"The database {self._url} has format {form} and cannot be copied before it is upgraded: {error}; "
-                    "free some space on its disk."
-                ) from error
-        return kept
+        check_format(known.get("format"), f"The database {self._url}")
 
     @classmethod
     def of(cls, data: Path, url: str | None, game: str, prepared: bool = False) -> Database:

@@ -24,6 +24,7 @@ from pttt_ooc.games.rules.game import Game
 from pttt_ooc.types import Interval
 
 SETTINGS = "settings.yaml"
+_FORMER = "grader.sqlite"  # the database of versions before there were courses
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
 
 
@@ -219,11 +220,12 @@ def read_settings(data: Path) -> CourseSettings:
     Raises
     ------
     CourseError
-        If there is no course.
+        If there is no course, or one of another version.
     ConfigError
         If a key or value is refused.
     """
     path = data / SETTINGS
+    _check_version(data)
     if not path.is_file():
         raise CourseError(f"There is no course in {data}; `pttt serve --data {data}` makes one.")
     try:
@@ -244,8 +246,9 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     Raises
     ------
     CourseError
-        If there already is a course of another game.
+        If there already is a course of another game, or of another version.
     """
+    _check_version(data)
     if (data / SETTINGS).exists():
         settings = read_settings(data)
         if game is not None and game != settings.game:
@@ -257,6 +260,14 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     data.mkdir(parents=True, exist_ok=True)
     atomic_write_text(data / SETTINGS, settings_text(settings))
     return settings
+
+
+def _check_version(data: Path) -> None:
+    if (data / _FORMER).exists():
+        raise CourseError(
+            f"{data} has the course of an older version, as it holds {_FORMER}, and this version does not read it; "
+            "use it with the version that wrote it."
+        )
 
 
 def settings_text(settings: BaseModel) -> str:

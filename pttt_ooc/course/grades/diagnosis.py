@@ -43,13 +43,14 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
 
 
 def _of_course(data: Path, digests: bool) -> list[str]:
-    settings, storage = read_settings(data), Storage(data)
+    settings = read_settings(data)
     if settings.database_url is None and not (data / DEFAULT).is_file():
         return [f"The database {data / DEFAULT} is missing; restore a backup into a new directory."]
     found = run_check("the sign-in by OpenID Connect", partial(_openid, settings, data))
     for place in (data, *sorted((data / GAMES).glob("*/"))):
         found += run_check("the key of forms", partial(_key, place))
     with closing(Database.of(data, settings.database_url, settings.game)) as database:
+        storage = Storage(data)
         settle_assignments(database, data)
         found += problems(database, storage)
         found += run_check("grades", lambda: unsettled_grades(database, storage))

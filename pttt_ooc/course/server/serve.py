@@ -60,15 +60,17 @@ def serve(
     PtttError
         If it cannot start, for example as another process serves this directory.
     """
-    # One server for a directory: it holds the lock until all children have ended.
     with private():  # the children see to themselves
+        # First the database: a directory of another version is refused, and nothing is made in it.
         settings = make_settings(data, game)
-        lock = hold(data / "serve.lock", partial(_busy, data), error=CourseError)
-    with lock:
+        database = Database.of(data, settings.database_url, settings.game)
+    with closing(database):
+        # One server for a directory: it holds the lock until all children have ended.
         with private():
-            storage = Storage(data)
-            database = Database.of(data, settings.database_url, settings.game)
-        with closing(database):
+            lock = hold(data / "serve.lock", partial(_busy, data), error=CourseError)
+        with lock:
+            with private():
+                storage = Storage(data)
             # Before anything listens: files left readable are made private, settings that cannot work are refused.
             tighten([*storage.private_paths(), *database.files()])
             check_value_is_known(settings)
