@@ -2,8 +2,7 @@
 
 import pytest
 
-from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.database import FORMAT, Database
 from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.strategies.assessor import Assessor

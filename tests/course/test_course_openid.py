@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from joserfc.jwk import OctKey, RSAKey
 
-from pttt_ooc.course.data.openid_settings import check_openid
+from pttt_ooc.course.data.settings import check_openid
 from pttt_ooc.course.data.term_tables import LogLine
 from pttt_ooc.course.people import openid
 from pttt_ooc.course.people.people import add_staff, apply_roster, find_person, read_roster

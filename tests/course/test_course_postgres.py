@@ -13,8 +13,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
-from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.database import FORMAT, Database
 from pttt_ooc.course.data.models import Fact, Submission, Team
 from pttt_ooc.course.data.term_tables import LogLine
 from pttt_ooc.errors import CourseError

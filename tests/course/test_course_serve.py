@@ -301,7 +301,7 @@ for name in ("numpy", "numba", "zarr", "matplotlib"):
     sys.modules[name] = None
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.data.settings import make_settings
-from pttt_ooc.course.server.webserver import server_of
+from pttt_ooc.course.server.web_process import server_of
 make_settings(Path(sys.argv[1]))
 course = Course.open(Path(sys.argv[1]))
 server_of(course)

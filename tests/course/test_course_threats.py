@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.expressions import Formula
+from pttt_ooc.course.data.rules import Formula
 from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.grades.decisions import Desk
 from pttt_ooc.course.pages.publication import publish

@@ -12,8 +12,7 @@ from pttt_ooc.course.bots.league import FOLDER as LEAGUES
 from pttt_ooc.course.data.assignments import settle_assignments
 from pttt_ooc.course.data.database import DEFAULT, Database
 from pttt_ooc.course.data.game_directory import FOLDER as GAMES
-from pttt_ooc.course.data.openid_settings import check_openid, secret_of
-from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings
+from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, check_openid, read_settings, secret_of
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.grades.checkup import damaged_files, problems, run_check, unsettled_grades
 from pttt_ooc.disk.files import explain_errors

@@ -78,6 +78,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     """
 
     client_cls = _Connection
+    server_metadata: dict[str, Any]
 
     def __init__(self, issuer: str, client: str, secret: str = "") -> None:
         self.issuer, self._lock = issuer.rstrip("/"), threading.Lock()

@@ -29,20 +29,20 @@ from pttt_ooc.config import check_section
 from pttt_ooc.course.bots.league import FILE as LEAGUE
 from pttt_ooc.course.bots.league import FOLDER as LEAGUES
 from pttt_ooc.course.bots.league import TOURNAMENT, League
-from pttt_ooc.course.data.database import DEFAULT, Database
-from pttt_ooc.course.data.database_rows import (
+from pttt_ooc.course.data.database import (
+    DEFAULT,
     FILED,
     NUMBERS,
+    Database,
     TableRow,
     check_format,
     read_rows,
     write_rows,
 )
 from pttt_ooc.course.data.game_directory import FOLDER, directory_of, games_in
-from pttt_ooc.course.data.handout import LISTS
 from pttt_ooc.course.data.models import CourseTables
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings, settings_text
-from pttt_ooc.course.data.storage import Storage, upload_hash
+from pttt_ooc.course.data.storage import LISTS, Storage, upload_hash
 from pttt_ooc.course.grades.code_likeness import FOLDER as HANDED_OUT
 from pttt_ooc.disk.files import explain_errors, fsync_tree, replacing
 from pttt_ooc.errors import CourseError, StoreError

@@ -278,8 +278,8 @@ def deliveries(
 ) -> None:
     """List announcements on their way to webhooks and by e-mail, and what became of them."""
     with reading(here) as session:
-        from pttt_ooc.course.people.deliveries import deliveries as found
-        from pttt_ooc.course.people.deliveries import facts
+        from pttt_ooc.course.people.post import deliveries as found
+        from pttt_ooc.course.people.post import facts
 
         told = facts(found(session, most))
     lines = [
