@@ -1,5 +1,6 @@
 """Shared by the tests of the course: strategies as files, a course without processes, and one with them."""
 
+import hashlib
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import urllib.error
 import urllib.request
@@ -94,6 +96,32 @@ def make_settings(data, **changes):
     data.mkdir(parents=True, exist_ok=True)
     (data / "settings.yaml").write_text(settings_text(settings))
     return settings
+
+
+def rewritten(copy, file, change=lambda name, content: content, more=(), digests=True):
+    """The copy of a course with other members, and their right digests.
+
+    Parameters
+    ----------
+    change
+        Returns other bytes of a member, by its name and bytes.
+    more
+        Further members, as headers without content.
+    digests
+        Whether there are any.
+    """
+    found = {}
+    with tarfile.open(copy) as archive, tarfile.open(file, "w") as made:
+        members = [(member, archive.extractfile(member).read()) for member in archive.getmembers()]
+        for member, content in [*members[:-1], *((one, b"") for one in more), *members[-1:]]:
+            content = change(member.name, content)
+            if member.name == "digests.json":
+                content = json.dumps(found).encode()
+            found[member.name] = hashlib.blake2b(content, digest_size=32).hexdigest()
+            member.size = len(content)
+            if digests or member.name != "digests.json":
+                made.addfile(member, io.BytesIO(content))
+    return file
 
 
 class Lab:

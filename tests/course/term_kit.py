@@ -1,10 +1,6 @@
-"""Shared by the tests of a term: courses with assignments, and an old directory."""
+"""Shared by the tests of a term: courses with assignments."""
 
-import shutil
-import sqlite3
 import time
-from contextlib import closing
-from pathlib import Path
 
 from pttt_ooc.course.data.assignments import Term, set_term
 from pttt_ooc.course.data.database import Database
@@ -12,22 +8,7 @@ from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.term_tables import Assignment
 from tests.course.server_kit import GAME, strategy_zip
 
-OLD = Path(__file__).parent / "older_course"
-OLD_TOKENS = {
-    "Team A": "2.rCRbiQs-KfUvY6i9bvifA-F-evfDGuHEFjekCO47Gtk",
-    "Team B": "3.OBE6DxvBlXiBt9hgXtb8oY1UCdhLxD_yvnflxgSRV2Y",
-}
 HOUR, DAY = 3600.0, 86400.0
-
-
-def old_course(directory):
-    """A course with a league, as commit 169fa50 has left it."""
-    data = directory / "course"
-    shutil.copytree(OLD, data, ignore=shutil.ignore_patterns("*.sql"))
-    for name in ("course", "extreme"):
-        with closing(sqlite3.connect(data / f"{name}.sqlite")) as database:
-            database.executescript((OLD / f"{name}.sql").read_text())
-    return data
 
 
 def database_of(data):

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import create_engine, text
 from starlette.requests import Request
 
-from pttt_ooc.course.data import storage, uploads_in_flight
+from pttt_ooc.course.data import limits, storage
 from pttt_ooc.course.pages import uploads
 from pttt_ooc.course.server.app import create_app
-from pttt_ooc.course.server.webserver import server_of
+from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.site.shell import forms, gate
 from pttt_ooc.site.shell import throttle as throttle_module
 from pttt_ooc.site.shell.arrival import Arrival
@@ -313,7 +313,7 @@ class Disk:
 
     def __init__(self, lab, monkeypatch, free, reserve):
         self.lab, self.lowest, self.free = lab, free, free
-        monkeypatch.setattr(uploads_in_flight, "RESERVE", reserve)
+        monkeypatch.setattr(limits, "RESERVE", reserve)
         monkeypatch.setattr(type(lab.storage), "free_bytes", lambda storage: self.left())
 
     def left(self):
@@ -371,7 +371,7 @@ def test_uploads_in_flight_leave_the_reserve(tmp_path, monkeypatch, length):
 
 
 def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
-    monkeypatch.setattr(uploads_in_flight, "RESERVE", 100)
+    monkeypatch.setattr(limits, "RESERVE", 100)
     free = [200]
     monkeypatch.setattr(type(lab.storage), "free_bytes", lambda storage: free[0])
     flights = lab.course.in_flight
@@ -384,7 +384,7 @@ def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
         first.wrote(60)
         free[0] -= 60
         flights.promise(second, 40)
-    flights.promise(uploads_in_flight.Flight(3, 0, Arrival()), 40)  # nothing is promised to those that have landed
+    flights.promise(limits.Flight(3, 0, Arrival()), 40)  # nothing is promised to those that have landed
 
 
 def test_a_team_has_so_many_uploads_in_flight(tmp_path, monkeypatch):

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from pttt_ooc.course.agents import judging
-from pttt_ooc.course.agents.head_to_head import TRIES, tries_in
 from pttt_ooc.course.agents.settings import ALIVE
+from pttt_ooc.course.agents.standings import TRIES, tries_in
 from pttt_ooc.course.bots import worker
 from pttt_ooc.course.bots.submissions import UNCHECKED
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch

@@ -19,7 +19,7 @@ from pttt_ooc.course.grades.rulings import disqualify
 from pttt_ooc.course.pages.game_intake import intake_of
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.people import add_staff
-from pttt_ooc.course.server import game_processes as processes
+from pttt_ooc.course.server import serve
 from pttt_ooc.errors import PtttError
 from tests.course.games_kit import COURSE, OTHER, two_games
 from tests.course.server_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
@@ -313,7 +313,7 @@ def test_the_published_pages_have_both_leaderboards(lab, second, tmp_path):
 def test_a_directory_knows_whether_it_is_a_further_game(lab, second):
     assert course_of(lab.data) is None and course_of(second.data) == lab.data.resolve()
     assert directory.course_database(lab.data) is None
-    ((name, module, place),) = processes.workers(lab.data, lab.database)
+    ((name, module, place),) = serve.game_workers(lab.data, lab.database)
     assert (name, module, place) == (f"worker of {OTHER}", "pttt_ooc.course.server.strategy_worker", str(second.data))
 
 

@@ -12,12 +12,12 @@ from pttt_ooc.course.data.models import Entry, Fact, Submission
 from pttt_ooc.course.data.worker_process import Stopped, Work
 from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.strategies import assessor, jobs
-from pttt_ooc.course.strategies.jobs import GAVE_UP, judge_again
+from pttt_ooc.course.strategies.jobs import GAVE_UP
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from pttt_ooc.pipeline.files.tensors import tensor_from_strategy
 from pttt_ooc.site.service.pulse import Pulse, read_sign
-from tests.course.server_kit import GAME, VALUE, Lab, as_strategy, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, VALUE, Lab, as_strategy, pttt, random_tensor, strategy_zip, zip_bytes
 from tests.kits.helpers import full_index, small_engine
 
 
@@ -341,11 +341,9 @@ def test_what_fails_three_times_is_given_up_and_can_be_judged_again(lab, monkeyp
         for _ in range(5):
             lab.judge.judge(number)
     assert (row(lab, number).status, row(lab, number).note) == ("Rejected", GAVE_UP)
-    judge_again(lab.database, number)
+    assert pttt("course", "rejudge", number, "--data", lab.data).returncode == 0
     lab.run()
     assert row(lab, number).status == "Accepted"
-    with pytest.raises(Exception, match="no rejected submission"):
-        judge_again(lab.database, number)
 
 
 def test_a_file_that_kills_the_worker_is_given_up(lab):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.data.handout import LISTS
 from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.data.settings import read_settings
+from pttt_ooc.course.data.storage import LISTS
 from pttt_ooc.course.server.backup import read_backup, write_backup
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.course.strategies.orders import check_orders, settle_orders

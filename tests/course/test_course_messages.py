@@ -9,17 +9,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pttt_ooc.course.data import outgoing
+from pttt_ooc.course.data import settings
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.mail import message
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.course.data.term_tables import Delivery, Person
 from pttt_ooc.course.grades.decisions import Desk
 from pttt_ooc.course.grades.rehearsals import GRADING
-from pttt_ooc.course.people import messenger
-from pttt_ooc.course.people.deliveries import ATTEMPTS
-from pttt_ooc.course.people.messenger import Messenger
+from pttt_ooc.course.people import post as sent
 from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
+from pttt_ooc.course.people.post import ATTEMPTS, Messenger, message
 from pttt_ooc.course.strategies import worker
 from pttt_ooc.errors import ConfigError, CourseError
 from tests.course.server_kit import GAME, Lab, make_settings, pttt
@@ -79,7 +77,7 @@ from tests.kits.patience import PATIENCE, wait_until
     ],
 )
 def test_only_addresses_of_the_internet_are_public(address, public):
-    assert outgoing.is_public(ipaddress.ip_address(address)) == public
+    assert sent.is_public(ipaddress.ip_address(address)) == public
 
 
 @pytest.mark.slow
@@ -102,7 +100,7 @@ def test_only_addresses_of_the_internet_are_public(address, public):
 )
 def test_addresses_that_cannot_be_a_webhook(url, tmp_path):
     with pytest.raises(CourseError):
-        outgoing.checked_url(url)
+        settings.checked_url(url)
     with pytest.raises(ValueError):
         CourseSettings(game=GAME, webhooks=[url])
 
@@ -114,7 +112,7 @@ def test_no_request_is_made_to_an_address_that_is_not_public(host, monkeypatch):
 
     monkeypatch.setattr(socket, "create_connection", never)
     with pytest.raises(CourseError, match="no public address|not found"):
-        outgoing.post(f"http://{host}:8080/hook", b"{}")
+        sent.post(f"http://{host}:8080/hook", b"{}")
 
 
 def test_one_address_that_is_not_public_is_enough_and_the_name_is_looked_up_once(monkeypatch):
@@ -132,12 +130,12 @@ def test_one_address_that_is_not_public_is_enough_and_the_name_is_looked_up_once
     monkeypatch.setattr(socket, "getaddrinfo", looks)
     monkeypatch.setattr(socket, "create_connection", connects)
     with pytest.raises(CourseError, match="cannot be reached: Connection refused"):
-        outgoing.post("http://hooks.example.org/x", b"{}")
+        sent.post("http://hooks.example.org/x", b"{}")
     assert (looked, connected) == (["hooks.example.org"], [("8.8.8.8", 80)])
     both = [(socket.AF_INET, 1, 6, "", (one, 80)) for one in ("8.8.8.8", "10.1.1.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: both)
     with pytest.raises(CourseError, match="leads to 10.1.1.1"):
-        outgoing.post("http://hooks.example.org/x", b"{}")
+        sent.post("http://hooks.example.org/x", b"{}")
     assert len(connected) == 1
 
 
@@ -160,7 +158,7 @@ class Hook(BaseHTTPRequestHandler):
 @pytest.fixture
 def hook(monkeypatch):
     """A receiver on this machine, which counts as public here."""
-    monkeypatch.setattr(outgoing, "is_public", lambda address: True)
+    monkeypatch.setattr(sent, "is_public", lambda address: True)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hook)
     server.taken, server.status, server.gate = [], 200, threading.Event()
     server.gate.set()
@@ -268,10 +266,10 @@ def test_what_is_not_taken_is_tried_again_and_then_told(lab, hook, monkeypatch):
     hook.status = 500
     sender, now, waits = announce(lab, webhooks=[f"http://127.0.0.1:{hook.server_port}/"]), time.time() + 1, 0.0
     for attempt in range(1, ATTEMPTS + 1):
-        monkeypatch.setattr(messenger.time, "time", lambda at=now + waits: at)
+        monkeypatch.setattr(sent.time, "time", lambda at=now + waits: at)
         assert sender.send_due() == 1 and len(hook.taken) == attempt
         assert sender.send_due() == 0
-        waits += messenger.FIRST_PAUSE * 4 ** (attempt - 1)
+        waits += sent.FIRST_PAUSE * 4 ** (attempt - 1)
     assert sender.send_due() == 0
     assert told(lab)[0]["state"] == "given up" and waits - 256 * 60 < 90 * 60
     assert (
@@ -392,7 +390,7 @@ def test_a_message_that_is_being_sent_is_finished_before_the_end(lab, hook, join
     hook.gate.clear()
     announce(lab, webhooks=[f"http://127.0.0.1:{hook.server_port}/"])
     threading.Thread(target=lambda: (joining.wait(PATIENCE), hook.gate.set()), daemon=True).start()
-    with messenger.sending(lab.database, lab.settings, lab.stopping):
+    with sent.sending(lab.database, lab.settings, lab.stopping):
         wait_until(lambda: hook.taken)
     assert lab.stopping.is_set() and not alive() and told(lab)[0]["state"] == "sent"
 
@@ -400,8 +398,8 @@ def test_a_message_that_is_being_sent_is_finished_before_the_end(lab, hook, join
 def test_a_receiver_that_never_answers_keeps_no_server_from_its_end(lab, hook, monkeypatch, caplog):
     hook.gate.clear()
     announce(lab, webhooks=[f"http://127.0.0.1:{hook.server_port}/"])
-    monkeypatch.setattr(messenger, "_LAST_SECONDS", 0.01)
-    with messenger.sending(lab.database, lab.settings, lab.stopping):
+    monkeypatch.setattr(sent, "_LAST_SECONDS", 0.01)
+    with sent.sending(lab.database, lab.settings, lab.stopping):
         wait_until(lambda: hook.taken)
     assert "sent again later" in caplog.text and told(lab)[0]["state"] == "waiting"
     hook.gate.set()
@@ -412,16 +410,16 @@ def test_a_receiver_that_never_answers_keeps_no_server_from_its_end(lab, hook, m
 
 def test_the_worker_waits_for_the_messenger_before_it_closes_the_database(lab, monkeypatch, joining):
     lab.baseline()
-    close, sent, at_close = Database.close, [], []
+    close, ended, at_close = Database.close, [], []
 
     def send_due(self):
         self._stopping.set()
         joining.wait(PATIENCE)
-        sent.append(1)
+        ended.append(1)
         return 0
 
-    monkeypatch.setattr(messenger.Messenger, "send_due", send_due)
+    monkeypatch.setattr(sent.Messenger, "send_due", send_due)
     monkeypatch.setattr(worker, "handle_signals", lambda stopping: None)
     monkeypatch.setattr(Database, "close", lambda self: (at_close.append(len(alive())), close(self)))
     worker.run(lab.data, lab.stopping, GRADING)
-    assert sent and at_close == [0] and not alive()
+    assert ended and at_close == [0] and not alive()

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from joserfc.jwk import OctKey, RSAKey
 
-from pttt_ooc.course.data.openid_settings import check_openid
+from pttt_ooc.course.data.settings import check_openid
 from pttt_ooc.course.data.term_tables import LogLine
 from pttt_ooc.course.people import openid
 from pttt_ooc.course.people.people import add_staff, apply_roster, find_person, read_roster
@@ -98,8 +98,9 @@ def test_people_with_rights_come_to_the_desk(people, provider):
         ({"nonce": "another"}, "does not hold"),
         ({"nonce": None}, "does not hold"),
         ({"aud": "another"}, "does not hold"),
-        ({"aud": [CLIENT, "another"]}, "for another server"),
-        ({"azp": "another"}, "for another server"),
+        ({"aud": "another", "azp": CLIENT}, "does not hold"),
+        ({"aud": [CLIENT, "another"]}, "does not hold"),
+        ({"azp": "another"}, "does not hold"),
         ({"iss": "https://evil.example"}, "does not hold"),
         ({"exp": int(time.time()) - 3600}, "does not hold"),
         ({"exp": None}, "does not hold"),
@@ -157,7 +158,7 @@ def test_the_way_back_is_of_the_browser_that_left(people, provider):
     there_and_back(client, provider, lambda query: codes.append(query) or {})
     assert other.get("/account/openid/callback", params=codes[0]).status_code == 400  # without the cookie
     sealed = client.cookies.get("pttt_openid")
-    other.cookies.set("pttt_openid", re.sub("^%5B%22.", "%5B%22x", sealed))
+    other.cookies.set("pttt_openid", re.sub("^%5B%22", "%5B%22x", sealed))
     assert other.get("/account/openid/callback", params=codes[0]).status_code == 400
     answer = client.get("/account/openid/callback", params={"state": codes[0]["state"], "error": "access_denied"})
     assert answer.status_code == 400 and "signed nobody in" in answer.text
@@ -183,6 +184,18 @@ def test_a_flow_ends_after_a_while(people, provider, monkeypatch):
         return query
 
     assert there_and_back(client, provider, later).status_code == 400
+
+
+@pytest.mark.slow
+def test_a_provider_that_leads_elsewhere_or_answers_at_length_is_told(people, provider):
+    whole, provider.status = provider.described(), 302
+    answer = browser(people).get("/account/openid")
+    assert answer.status_code == 502 and len(provider.asked) == 1
+    provider.status, provider.described = 200, lambda: {**whole, "more": "x" * 1_000_000}
+    answer = browser(people).get("/account/openid")
+    assert answer.status_code == 502 and "does not answer" in answer.text
+    provider.described = lambda: whole
+    assert there_and_back(browser(people), provider).status_code == 200
 
 
 @pytest.mark.slow

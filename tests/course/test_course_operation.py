@@ -1,6 +1,5 @@
-"""Commands of operation: a directory of an older version, copies checked by digests, alarms, and the log's rotation."""
+"""Commands of operation: copies checked by digests, alarms, and the log's rotation."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,8 +15,6 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.cli.commands import main  # noqa: F401  the commands that are listed below
-from pttt_ooc.course.bots.league import League
-from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.term_tables import GradeRow, LogLine
 from pttt_ooc.course.grades import checkup
@@ -28,7 +25,6 @@ from pttt_ooc.site.service.pulse import Pulse
 from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
 from tests.course.term_kit import change, database_of, upload
 
-OLD = Path(__file__).parent / "grader_a536964" / "grader.tar.gz"
 RULE = {"kind": "baseline", "figure": "player0", "points": 50}
 
 
@@ -36,63 +32,6 @@ def run(*arguments, code=0):
     done = pttt(*arguments)
     assert done.returncode == code, done
     return done.stdout or done.stderr
-
-
-# ---------------------------------------------------------------------------------------------
-# A directory made by commit a536964
-
-
-@pytest.fixture
-def old(tmp_path):
-    """The directory, a copy of it, and what it said of itself then."""
-    with tarfile.open(OLD) as archive:
-        archive.extractall(tmp_path, filter="data")
-    for name in ("gradients", "index", "incoming"):
-        (tmp_path / "course" / name).mkdir(exist_ok=True)
-    return tmp_path
-
-
-@pytest.mark.parametrize("way", ["directory", "copy"])
-def test_a_course_of_a536964_is_taken_over_whole(old, way, capfd):
-    data, told = old / "course", json.loads((old / "told.json").read_text())
-    if way == "copy":
-        data = old / "restored"
-        assert "without digests" in run("course", "restore", old / "copy.tar", "--data", data)
-    lab = Lab(data, submissions_per_hour=1000)
-    assert ("is upgraded from format 3 to " in capfd.readouterr().err) == (way == "directory")
-    board = lab.client.get("/api/leaderboard").json()
-    assert [_known(row, told["leaderboard"][0]) for row in board] == told["leaderboard"]
-    matrix = lab.client.get("/api/matrix").json()
-    assert _known(matrix, told["matrix"]) == told["matrix"]
-    found = lab.client.get("/api/submissions?size=100").json()["submissions"]
-    assert [_known(row, told["submissions"][0]) for row in found] == told["submissions"]
-    with lab.database.reading() as session:
-        rows = {row.id: row for row in session.query(Submission)}
-        assert sorted(rows) == [1, 2, 4, 5, 6, 7, 8, 9] and [n for n, r in rows.items() if r.open_to_play] == [4]
-        for row in rows.values():
-            assert hashlib.blake2b(lab.storage.upload(row.file).read_bytes(), digest_size=32).hexdigest() == row.digest
-    lab.run()  # number 9 waited
-    assert lab.client.get("/api/submissions/9").json()["status"] == "Accepted"
-    assert lab.verdict(told["tokens"]["Team B"], 0, strategy_zip(0, 77))["id"] == 10
-    assert lab.team("Team D").startswith("5.")  # 4 was a team that was removed
-    with closing(sqlite3.connect(data / "play.sqlite")) as games:
-        assert games.execute("SELECT owner, attempts, result FROM games").fetchall() == [("team 2", "01", 1)]
-    if way == "directory":  # copies of that version have no league's settings
-        bots = Bots(League(data))
-        assert [(bot.id, bot.team_id) for bot in bots.list_accepted()] == [(1, 2)] and bots.are_waiting()
-        bots.close()
-        assert (data / "course.sqlite.format-3").stat().st_mode & 0o077 == 0
-        with closing(sqlite3.connect(data / "course.sqlite.format-3")) as kept:  # to go back
-            assert kept.execute("SELECT value FROM facts WHERE name = 'format'").fetchone() == (3,)
-            assert kept.execute("SELECT count(*), max(id) FROM submissions").fetchone() == (8, 9)
-    lab.close()
-    run("course", "init", "--name", "Ada", "--email", "ada@example.org", "--data", data)
-    assert "strategies: strategies, open" in run("course", "assignments", "--data", data)
-
-
-def _known(now, then):
-    """Of an answer, what the older version had in its."""
-    return {key: value for key, value in now.items() if key in then}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -361,11 +300,10 @@ def test_serve_writes_its_log_into_a_file(tmp_path):
     lab = Lab(tmp_path / "course")
     lab.close()
     (tmp_path / "blocked").write_text("")
-    for command in (["serve"], ["course", "serve"]):
-        done = pttt(*command, "--data", lab.data, "--log", tmp_path / "blocked" / "x")
-        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "write the log" in done.stderr
-        done = pttt(*command, "--data", lab.data, "--log", tmp_path / "x", "--host", "256.0.0.1")
-        assert done.returncode == 1 and "Cannot listen" in done.stderr
+    done = pttt("serve", "--data", lab.data, "--log", tmp_path / "blocked" / "x")
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "write the log" in done.stderr
+    done = pttt("serve", "--data", lab.data, "--log", tmp_path / "x", "--host", "256.0.0.1")
+    assert done.returncode == 1 and "Cannot listen" in done.stderr
 
 
 @pytest.mark.slow

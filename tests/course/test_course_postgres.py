@@ -13,12 +13,10 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
-from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.database_rows import FORMAT
+from pttt_ooc.course.data.database import FORMAT, Database
 from pttt_ooc.course.data.models import Fact, Submission, Team
 from pttt_ooc.course.data.term_tables import LogLine
 from pttt_ooc.errors import CourseError
-from tests.course.older_databases import check_format_4, make_format_1, make_format_4
 from tests.course.server_kit import GAME, Lab, pttt, strategy_zip
 from tests.course.term_kit import change
 from tests.kits.patience import PATIENCE, wait_until
@@ -99,11 +97,8 @@ def empty_database(cluster, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("older", [True, False])
-def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd, monkeypatch, older):
-    url = empty_database(cluster, f"both_{older}".lower())
-    if older:
-        make_format_1(url, ["Uniform", "Team A"])
+def test_two_processes_make_tables_one_after_the_other(cluster, monkeypatch):
+    url = empty_database(cluster, "both")
     first_is_in, second_waits = threading.Event(), threading.Event()
     really = Database._prepare
 
@@ -130,10 +125,9 @@ def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd
             second_waits.set()
         databases = [first.result(PATIENCE), second.result(PATIENCE)]
     watching.dispose()
-    assert capfd.readouterr().err.count("is upgraded") == older
     with databases[1].reading() as session:
         assert {fact.name: fact.value for fact in session.query(Fact)}["format"] == FORMAT
-        assert session.query(Team).count() == (2 if older else 0)
+        assert session.query(Team).count() == 0
     for database in databases:
         database.close()
 
@@ -164,38 +158,22 @@ def test_two_uploads_cannot_both_take_the_last_place(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
-    url = empty_database(cluster, "older")
-    make_format_1(url, ["Uniform", "Équipe", "Team A"])
-    lab = Lab(tmp_path / "course", database_url=url)
-    assert f"is upgraded from format 1 to {FORMAT}" in capfd.readouterr().err
+def test_numbers_go_on_in_a_copy_of_another_kind_of_database(cluster, tmp_path):
+    lab = Lab(tmp_path / "course", database_url=empty_database(cluster, "numbers"))
+    for number, name in enumerate(("Équipe", "Team A"), 1):
+        assert lab.submit(lab.team(name), 0, strategy_zip(0, 1)) == number
     for arguments in (["rotate-token", "équipe"], ["remove-team", "TEAM A", "--yes"]):
         done = pttt("course", *arguments, "--data", lab.data)
         assert done.returncode == 0, done.stderr
-    copy = tmp_path / "copy.tar"
-    for number in (1, 2):
-        lab.storage.upload(f"file{number}.zip").write_bytes(b"x")
-    assert lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1)) == 3
-    assert pttt("course", "remove-team", "Team B", "--yes", "--data", lab.data).returncode == 0
+    copy, url = tmp_path / "copy.tar", f"sqlite:///{tmp_path / 'lite.sqlite'}"
     assert pttt("course", "backup", copy, "--data", lab.data).returncode == 0
     lab.close()
-    again = ["restore", copy, "--data", tmp_path / "lite", "--database-url", f"sqlite:///{tmp_path / 'lite.sqlite'}"]
-    done = pttt("course", *again)
+    done = pttt("course", "restore", copy, "--data", tmp_path / "lite", "--database-url", url)
     assert done.returncode == 0, done.stderr
-    lite = Lab(tmp_path / "lite", database_url=f"sqlite:///{tmp_path / 'lite.sqlite'}")
-    assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 4
-    assert lite.tokens["Team C"].startswith("5.")
+    lite = Lab(tmp_path / "lite", database_url=url)
+    assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 3
+    assert lite.tokens["Team C"].startswith("4.")
     lite.close()
-
-
-@pytest.mark.slow
-def test_a_course_of_format_4_is_upgraded(cluster, tmp_path, capfd):
-    url = empty_database(cluster, "format_4")
-    make_format_4(url)
-    lab = Lab(tmp_path / "course", database_url=url)
-    assert f"is upgraded from format 4 to {FORMAT}" in capfd.readouterr().err
-    check_format_4(lab)
-    lab.close()
 
 
 @pytest.mark.slow

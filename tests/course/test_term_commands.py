@@ -1,13 +1,16 @@
 """`pttt course`: a course from nothing, and as a file."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
+from pttt_ooc.course.bots.league import League, LeagueSettings, open_league
+from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.data.assignments import all_assignments
 from tests.course.server_kit import GAME, Lab, bearer, pttt
-from tests.course.term_kit import database_of, old_course, upload
+from tests.course.term_kit import database_of, upload
 
 COURSE = """
 timezone: Europe/Rome
@@ -145,8 +148,18 @@ def test_what_has_grades_is_not_removed(begun, tmp_path):
     assert "cannot be removed: it has marks" in course(data, "apply", tmp_path / "course.yaml", code=1)
 
 
-def test_an_old_course_becomes_a_course(tmp_path):
-    data = old_course(tmp_path)
+def test_a_directory_of_serve_becomes_a_course(tmp_path):
+    lab = Lab(tmp_path / "course")
+    data = lab.data
+    open_league(data, LeagueSettings())
+    lab.baseline()
+    lab.team("Team A")
+    bots = Bots(League(data))
+    bots.hand_in(SimpleNamespace(id=2, name="Team A"), "team7.py", b"print()")
+    bots.close()
+    for player in (0, 1):
+        upload(lab, "Team A", player, 1, 4.0)
+    lab.close()
     course(data, "init", "--name", "Ada", "--email", "ada@example.org")
     assert course(data, "assignments").splitlines() == [
         "strategies: strategies, open, no deadline, 0 points",

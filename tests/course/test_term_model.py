@@ -1,4 +1,4 @@
-"""Assignments, dates at uploads, frozen standings, people; and a directory of an older version, taken over whole."""
+"""Assignments, dates at uploads, frozen standings, people."""
 
 import json
 
@@ -6,16 +6,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
-from pttt_ooc.course.bots.league import League
-from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.assignments import all_assignments, settle_assignments
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.database_rows import FORMAT
 from pttt_ooc.course.data.models import Entry, Fact, Submission
 from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.course.data.term_tables import Assignment, Extension, LogLine, Membership
-from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.people import (
     add_staff,
@@ -28,63 +24,8 @@ from pttt_ooc.course.people.people import (
 from pttt_ooc.course.strategies.submissions import accept
 from pttt_ooc.errors import CourseError
 from tests.course.league_kit import GOOD, LeagueCourse
-from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
-from tests.course.term_kit import DAY, HOUR, OLD_TOKENS, change, database_of, old_course, soon, team_number, upload
-
-# ---------------------------------------------------------------------------------------------
-# An older directory
-
-
-def test_a_directory_of_an_older_version_is_taken_over_whole(tmp_path, capfd):
-    data = old_course(tmp_path)
-    lab = Lab(data)
-    assert f"is upgraded from format 3 to {FORMAT}" in capfd.readouterr().err
-    board = {row["team"]: row for row in lab.client.get("/api/leaderboard").json()}
-    assert board["Team A"]["exploitability"] == [0.4763575586953064, 0.21849045836069003]
-    assert board["Team B"]["exploitability"] == [1.5533819804892095, None]
-    (row,) = [r for r in zip(*_matrix(lab), strict=True) if r[0] == "Team A"]
-    assert all(value is not None for value in row[1])
-    with lab.database.reading() as session:
-        found = all_assignments(session)
-        assert [(one.name, one.kind, one.position) for one in found] == [
-            ("strategies",) * 2 + (0,),
-            ("bots",) * 2 + (1,),
-        ]
-        assert all(one.due_at is None and one.rule is None and one.rubric == [] for one in found)
-        assert {s.id: s.status for s in session.query(Submission)} == {
-            **dict.fromkeys(range(1, 7), "Accepted"), 7: "Rejected", 8: "Queued"
-        }  # fmt: skip
-        first = session.get(Submission, 3)
-        assert first.begun_at is None and first.counts_from == first.received_at > 0
-    lab.run()  # the one that waited
-    assert lab.client.get("/api/submissions/8").json()["status"] == "Accepted"
-    number = lab.verdict(OLD_TOKENS["Team B"], 0, strategy_zip(0, 77))["id"]
-    assert number == 9  # numbers go on
-    bots = Bots(League(data))
-    assert [(bot.id, bot.status, bot.begun_at) for bot in bots.of_team(2)] == [(1, "Accepted", None)]
-    assert [bot.id for bot in bots.list_accepted()] == [1]
-    bots.close()
-    lab.close()
-    assert pttt("course", "list-teams", "--data", data).stdout.count("Team") == 2
-
-
-def _matrix(lab):
-    found = lab.client.get("/api/matrix").json()
-    return found["rows"], found["values"]
-
-
-@pytest.mark.slow
-def test_an_older_directory_is_upgraded_once_and_copied(tmp_path, capfd):
-    data = old_course(tmp_path)
-    for _ in range(2):
-        Course.open(data).database.close()
-    assert capfd.readouterr().err.count("is upgraded") == 1
-    assert pttt("course", "backup", tmp_path / "c.tar", "--data", data).returncode == 0
-    assert pttt("course", "restore", tmp_path / "c.tar", "--data", tmp_path / "again").returncode == 0
-    database = database_of(tmp_path / "again")
-    with database.reading() as session:
-        assert [one.name for one in all_assignments(session)] == ["strategies", "bots"]
-    database.close()
+from tests.course.server_kit import bearer, strategy_zip
+from tests.course.term_kit import DAY, HOUR, change, soon, team_number, upload
 
 
 def test_an_assignment_that_was_removed_does_not_come_back(lab):

@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import dates_for, find_assignment, term_of
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.choice import PICK
 from pttt_ooc.course.data.dates import CLOSED, instant, instant_text
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.names import NO_TEXT, readable_name
+from pttt_ooc.course.data.rules import PICK
 from pttt_ooc.course.data.term_tables import Adjustment, Announcement, Assignment, Extension, GradeRow, Mark, Pick
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.work import PARTS, candidates
-from pttt_ooc.course.people.deliveries import enter
+from pttt_ooc.course.people.post import enter
 from pttt_ooc.course.people.teams import find_team
 from pttt_ooc.errors import CourseError
 

@@ -16,12 +16,11 @@ from pttt_ooc.course.bots.league import league_directory
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import find_assignment, further_games, further_leagues
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.disqualified import disqualifications
 from pttt_ooc.course.data.game_directory import writing_to_game
 from pttt_ooc.course.data.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
 from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES
-from pttt_ooc.course.data.standings import beats, touch
+from pttt_ooc.course.data.standings import beats, disqualifications, touch
 from pttt_ooc.course.data.term_tables import Disqualification, GradeRow, Report, Ruling
 from pttt_ooc.course.grades.decisions import check_reason
 from pttt_ooc.course.grades.gradebook import settle

@@ -17,15 +17,13 @@ from pttt_ooc.course.data.assignments import check_open, settle_assignments, vei
 from pttt_ooc.course.data.caching import Cache
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.game_directory import directory_of, make_game
-from pttt_ooc.course.data.handout import Handout, find_handout
-from pttt_ooc.course.data.limits import Limits, Quota, check_limits, quota
+from pttt_ooc.course.data.limits import InFlight, Limits, Quota, check_limits, quota
 from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.standings import Standing
-from pttt_ooc.course.data.storage import Incoming, Storage
-from pttt_ooc.course.data.uploads_in_flight import InFlight
+from pttt_ooc.course.data.storage import Handout, Incoming, Storage, find_handout
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.strategies.submissions import accept
 from pttt_ooc.course.strategies.value import GameValue, stored_value

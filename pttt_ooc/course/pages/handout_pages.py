@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Request, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
-from pttt_ooc.course.data.handout import KIT, LISTS, Handout
+from pttt_ooc.course.data.storage import KIT, LISTS, Handout
 from pttt_ooc.course.pages.context import UsedCourse
 
 router = APIRouter(include_in_schema=False)

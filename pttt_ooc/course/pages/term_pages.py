@@ -26,7 +26,7 @@ from pttt_ooc.course.pages import report_intake as reports
 from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.pages.handlers import Number
 from pttt_ooc.course.pages.uploads import form_schema, from_browser, from_program
-from pttt_ooc.course.people import deliveries
+from pttt_ooc.course.people import post
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.people.people import members
 from pttt_ooc.course.people.rights import Allowed
@@ -128,7 +128,7 @@ def desk_page(request: Request, course: UsedCourse, account: Allowed, search: st
         lines = exports.lines(session)
         assignments, people = all_assignments(session), members(session)
         told: dict[str, Any] = {"announcements": announcements(session), "zone": term_of(session).zone}
-        told["deliveries"] = deliveries.facts(deliveries.deliveries(session, _MESSAGES))
+        told["deliveries"] = post.facts(post.deliveries(session, _MESSAGES))
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     teams = list({line.team.id: line.team for line in lines}.values())
     wanted = search.casefold()[:100]

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.database_rows import FILED
+from pttt_ooc.course.data.database import FILED, Database
 from pttt_ooc.course.data.game_directory import course_database, course_of, mirror_teams
 from pttt_ooc.course.data.models import BASELINE
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.worker_process import Grading, Work
-from pttt_ooc.course.people.messenger import sending
+from pttt_ooc.course.people.post import sending
 from pttt_ooc.course.strategies.assessor import open_assessor
 from pttt_ooc.course.strategies.baseline import submit_baseline
 from pttt_ooc.course.strategies.certifier import Certifier
