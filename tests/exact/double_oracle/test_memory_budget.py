@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,25 +14,12 @@ from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
 from pttt_ooc.games.rules.catalogue import named_game
-from tests.exact.double_oracle.test_saved_state import assert_same, finished
+from tests.exact.double_oracle.oracles import assert_same, finished, solved
 from tests.kits.cli_runner import main
 
 pytest.importorskip("highspy")
 
 NAME = "mini-2x3k3-abrupt"
-SHRINK = """
-import numpy as np
-from pttt_ooc.disk.resources import peak_rss_bytes
-from pttt_ooc.exact.double_oracle.clairvoyance import new_bounds, resize
-resize(new_bounds(9, 1), 2)
-bounds = new_bounds(9, 200)
-for array in bounds:
-    array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
-before = peak_rss_bytes()
-resize(bounds, 100)
-resize(bounds, 200)
-print(before, peak_rss_bytes())
-"""
 
 
 def test_a_full_table_loses_what_has_not_been_used_for_longest():
@@ -54,7 +42,7 @@ def test_a_full_table_loses_what_has_not_been_used_for_longest():
 
 def test_tables_that_change_their_size_change_no_bit():
     """Bounds that are dropped are computed again, and those that are kept are found again."""
-    whole, oracle = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME))
+    whole, oracle = solved(NAME), DoubleOracle(named_game(NAME))
     while not (oracle.last and oracle.last.settled):
         for responder in oracle._responders:
             responder.limit([0.001, 0.3, 4.0][oracle.last.number % 3 if oracle.last else 0])
@@ -87,14 +75,24 @@ def held(bounds):
 
 
 def test_tables_that_shrink_take_no_second_table():
-    """The peak of a process that has made large tables smaller, and these larger again."""
-    done = subprocess.run([sys.executable, "-c", SHRINK], capture_output=True, text=True, check=True)
-    before, after = map(int, done.stdout.split())
-    assert after < before + 20e6
+    """Nor do these, when they grow again."""
+    resize(new_bounds(9, 1), 2)  # loads what it calls
+    tracemalloc.start()
+    bounds = new_bounds(9, 40)
+    for array in bounds:
+        array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
+    size, lengths = sum(array.nbytes for array in bounds), [len(array) for array in bounds]
+    tracemalloc.reset_peak()
+    resize(bounds, 20)
+    resize(bounds, 40)
+    assert [len(array) for array in bounds] == lengths
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size < peak < size + 10**6
 
 
 def test_a_run_that_no_longer_fits_goes_on_with_more_memory(tmp_path):
-    whole, tight = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME), memory_mb=1000)
+    whole, tight = solved(NAME), DoubleOracle(named_game(NAME), memory_mb=1000)
     with SavedState(tmp_path, tight) as saved:
         for _ in range(5):
             tight.round()
@@ -130,7 +128,7 @@ def test_a_command_that_outgrows_its_memory_goes_on_to_the_same_bits(tmp_path, m
     assert not end.value.code
     found = DoubleOracle(named_game(NAME))
     with SavedState(tmp_path / "state", found):
-        assert_same(found, finished(DoubleOracle(named_game(NAME))))
+        assert_same(found, solved(NAME))
 
 
 def test_a_program_needs_more_than_regret_matching():

@@ -9,7 +9,7 @@ pytest.importorskip("flint")
 pytest.importorskip("scipy")
 from scipy import sparse
 
-from pttt_ooc.exact.equilibria.rank import rank_of
+from pttt_ooc.exact.equilibria.supports import rank_of
 from tests.kits.fractions_rank import fraction_rank
 
 
