@@ -20,7 +20,7 @@ from typing import NoReturn
 from pttt_ooc.disk.files import atomic_write_bytes
 from pttt_ooc.errors import CertificateError, StrategyError, on_one_line
 from pttt_ooc.exact.certificates.integer_plan import Actions, IntegerPlan, integer_plan
-from pttt_ooc.exact.certificates.integer_response import IntegerResponse, best_response
+from pttt_ooc.exact.certificates.integer_response import IntegerResponse, integer_response
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import game_with
 from pttt_ooc.games.rules.game import Game, Squares, mask_of
@@ -284,7 +284,7 @@ class Guarantees:
 def guarantees(game: Game, plans: tuple[IntegerPlan, IntegerPlan]) -> Guarantees:
     """What two plans guarantee."""
     rules = rule_tables(game)
-    first, second = (best_response(rules, player, plans[1 - player]) for player in (0, 1))
+    first, second = (integer_response(rules, player, plans[1 - player]) for player in (0, 1))
     lower, upper = Fraction(-second.value, plans[0].denominator), Fraction(first.value, plans[1].denominator)
     return Guarantees(lower, upper, (first, second))
 

@@ -22,7 +22,7 @@ from pttt_ooc.exact.certificates.integer_program import Simplex, integer_program
 from pttt_ooc.exact.certificates.integer_response import IntegerResponse
 from pttt_ooc.exact.certificates.rational_optimum import RationalOptimum, rational_optimum
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans
 from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import (
@@ -89,7 +89,7 @@ def exact_equilibrium(
     """
     check_board(game)
     rules, simplex, programs, fractions = rule_tables(game), Simplex(solved.basis if solved else None), 0, 0
-    histories, responders = Histories(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
+    histories, responders = HistoryFinder(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
     while True:
         # A vertex of the restricted game in double precision, from the basis of the last one.
         plans, won = histories.find_won(plans)
@@ -99,10 +99,10 @@ def exact_equilibrium(
         for plan, reach in zip(plans, vertex.reach, strict=True):
             behave(plan, reach, _LEAST)
         # Best responses in the whole game. While they gain, their actions are allowed, and the next vertex follows.
-        answers = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
-        gain = answers[0].value + answers[1].value
+        replies = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
+        gain = replies[0].value + replies[1].value
         if gain > _GAIN:
-            plans, added = _both(allow_response(rules, plans[p], answers[p]) for p in (0, 1))
+            plans, added = _both(allow_response(rules, plans[p], replies[p]) for p in (0, 1))
             if added:
                 tell(Progress(programs, fractions, gain, added))
                 continue

@@ -136,7 +136,7 @@ class IntegerResponse:
     visited: int
 
 
-def best_response(rules: RuleTables, responder: int, plan: IntegerPlan, bounded: bool = True) -> IntegerResponse:
+def integer_response(rules: RuleTables, responder: int, plan: IntegerPlan, bounded: bool = True) -> IntegerResponse:
     """The best response to a plan of the other player.
 
     Parameters

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.cfr.solving.evaluation import Evaluation
 from pttt_ooc.exact.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, new_bounds, opponent_after
-from pttt_ooc.exact.double_oracle.complete_strategy import Attempts, CompleteStrategy
+from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import (
     Responder,
     attempt,
@@ -24,10 +24,11 @@ from pttt_ooc.exact.double_oracle.lazy_response import (
     new_steps,
     respond,
 )
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.exact.double_oracle.transpositions import new_transpositions
+from pttt_ooc.games.structure.infoset_parser import Attempts
 from pttt_ooc.jit import bare_kernel
 
 _OWN, _BEST = 0, 1
@@ -43,7 +44,7 @@ def evaluate_plans(rules: RuleTables, plans: Plans, memo_mb: float = 96) -> Eval
         Megabytes for the bounds of both players' best responses.
     """
     begun = time.perf_counter()
-    plans, won = Histories(rules).find_won(plans)
+    plans, won = HistoryFinder(rules).find_won(plans)
     first, second = (reach_of(plan) for plan in plans)
     value = float(np.sum(won.payoffs * first[won.first] * second[won.second]))  # -1, the empty sequence: the last entry
     best = [Responder(rules, p, memo_mb / 2).respond(plans[1 - p]).value for p in (0, 1)]

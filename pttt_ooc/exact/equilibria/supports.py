@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
 from pttt_ooc.exact.double_oracle.sequence_form import sequence_form
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, first_infoset
 from pttt_ooc.exact.double_oracle.warm_start import allow_played
@@ -119,7 +119,7 @@ def dimensions(face: OptimalFace, plans: Plans) -> tuple[int, int]:
     plans
         Of :class:`Supports`.
     """
-    plans, won = Histories(face.rules).find_won(plans)
+    plans, won = HistoryFinder(face.rules).find_won(plans)
     return _dimension(face, plans, won, 0), _dimension(face, plans, won, 1)
 
 

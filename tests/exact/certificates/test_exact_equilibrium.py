@@ -15,7 +15,7 @@ from pttt_ooc.exact.certificates.equilibrium import exact_equilibrium
 from pttt_ooc.exact.certificates.integer_program import IntegerProgram, Simplex, Vertex, integer_program
 from pttt_ooc.exact.certificates.rational_optimum import NotOptimalError, rational_optimum
 from pttt_ooc.exact.certificates.rational_system import PRIMES, SingularError, lift, solve
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, REFERENCE_VALUES, named_game
@@ -30,7 +30,7 @@ SMALL = [name for name in EXACT_VALUES if name.startswith(("mini", "dark-hex-2",
 def program_of(name):
     """The last restricted program of the double oracle, and its game."""
     oracle = solved(name)
-    plans, won = Histories(oracle.rules).find_won(oracle.plans)
+    plans, won = HistoryFinder(oracle.rules).find_won(oracle.plans)
     return integer_program(plans, won, len(oracle.game.symmetries))
 
 
