@@ -46,12 +46,12 @@ NAME = "mini-2x3k2-abrupt"
 
 @pytest.fixture
 def tmp_path(in_memory):
-    """A directory in memory: states are saved after every iteration, and no test here depends on syncing."""
+    """A directory in memory: some tests save a state after every iteration, and none depends on syncing."""
     return in_memory
 
 
 def config(**changes):
-    return SolveConfig(**{"target_nashconv": 0, "max_iterations": 60, "commit_seconds": 0, **changes})
+    return SolveConfig(**{"target_nashconv": 0, "max_iterations": 60, "commit_seconds": 1e9, **changes})
 
 
 def run(tmp_path, settings, name=NAME, symmetry="full", threads=2, folder="work", fingerprint="test", **options):
@@ -170,7 +170,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("changes", [{}, {"algorithm": "dcfr"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
 def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
-    settings = config(max_iterations=24, **changes)
+    settings = config(max_iterations=24, commit_seconds=0, **changes)
     whole = run(tmp_path, settings, folder="whole")
 
     def stop_at(iteration):
@@ -311,7 +311,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
 
 @pytest.mark.slow
 def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
-    settings, name = config(max_iterations=20, commit_seconds=1000), "mini-2x3k3-abrupt-after-1"
+    settings, name = config(max_iterations=20), "mini-2x3k3-abrupt-after-1"
     whole = bits(run(tmp_path, settings, name, folder="whole"))
     monkeypatch.setattr(engine, "RUN_WORK", 20)
     for threads in (1, 2, 3):
@@ -387,30 +387,31 @@ def clock(monkeypatch):
 
 def test_time_is_a_budget(tmp_path, clock):
     """An iteration takes a second, an evaluation three: the seventh would end after 28 seconds, the last but two."""
-    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60, commit_seconds=1e9))
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60))
     assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 6
     assert solution.rows[-1]["iteration"] == solution.iteration
     assert [row["seconds"] for row in solution.rows] == [1, 2, 3, 4, 5, 6]
     assert [row["elapsed_seconds"] for row in solution.rows] == [4, 8, 12, 16, 20, 24]
-    more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5, commit_seconds=1e9))
+    more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5))
     assert more.iteration == 7, "in 30 seconds, there is time for one more"
 
 
 def test_seconds_continue_where_a_run_stopped(tmp_path, clock):
-    run(tmp_path, config(max_iterations=4))
+    saving = {"commit_seconds": 0}
+    run(tmp_path, config(max_iterations=4, **saving))
     seen = []
-    more = run(tmp_path, config(max_iterations=10), on_progress=seen.append)
+    more = run(tmp_path, config(max_iterations=10, **saving), on_progress=seen.append)
     assert more.seconds == 10 and [row["seconds"] for row in seen] == [5, 6, 7, 8, 9, 10]
     assert [row["iterations_per_second"] for row in seen] == [1] * 6, "of this run alone"
     assert [row["seconds"] for row in more.rows] == [*range(1, 11)]
-    last = run(tmp_path, config(max_iterations=20, max_minutes=0.9))
+    last = run(tmp_path, config(max_iterations=20, max_minutes=0.9, **saving))
     assert last.stopped_by == "max_minutes" and 10 < last.iteration < 15, "all runs together"
     assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
 
 
 def test_a_continued_run_knows_how_long_evaluations_take(tmp_path, clock):
     """Four seconds for each of six iterations: one more would end after 28 seconds."""
-    settings = {"max_iterations": 10**9, "commit_seconds": 1e9}
+    settings = {"max_iterations": 10**9}
     assert run(tmp_path, config(max_minutes=24.5 / 60, **settings)).iteration == 6
     assert run(tmp_path, config(max_minutes=27.5 / 60, **settings)).iteration == 6
     assert run(tmp_path, config(max_minutes=30 / 60, **settings)).iteration == 7
