@@ -28,7 +28,7 @@ from matplotlib.style import context
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from benchmarks.measures import prepared
-from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.rules.catalogue import named_game

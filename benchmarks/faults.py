@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-import pttt_ooc.cfr.solving.solver
-from pttt_ooc.cfr.solving.solver import solve
+import pttt_ooc.cfr.solving.solve_run
+from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.cfr.sweep.tree import reach_of_regrets
 from pttt_ooc.config import SolveConfig
@@ -155,11 +155,11 @@ def run(
             board["first"] = row["iteration"]
         on_iteration(row["iteration"])
 
-    pttt_ooc.cfr.solving.solver.ResumableState = _observed(board, commit_hook, on_open)  # type: ignore[misc]
+    pttt_ooc.cfr.solving.solve_run.ResumableState = _observed(board, commit_hook, on_open)  # type: ignore[misc]
     try:
         solution = solve(engine or job.engine(), job.settings, work, FINGERPRINT, progress)
     finally:
-        pttt_ooc.cfr.solving.solver.ResumableState = ResumableState  # type: ignore[misc]
+        pttt_ooc.cfr.solving.solve_run.ResumableState = ResumableState  # type: ignore[misc]
     for strategy in solution.strategies:
         np.save(strategies_file(work, strategy.player), strategy.probabilities)
 

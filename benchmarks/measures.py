@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.cfr.solving.arrays import state_arrays
 from pttt_ooc.cfr.solving.evaluation import evaluate
-from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.cfr.sweep.tree import Reach, Slice
 from pttt_ooc.config import SolveConfig

@@ -108,7 +108,8 @@ TESTS: dict[str, Sequence[str]] = {
     "cfr/solving/regret": ["cfr/solving/test_solver.py"],
     "cfr/solving/best_response": ["cfr/solving/test_best_response.py"],
     "cfr/solving/schedule": ["cfr/solving/test_solver.py", "cli/test_faults_cli.py"],
-    "cfr/solving/solver": [
+    "cfr/solving/solver": ["cfr/solving/test_solver.py", "pipeline/stages/test_budgets.py"],
+    "cfr/solving/solve_run": [
         "cfr/solving/test_solver.py",
         "pipeline/stages/test_budgets.py",
         "pipeline/stages/test_faults.py -k 'boundary or threads'",

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measures
-from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.games.rules.catalogue import named_game

@@ -100,7 +100,7 @@ def verify(
     The last line says what is proven.  The program proof/verify.py does the same without this package.
     """
     from pttt_ooc.errors import CertificateError
-    from pttt_ooc.exact.certificates.verification import verify_certificate
+    from pttt_ooc.exact.certificates.certificate import verify_certificate
 
     if not file.is_file():
         raise CertificateError(f"{file}: There is no such file.")
@@ -167,10 +167,9 @@ def _of_pair(
     """The certificate of what two strategies guarantee."""
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
-    from pttt_ooc.exact.certificates.certificate import Certificate
+    from pttt_ooc.exact.certificates.behaviours import rounded_plan
+    from pttt_ooc.exact.certificates.certificate import Certificate, guarantees
     from pttt_ooc.exact.certificates.integer_plan import check_board
-    from pttt_ooc.exact.certificates.strategy_behaviour import rounded_plan
-    from pttt_ooc.exact.certificates.verification import guarantees
     from pttt_ooc.library.api import strategy_reader
     from pttt_ooc.library.api.strategy_names import further_of, named_strategy
     from pttt_ooc.pipeline.stages.directories import results_of

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc.cfr.solving import solver as solve
+from pttt_ooc.cfr.solving import solve_run as solve
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState, SnapshotRecord
@@ -208,7 +208,7 @@ def test_a_disk_too_full_to_begin(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
-@pytest.mark.long_but("atomic_write_text-pttt_ooc.cfr.solving.solver-Cannot write data/.*/convergence.jsonl-3")
+@pytest.mark.long_but("atomic_write_text-pttt_ooc.cfr.solving.solve_run-Cannot write data/.*/convergence.jsonl-3")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "module", "says", "reached"),

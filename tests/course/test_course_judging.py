@@ -30,7 +30,7 @@ def truth(first, second):
 
 def exact_tensor(player):
     """A tensor of an equilibrium."""
-    from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
+    from pttt_ooc.exact.double_oracle.complete_strategy import write_whole
     from tests.kits.equilibria import settled
 
     oracle = settled(GAME, memo_mb=4)

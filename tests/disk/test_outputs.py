@@ -254,6 +254,7 @@ def test_directories_of_results_contain_nothing_else(tmp_path):
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_force_replaces_a_file(run):
     Path("reply.zip").write_text("old")
     done = run("best-response", "mine.zip", "--output", "reply.zip", "--force", "--json")

@@ -222,16 +222,12 @@ class Engine:
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
         mine = self.tree_of(player, kernel)
-        self.share(player, n, lambda first, last: kernel(first, last, mine, *arguments))
+        self._call([(kernel, *run, mine, *arguments) for run in self._runs[player][n]])
 
     def tree_of(self, player: int, kernel: Callable[..., None]) -> Downward | Upward:
         """The part of a player's tree that a kernel takes."""
         downward, upward, _ = self._trees[player]
         return downward if kernel in tree.GOING_DOWN else upward
-
-    def share(self, player: int, n: int, work: Callable[[int, int], None]) -> None:
-        """Call ``work(first_view, last_view)`` for all views of a slice, on all threads."""
-        self._call([(work, *run) for run in self._runs[player][n]])
 
     def _call(self, calls: list[tuple[Any, ...]]) -> None:
         if self.threads == 1 or len(calls) == 1:

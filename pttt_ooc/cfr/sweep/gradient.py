@@ -222,6 +222,8 @@ def _apply(number, operators, scratch):
 def receive(views, chosen, tree, source_tree, source, groups, patterns, operators, scratch, into):
     """Gradient of some of the receiver's `views`, written into the slice `into`.
 
+    Payoffs are the receiver's own: a win adds the source's reach, a win of the source subtracts it.
+
     Parameters
     ----------
     chosen
@@ -234,8 +236,6 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
         Tables of the receiver's :class:`pttt_ooc.games.structure.timing.Timing`.
     scratch
         Working arrays of the thread.
-
-    Payoffs are the receiver's own: a win adds the source's reach, a win of the source subtracts it.
     """
     # The receiver's part of the slice begins at zero.
     for view in views:

@@ -15,10 +15,9 @@ from pttt_ooc.course.strategies.validation import Refusal, read_strategy
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import GameError, StrategyError
-from pttt_ooc.exact.certificates.certificate import Certificate, write
+from pttt_ooc.exact.certificates.behaviours import rounded_plan
+from pttt_ooc.exact.certificates.certificate import Certificate, guarantees, write
 from pttt_ooc.exact.certificates.integer_plan import IntegerPlan, check_board
-from pttt_ooc.exact.certificates.strategy_behaviour import rounded_plan
-from pttt_ooc.exact.certificates.verification import guarantees
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.library.api.strategy_reader import rows_of
 from pttt_ooc.pipeline.stages.preparation import open_index

@@ -12,20 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.exact.certificates.certificate import Certificate
+from pttt_ooc.exact.certificates.behaviours import RoundedBehaviour, SparseBehaviour
+from pttt_ooc.exact.certificates.certificate import Certificate, guarantees
 from pttt_ooc.exact.certificates.integer_plan import IntegerPlan, check_board, in_lowest_terms, integer_plan
-from pttt_ooc.exact.certificates.integer_program import Simplex, basis_of, integer_program
+from pttt_ooc.exact.certificates.integer_program import Simplex, integer_program
 from pttt_ooc.exact.certificates.integer_response import IntegerResponse
 from pttt_ooc.exact.certificates.rational_optimum import RationalOptimum, rational_optimum
-from pttt_ooc.exact.certificates.sparse_behaviour import Orientation, RoundedBehaviour, SparseBehaviour
-from pttt_ooc.exact.certificates.verification import guarantees
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans
 from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, behave, next_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import (
+    SPARE,
+    SparsePlan,
+    allow,
+    behave,
+    canonical_action,
+    next_infoset,
+    with_room,
+)
 from pttt_ooc.games.rules.game import Game
 
 _MEMO_MB = 48.0  # for the bounds of one player's best responses in double precision
@@ -80,8 +88,8 @@ def exact_equilibrium(
         If a linear program cannot be solved.
     """
     check_board(game)
-    rules, simplex, programs, fractions = rule_tables(game), Simplex(basis_of(solved) if solved else None), 0, 0
-    histories, responders = Histories(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
+    rules, simplex, programs, fractions = rule_tables(game), Simplex(solved.basis if solved else None), 0, 0
+    histories, responders = HistoryFinder(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
     while True:
         # A vertex of the restricted game in double precision, from the basis of the last one.
         plans, won = histories.find_won(plans)
@@ -91,10 +99,10 @@ def exact_equilibrium(
         for plan, reach in zip(plans, vertex.reach, strict=True):
             behave(plan, reach, _LEAST)
         # Best responses in the whole game. While they gain, their actions are allowed, and the next vertex follows.
-        answers = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
-        gain = answers[0].value + answers[1].value
+        replies = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
+        gain = replies[0].value + replies[1].value
         if gain > _GAIN:
-            plans, added = _both(allow_response(rules, plans[p], answers[p]) for p in (0, 1))
+            plans, added = _both(allow_response(rules, plans[p], replies[p]) for p in (0, 1))
             if added:
                 tell(Progress(programs, fractions, gain, added))
                 continue
@@ -154,14 +162,14 @@ def _written_out(
 def allow_steps(rules: RuleTables, plan: SparsePlan, response: IntegerResponse) -> tuple[SparsePlan, int]:
     """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
     plan = with_room(plan, len(response.squares) + SPARE)
-    before, start = int(plan.counts[1]), Orientation(0, rules.everything)
-    done: list[tuple[int, int, Orientation]] = []  # infoset, canonical square, orientation after it
+    before = int(plan.counts[1])
+    done: list[tuple[int, Any, Any, Any]] = []  # infoset, canonical square, orientation and stabiliser after it
     for parent, result, square in zip(response.parents, response.results, response.squares, strict=True):
-        infoset, orientation = 0, start
+        infoset, g, stabiliser = 0, 0, rules.everything
         if parent >= 0:
-            led, least, orientation = done[parent]
+            led, least, g, stabiliser = done[parent]
             infoset = int(next_infoset(rules, plan, led, least, int(result)))
-        least, then = orientation.after(rules, int(square))
+        least, g, stabiliser = canonical_action(rules, g, stabiliser, square)
         allow(rules, plan, infoset, least)
-        done.append((infoset, least, then))
+        done.append((infoset, least, g, stabiliser))
     return plan, int(plan.counts[1]) - before

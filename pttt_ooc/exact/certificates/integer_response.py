@@ -25,6 +25,7 @@ from pttt_ooc.exact.certificates.limbs import (
     subtract,
     to_limbs,
 )
+from pttt_ooc.exact.double_oracle.lazy_response import keep_only
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, piece
 
@@ -135,7 +136,7 @@ class IntegerResponse:
     visited: int
 
 
-def best_response(rules: RuleTables, responder: int, plan: IntegerPlan, bounded: bool = True) -> IntegerResponse:
+def integer_response(rules: RuleTables, responder: int, plan: IntegerPlan, bounded: bool = True) -> IntegerResponse:
     """The best response to a plan of the other player.
 
     Parameters
@@ -435,7 +436,7 @@ def _respond(
         if not found or less(best, total):
             copy(total, best)
             found = True
-            _keep_only(search, base, mark)
+            keep_only(search, base, mark)
         else:
             search.counts[0] = mark
 
@@ -448,15 +449,3 @@ def _largest(opened: Any, bounds: Any, bounded: bool) -> Any:
         if opened[square] and (found < 0 or (bounded and less(bounds[found], bounds[square]))):
             found = np.int64(square)
     return found
-
-
-@piece
-def _keep_only(search: Any, base: int, mark: int) -> None:
-    """Move the actions from `mark` on to `base`, in place of those of an attempt that is not the best."""
-    shift, end = mark - base, search.counts[0]
-    if shift:
-        for step in range(mark, end):
-            parent = search.parents[step]
-            search.parents[step - shift] = parent if parent < mark else parent - shift
-            search.results[step - shift], search.squares[step - shift] = search.results[step], search.squares[step]
-    search.counts[0] = end - shift

@@ -56,7 +56,7 @@ def rational_optimum(program: IntegerProgram, vertex: Vertex) -> RationalOptimum
     variables = _scatter(columns, basic, solve(square, _unit(tight, 0)))
     multipliers = _scatter(rows, tight, solve(square.T.tocsr(), _unit(basic, program.sequences)))
     value = _check_optimum(program, variables, multipliers)
-    first, second = variables[: program.sequences], multipliers[program.sums :]
+    first, second = variables[: program.sequences], multipliers[program.flows :]
     denominators = int(common_denominator(first)), int(common_denominator(second))
     reach = [
         [int((part * whole).p) for part in plan] for plan, whole in zip((first, second), denominators, strict=True)
@@ -84,17 +84,17 @@ def _scatter(size: int, places: Any, fractions: list[Any]) -> list[Any]:
 
 def _check_optimum(program: IntegerProgram, variables: list[Any], multipliers: list[Any]) -> Fraction:
     """Check that both are feasible, and that their objectives are equal; returns the value of the restricted game."""
-    sums, sequences = program.sums, program.sequences
+    flows, sequences = program.flows, program.sequences
     activities, costs = _product(program.matrix, variables), _product(program.matrix.T.tocsr(), multipliers)
     feasible = (
-        all(activity == (row == 0) for row, activity in enumerate(activities[:sums]))
-        and all(activity <= 0 for activity in activities[sums:])
+        all(activity == (row == 0) for row, activity in enumerate(activities[:flows]))
+        and all(activity <= 0 for activity in activities[flows:])
         and all(variable >= 0 for variable in variables[:sequences])
     )
     dual = (
         all(cost >= 0 for cost in costs[:sequences])
         and all(cost == (bound == 0) for bound, cost in enumerate(costs[sequences:]))
-        and all(multiplier >= 0 for multiplier in multipliers[sums:])
+        and all(multiplier >= 0 for multiplier in multipliers[flows:])
     )
     if not feasible or not dual or variables[sequences] != multipliers[0]:
         raise NotOptimalError("The vertex of a linear program is not optimal in fractions.")

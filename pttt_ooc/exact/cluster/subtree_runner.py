@@ -14,8 +14,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.exact.cluster.subtree_worker import RoundPlans, get_ready, search_subtrees
-from pttt_ooc.exact.cluster.versions import program_version
+from pttt_ooc.exact.cluster.subtree_worker import RoundPlans, get_ready, program_version, search_subtrees
 from pttt_ooc.exact.double_oracle.lazy_response import Subtree
 from pttt_ooc.exact.double_oracle.response_search import ResponseSearch
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans

@@ -5,17 +5,25 @@ Each thread of a worker has tables of its own, because a search writes to them.
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import dataclass
+from functools import cache
 
+import numba
+import numpy as np
+
+import pttt_ooc
 from pttt_ooc.errors import PtttError
-from pttt_ooc.exact.cluster.versions import program_version
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, Response, Subtree
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
 from pttt_ooc.exact.double_oracle.response_search import load_kernels
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.games.rules.game import Game
+from pttt_ooc.imports import module_digest
+
+_MODULES = ("exact/cluster/subtree_worker", "exact/double_oracle/response_search")
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,14 @@ def get_ready(game: Game, version: str) -> None:
     """Compile, before there are tasks: a task that compiles would hold the interpreter's lock for long."""
     check_version(version)
     load_kernels(rule_tables(game))
+
+
+@cache
+def program_version() -> str:
+    """The versions of the package, of the code of the search, and of what compiles it; the processor may be another."""
+    digest = "".join(module_digest(module)[:6] for module in _MODULES)
+    python = ".".join(map(str, sys.version_info[:2]))
+    return f"{pttt_ooc.__version__} ({digest}), Python {python}, numba {numba.__version__}, numpy {np.__version__}"
 
 
 def check_version(version: str) -> None:

@@ -75,8 +75,8 @@ class Steps(NamedTuple):
         Whether that action was placed (1) or failed (0), and the square that is attempted now.
     counts : int64 (3,)
         Number of actions; infosets visited; whether something did not fit.
-    bounds : float64 (n + 1, n)
-        For a search: the bounds of the attempts at the infosets on the way.
+    bounds : float64 (n + 1, 2, n)
+        For a search: the bounds of the attempts at the infosets on the way, by depth and by the last attempt's result.
     """
 
     parents: NDArray[np.int32]
@@ -248,7 +248,7 @@ def new_positions(room: int) -> Positions:
 
 def new_steps(room: int, squares: int) -> Steps:
     """Room for so many actions of a response, and for the bounds on a board of so many squares."""
-    counts, bounds = np.zeros(4, np.int64), np.empty((squares + 1, 2, squares))
+    counts, bounds = np.zeros(3, np.int64), np.empty((squares + 1, 2, squares))
     return Steps(np.zeros(room, np.int32), np.zeros(room, np.int8), np.zeros(room, np.int8), counts, bounds)
 
 
@@ -265,8 +265,9 @@ def allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
     """Allow the actions of a response, and note the infoset of each, int64 (steps,)."""
     for step in range(len(infosets)):
         parent = steps.parents[step]
-        if parent >= 0:
-            infosets[step] = next_infoset(rules, plan, infosets[parent], steps.squares[parent], steps.results[step])
+        if parent >= 0:  # interpreted, a narrow number would be shifted as one: to 0, from square 8 on
+            square, placed = np.int64(steps.squares[parent]), np.int64(steps.results[step])
+            infosets[step] = next_infoset(rules, plan, infosets[parent], square, placed)
         allow(rules, plan, infosets[step], steps.squares[step])
 
 
@@ -570,7 +571,7 @@ def respond(
             best = max(best, total)
         elif total > best + LEAST:
             best = total
-            _keep_only(steps, base, mark)
+            keep_only(steps, base, mark)
         else:
             dropped = max(dropped, total)
             steps.counts[0] = mark
@@ -605,7 +606,7 @@ def _planned_square(own_plan: Any, infoset: int, bounds: Any) -> Any:
 
 
 @piece
-def _keep_only(steps: Any, base: int, mark: int) -> None:
+def keep_only(steps: Any, base: int, mark: int) -> None:
     """Move the actions from `mark` on to `base`, in place of those of an attempt that is not the best."""
     shift, end = mark - base, steps.counts[0]
     if shift:

@@ -20,7 +20,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
 from pttt_ooc.exact.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner, load_kernels
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
 from pttt_ooc.exact.double_oracle.restricted_matching import Matching
 from pttt_ooc.exact.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
@@ -162,7 +162,7 @@ class DoubleOracle:
         self.plans: Plans = first_infoset(self.rules, 0), first_infoset(self.rules, 1)
         self._memory, self._memo_mb = RunMemory(game.name, self.rules, memory_mb), memo_mb
         memo_mb = min(memo_mb, self._memory.for_bounds(self.plans, 0, False))
-        self._histories, self._matching = Histories(self.rules), Matching()
+        self._histories, self._matching = HistoryFinder(self.rules), Matching()
         self._program = RestrictedProgram()
         self._responders = [Responder(self.rules, p, memo_mb / 2) for p in (0, 1)]
         load_kernels(self.rules)

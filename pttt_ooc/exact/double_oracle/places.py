@@ -1,4 +1,8 @@
-"""Where the infosets of a plan are in an index: the bridge between sparse plans and strategies as arrays."""
+"""Where the infosets of a plan are in an index: the bridge between sparse plans and strategies as arrays.
+
+An infoset of a plan is in its canonical orientation.  In an index it is where the representative of its view is, under
+the symmetry that takes the view there: without symmetry, the view itself.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +21,10 @@ class Places(NamedTuple):
 
     Attributes
     ----------
+    setup
+        The player's squares of the setup, as a mask.
     keys : int64 (all views,)
         ``placed << M | failed``, ascending.
-    views : int64 (all views,)
-        The position of each view in the index; -1 if the index has a mirror image of it instead.
     representatives, symmetries : int64 (all views,)
         The position of each view's representative, and the symmetry that takes the view to it.
     node_start, sequence_start : int64 (views + 1,)
@@ -31,8 +35,8 @@ class Places(NamedTuple):
         Room for the squares of an infoset, in the order of the attempts, and for those of a mirror image.
     """
 
+    setup: int
     keys: NDArray[np.int64]
-    views: NDArray[np.int64]
     representatives: NDArray[np.int64]
     symmetries: NDArray[np.int64]
     node_start: NDArray[np.int64]
@@ -46,65 +50,67 @@ class Places(NamedTuple):
 
 def places_of(index: Index, player: int) -> Places:
     """The places of a player's infosets in an index, with symmetry or without."""
-    orbits, mine = index.orbits[player], index.players[player]
-    views = np.where(orbits.symmetry == 0, orbits.view, -1)  # 0, the identity: the view represents itself
-    room = np.zeros((2, index.game.squares), np.int64)
-    tables = order_counts(index.game, player).tables
+    orbits, mine, setup = index.orbits[player], index.players[player], index.game.setup_mask(player)
+    path, image = np.zeros((2, index.game.squares), np.int64)
     return Places(
-        *(orbits.keys, views, orbits.view, orbits.symmetry, mine.node_start, mine.sequence_start),
-        *(*tables, room[0], room[1]),
+        *(setup, orbits.keys, orbits.view, orbits.symmetry, mine.node_start, mine.sequence_start),
+        *(*order_counts(index.game, player).tables, path, image),
     )
 
 
 @piece
-def write_path(plan: Any, infoset: int, setup: int, path: Any) -> Any:
-    """Write the squares that lead to an infoset of a plan, in its canonical orientation; returns their number."""
+def write_path(plan: Any, infoset: int, places: Any) -> Any:
+    """Write the squares that lead to an infoset of a plan to ``places.path``; returns their number."""
     tried = np.int64(plan.marks[infoset] | plan.fails[infoset])
-    length = popcount(tried & ~setup)
+    length = popcount(tried & ~places.setup)
     for step in range(length - 1, -1, -1):
         infoset = plan.infosets[plan.before[infoset]]
         before = np.int64(plan.marks[infoset] | plan.fails[infoset])
-        path[step] = popcount((tried & ~before) - 1)
+        places.path[step] = popcount((tried & ~before) - 1)
         tried = before
     return length
 
 
 @piece
-def find_place(rules: Any, places: Any, setup: int, marks: int, length: int, h: int) -> Any:
-    """Where the mirror image under `h` of the infoset in ``places.path`` is in the index.
-
-    Parameters
-    ----------
-    setup, marks
-        The player's marks before the game, and at the infoset; its other squares failed.
-
-    Returns
-    -------
-    first, orders, tried
-        The sequence of the first action, the distance between the sequences of two actions, and the mask of squares
-        that cannot be attempted.  The sequence is -1 if the index has another mirror image instead.
-    """
-    placed, failed = np.int64(0), np.int64(0)
-    for step in range(length):
-        square = rules.images[h, places.path[step]]
-        places.image[step] = square
-        if marks >> places.path[step] & 1:
-            placed |= 1 << square
-        else:
-            failed |= 1 << square
-    key = placed << rules.squares | failed
-    at = np.searchsorted(places.keys, key)
-    if at == len(places.keys) or places.keys[at] != key or places.views[at] < 0:
-        return np.int64(-1), np.int64(0), np.int64(0)
-    view = places.views[at]
-    if places.sequence_start[view] == places.sequence_start[view + 1]:
-        return np.int64(-1), np.int64(0), np.int64(0)
-    rank = rank_order(places.image, length, placed, places.hidden, places.orders, places.ending_failed)
-    orders = places.node_start[view + 1] - places.node_start[view]
-    return places.sequence_start[view] + rank, orders, placed | failed | setup
+def key_at(rules: Any, places: Any, g: int, marks: int, fails: int) -> Any:
+    """The key of a view's image under a symmetry."""
+    return (np.int64(rules.masks[g, marks & ~places.setup]) << rules.squares) | np.int64(rules.masks[g, fails])
 
 
 @piece
-def sequence_at(rules: Any, first: int, orders: int, tried: int, h: int, square: int) -> Any:
-    """The sequence of the mirror image under `h` of an action, at a place found by :func:`find_place`."""
-    return first + orders * popcount(~tried & ((1 << rules.images[h, square]) - 1))
+def rank_at(rules: Any, places: Any, g: int, length: int, marks: int) -> Any:
+    """The rank of the image under a symmetry of the order in ``places.path``; negative if the order is impossible."""
+    for step in range(length):
+        places.image[step] = rules.images[g, places.path[step]]
+    placed = np.int64(rules.masks[g, marks & ~places.setup])
+    return np.int64(rank_order(places.image, length, placed, places.hidden, places.orders, places.ending_failed))
+
+
+@piece
+def find_place(rules: Any, places: Any, length: int, marks: int, fails: int) -> Any:
+    """Where the infoset is whose squares are in ``places.path``.
+
+    Returns
+    -------
+    view, g, rank
+        The representative's view, the symmetry to it, and the rank; a view of -1 if the player does not move there.
+    """
+    key = key_at(rules, places, 0, marks, fails)
+    found = np.searchsorted(places.keys, key)
+    nowhere = (np.int64(-1), np.int64(0), np.int64(0))
+    if found == len(places.keys) or places.keys[found] != key:
+        return nowhere
+    view, g = np.int64(places.representatives[found]), np.int64(places.symmetries[found])
+    if places.sequence_start[view] == places.sequence_start[view + 1]:
+        return nowhere
+    rank = rank_at(rules, places, g, length, marks)
+    return (view, g, rank) if rank >= 0 else nowhere
+
+
+@piece
+def sequence_at(rules: Any, places: Any, place: Any, taken: int, square: int) -> Any:
+    """The sequence of an attempt at a place, after the marks and failed squares `taken`."""
+    view, g, rank = place
+    action = popcount(~np.int64(rules.masks[g, taken]) & ((1 << rules.images[g, square]) - 1))
+    orders = places.node_start[view + 1] - places.node_start[view]
+    return places.sequence_start[view] + action * orders + rank

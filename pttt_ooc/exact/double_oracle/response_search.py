@@ -199,7 +199,7 @@ def _join_division(division: _Division, best: float) -> Response:
     if winner:
         parts.append(_shift_steps(winner.steps, -1, size))
     parents, results, squares = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    counts = np.array([len(parents), visited, 0, 0])
+    counts = np.array([len(parents), visited, 0])
     return Response(
         best, Steps(parents, results, squares, counts, np.empty((0, 2, len(division.outlook.bounds)))), visited
     )

@@ -38,7 +38,7 @@ class WonHistories(NamedTuple):
 Plans = tuple[SparsePlan, SparsePlan]
 
 
-class Histories:
+class HistoryFinder:
     """Finds the won histories of a restricted game that grows."""
 
     def __init__(self, rules: RuleTables) -> None:

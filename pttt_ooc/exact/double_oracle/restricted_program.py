@@ -1,20 +1,20 @@
 """The linear program of a restricted game: exact plans, checked before they are used.
 
-Von Stengel 1996: player 0's plan ``x`` gets the most against the best response of player 1::
-
-    max v(root)   so that   E x = e,   F' v <= A' x,   x >= 0
-
-Columns are the sequences of player 0 and the infosets of player 1; rows are the infosets of player 0 and the sequences
-of player 1.  The multipliers of player 1's sequences are their plan.
+It is the :mod:`.sequence_form` for player 0, without the empty sequences, whose reach is known, and without the value
+of the root.  So columns are the sequences of player 0 and the infosets of player 1; rows are the infosets of player 0
+and the sequences of player 1.  The multipliers of player 1's sequences are their plan.
 
 The restricted game grows from round to round, and so does the program.  The simplex method goes on from the last basis,
-where each new infoset plays its first action: that is a basis again.  A solver's state is more than its basis, so each
-program begins with a solver of its own: a run that is continued finds the same bits.
+where each new infoset plays its likeliest action: that is a basis again.  A solver's state is more than its basis, so
+each program begins with a solver of its own: a run that is continued finds the same bits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,13 @@ from numpy.typing import NDArray
 
 from pttt_ooc.cfr.solving import highs_solver
 from pttt_ooc.cfr.solving.highs_solver import BASIC, LOWER, UPPER, Basis, ColumnProgram, Statuses, UnsolvedError
+from pttt_ooc.disk.files import atomic_write_bytes, explain_errors
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.exact.double_oracle.restricted_matching import gap
-from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
+from pttt_ooc.exact.double_oracle.sequence_form import NO_BASIS, FormBasis, SequenceForm, sequence_form
+from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, squares_of
+from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.rules.infoset_text import DIGITS, infoset_text
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,6 +98,14 @@ class CheckedProgram:
     rows: Statuses
     reach: tuple[Floats, Floats]
 
+    @property
+    def basis(self) -> FormBasis:
+        """The basis, in which the empty sequences and the value of the root are basic."""
+        program, sequences = self.program, len(self.program.sequences)
+        columns = np.insert(self.columns, [0, sequences], BASIC)
+        rows = np.insert(self.rows, [0, len(program.row_infosets)], LOWER)
+        return FormBasis((program.row_infosets, program.infosets), sequences + 1, columns, rows)
+
 
 class RestrictedProgram:
     """The programs of one restricted game that grows.
@@ -115,8 +127,8 @@ class RestrictedProgram:
         UnsolvedError
             If no method finds plans that pass the checks.
         """
-        program, problems = build(plans, won), list[str]()
-        basis = _grown_basis(program, plans, self.last)
+        form, problems = sequence_form(plans, won), list[str]()
+        program, basis = build(form), _grown_basis(form, plans, self.last.basis if self.last else NO_BASIS)
         for options, start in (
             ({"dual_simplex_cost_perturbation_multiplier": 0.0, "simplex_iteration_limit": _MOST_STEPS}, basis),
             ({"simplex_iteration_limit": _MOST_STEPS}, basis),
@@ -137,73 +149,38 @@ class RestrictedProgram:
 # Programs
 
 
-def build(plans: Plans, won: WonHistories) -> Program:
+def build(form: SequenceForm) -> Program:
     """The program of a restricted game."""
-    first, second = plans
-    sizes = int(first.counts[1]), int(second.counts[1])
-    rows0, columns1 = (np.flatnonzero(plan.choices[: plan.counts[0]] > 0) for plan in plans)
-    row_of, column_of = np.zeros(int(first.counts[0]), np.int64), np.zeros(int(second.counts[0]), np.int64)
-    row_of[rows0], column_of[columns1] = np.arange(len(rows0)), sizes[0] + np.arange(len(columns1))
-    sequences = np.arange(sizes[0]), np.arange(sizes[1])
-    both = (won.first >= 0) & (won.second >= 0)
-    before0, before1 = first.before[rows0].astype(np.int64), second.before[columns1].astype(np.int64)
-    late0, late1 = before0 >= 0, before1 >= 0
-    parts = [  # rows, columns, entries
-        (row_of[first.infosets[sequences[0]]], sequences[0], np.ones(sizes[0])),
-        (row_of[rows0[late0]], before0[late0], -np.ones(int(late0.sum()))),
-        (len(rows0) + sequences[1], column_of[second.infosets[sequences[1]]], np.ones(sizes[1])),
-        (len(rows0) + before1[late1], column_of[columns1[late1]], -np.ones(int(late1.sum()))),
-        (len(rows0) + won.second[both].astype(np.int64), won.first[both].astype(np.int64), -won.payoffs[both]),
-    ]
-    rows, columns, entries = (np.concatenate([part[k] for part in parts]) for k in (0, 1, 2))
-    height, width = len(rows0) + sizes[1], sizes[0] + len(columns1)
-    keys, inverse = np.unique(columns * height + rows, return_inverse=True)
-    sums = np.bincount(inverse, weights=entries)
-    keys, sums = keys[sums != 0], sums[sums != 0]
-    starts = np.searchsorted(keys, np.arange(width + 1) * height)
-    ends = _constants(won.second, won.first, won.payoffs, sizes[1])
-    equal = np.where(late0, 0.0, 1.0)
+    empty, root = form.flows, form.sequences
+    height, width = form.matrix.shape
+    rows, columns = np.delete(np.arange(height), [0, empty]), np.delete(np.arange(width), [0, root])
+    matrix = form.matrix[:, columns]
+    costs = 0.0 - matrix[[empty]].toarray()[0]  # the root's value is what the other's empty sequence leaves
+    amounts = 0.0 - form.matrix[:, [0]].toarray()[rows, 0]  # of the player's empty sequence, which is 1
+    matrix = matrix[rows]
+    matrix.eliminate_zeros()
+    is_flow = np.arange(height - 2) < empty - 1
     return Program(
-        sequences=sequences[0],
-        infosets=columns1,
-        row_infosets=rows0,
-        row_sequences=sequences[1],
-        starts=starts.astype(np.int32),
-        rows=(keys % height).astype(np.int32),
-        entries=sums,
-        costs=np.concatenate([_constants(won.first, won.second, won.payoffs, sizes[0]), np.where(late1, 0.0, 1.0)]),
-        lower=np.concatenate([equal, np.full(sizes[1], -np.inf)]),
-        upper=np.concatenate([equal, ends]),
+        sequences=np.arange(root - 1),
+        infosets=form.infosets[1],
+        row_infosets=form.infosets[0],
+        row_sequences=np.arange(height - 1 - empty),
+        starts=matrix.indptr.astype(np.int32),
+        rows=matrix.indices.astype(np.int32),
+        entries=matrix.data,
+        costs=costs,
+        lower=np.where(is_flow, amounts, -np.inf),
+        upper=amounts,
     )
 
 
-def _constants(own: NDArray[np.int32], other: NDArray[np.int32], payoffs: Floats, size: int) -> Floats:
-    """For each own sequence, the payoffs of histories in which the other has the empty sequence."""
-    alone = (other < 0) & (own >= 0)
-    return np.bincount(own[alone], weights=payoffs[alone], minlength=size).astype(np.float64)
-
-
-def _grown_basis(program: Program, plans: Plans, last: CheckedProgram | None) -> Basis:
+def _grown_basis(form: SequenceForm, plans: Plans, last: FormBasis) -> Basis:
     """The last basis; each infoset that is new plays its likeliest action, or of several the first."""
-    columns = np.full(len(program.costs), LOWER, np.int8)
-    rows = np.full(len(program.lower), BASIC, np.int8)
-    columns[len(program.sequences) :] = BASIC
-    old0 = old1 = np.zeros(0, np.int64)
-    if last:
-        before = last.program
-        old0, old1 = before.row_infosets, before.infosets
-        columns[: len(before.sequences)] = last.columns[: len(before.sequences)]
-        columns[len(program.sequences) + np.searchsorted(program.infosets, old1)] = last.columns[
-            len(before.sequences) :
-        ]
-        rows[np.searchsorted(program.row_infosets, old0)] = last.rows[: len(old0)]
-        shift = len(program.row_infosets)
-        rows[shift : shift + len(before.row_sequences)] = last.rows[len(old0) :]
-    fresh0, fresh1 = np.setdiff1d(program.row_infosets, old0), np.setdiff1d(program.infosets, old1)
-    rows[np.searchsorted(program.row_infosets, fresh0)] = LOWER
-    columns[_likeliest(plans[0], fresh0)] = BASIC
-    rows[len(program.row_infosets) + _likeliest(plans[1], fresh1)] = UPPER
-    return columns, rows
+    columns, rows = last.extend_to(form, (LOWER, BASIC, LOWER, BASIC))
+    flows, values = last.new_infosets(form)
+    columns[1 + _likeliest(plans[0], flows)] = BASIC
+    rows[form.flows + 1 + _likeliest(plans[1], values)] = UPPER
+    return np.delete(columns, [0, form.sequences]), np.delete(rows, [0, form.flows])
 
 
 def _likeliest(plan: SparsePlan, infosets: Ints) -> Ints:
@@ -262,3 +239,57 @@ def _miss(plan: SparsePlan, reach: Floats) -> float:
     above = np.where(before >= 0, reach[before], 1.0)
     used = plan.choices[:infosets] > 0
     return float(max(np.abs(sums - above)[used].max(initial=0.0), (-reach).max(initial=0.0)))
+
+
+# ---------------------------------------------------------------------------------------------
+# A program as a file
+
+
+def write_program(checked: CheckedProgram, game: Game, plans: Plans, file: Path) -> None:
+    """Write a program for other solvers: MPS, with names.  It is maximised: the file has a section OBJSENSE.
+
+    Columns: ``x0:INFOSET:SQUARE``, the reach of a sequence of player 0, and ``v1:INFOSET``, the value of an infoset of
+    player 1.  Rows: ``flow0:INFOSET``, and ``best1:INFOSET:SQUARE``, whose multiplier is the reach of a sequence of
+    player 1.  Infosets are in their canonical orientation, which stands for mirror images; see :mod:`.sparse_plan`.
+
+    Parameters
+    ----------
+    plans
+        Both players' plans, which may have grown since.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    program = checked.program
+    texts = [infoset_texts(game, player, plan) for player, plan in enumerate(plans)]
+    solver = highs_solver.solver_of(columns_of(program), {})
+    columns = [f"x0:{name}" for name in _sequences(plans[0], texts[0], program.sequences.tolist())]
+    columns += [f"v1:{texts[1][infoset]}" for infoset in program.infosets.tolist()]
+    rows = [f"flow0:{texts[0][infoset]}" for infoset in program.row_infosets.tolist()]
+    rows += [f"best1:{name}" for name in _sequences(plans[1], texts[1], program.row_sequences.tolist())]
+    for number, name in enumerate(columns):
+        solver.passColName(number, name)
+    for number, name in enumerate(rows):
+        solver.passRowName(number, name)
+    with TemporaryDirectory() as directory, explain_errors(f"write {file}"):
+        written = Path(directory) / "program.mps"  # HiGHS goes by the suffix
+        solver.writeModel(str(written))
+        atomic_write_bytes(file, written.read_bytes())
+
+
+def infoset_texts(game: Game, player: int, plan: SparsePlan) -> list[str]:
+    """The texts of a plan's infosets."""
+    texts, squares = [infoset_text((square, True) for square in game.setup[player])], squares_of(plan)
+    for infoset in range(1, int(plan.counts[0])):
+        sequence = int(plan.before[infoset])
+        before = int(plan.infosets[sequence])  # an infoset comes after those that lead to it
+        placed = int(plan.marks[infoset]) != int(plan.marks[before])
+        texts.append(f"{texts[before]}{DIGITS[squares[sequence]]}{'*' if placed else '.'}")
+    return texts
+
+
+def _sequences(plan: SparsePlan, texts: Sequence[str], sequences: Sequence[int]) -> list[str]:
+    squares = squares_of(plan)
+    return [f"{texts[plan.infosets[sequence]]}:{DIGITS[squares[sequence]]}" for sequence in sequences]

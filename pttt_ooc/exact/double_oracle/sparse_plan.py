@@ -131,6 +131,23 @@ def allow(rules: Any, plan: Any, infoset: int, square: int) -> Any:
 
 
 @piece
+def canonical_action(rules: Any, g: int, stabiliser: int, square: int) -> Any:
+    """An attempt of a square of the board, after a sequence that the symmetry `g` takes to its canonical orientation.
+
+    Returns
+    -------
+    least, g, stabiliser
+        The square that stands for the orbit of the attempt; orientation and stabiliser of the longer sequence.
+    """
+    image = rules.images[g, square]
+    least = rules.least[stabiliser, image]
+    h = np.int64(0)
+    while not (stabiliser >> h & 1 and rules.images[h, least] == image):
+        h += 1
+    return least, rules.turned[h, g], stabiliser & rules.fixing[least]
+
+
+@piece
 def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) -> Any:
     """The infoset after an allowed action; made if it is new."""
     after = np.int64(plan.children[infoset, 2 * square + placed])

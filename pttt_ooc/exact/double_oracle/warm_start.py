@@ -79,9 +79,9 @@ def _walk(
             counts[1] = 1
             return
         if player == 0:
-            _allow(rules, player, plan, places0, played0, least, infoset)
+            _allow(rules, plan, places0, played0, least, infoset)
         else:
-            _allow(rules, player, plan, places1, played1, least, infoset)
+            _allow(rules, plan, places1, played1, least, infoset)
     stabiliser = plan.stabilisers[infoset]
     # All allowed actions are followed; those of player 1 with all images of their orbit, which may lead player 0 to
     # different infosets.
@@ -113,20 +113,15 @@ def _walk(
 
 
 @bare_kernel
-def _allow(rules: Any, player: int, plan: Any, places: Any, played: Any, least: float, infoset: int) -> None:
+def _allow(rules: Any, plan: Any, places: Any, played: Any, least: float, infoset: int) -> None:
     """Allow what is played at an infoset with a probability of more than `least`, or else what is played most."""
-    setup, marks = rules.setup[player], plan.marks[infoset]
-    length = write_path(plan, infoset, setup, places.path)
-    first, orders, tried, h = np.int64(-1), np.int64(0), np.int64(0), -1
-    while first < 0:
-        h += 1
-        first, orders, tried = find_place(rules, places, setup, marks, length, h)
+    marks, fails = plan.marks[infoset], plan.fails[infoset]
+    place = find_place(rules, places, write_path(plan, infoset, places), marks, fails)
     stabiliser, most, likeliest = plan.stabilisers[infoset], -1.0, np.int64(0)
     for square in range(rules.squares):
-        known = marks | plan.fails[infoset]
-        if known >> square & 1 or rules.least[stabiliser, square] != square:
+        if (marks | fails) >> square & 1 or rules.least[stabiliser, square] != square:
             continue
-        chance = played[sequence_at(rules, first, orders, tried, h, square)]
+        chance = played[sequence_at(rules, places, place, marks | fails, square)]
         if chance > most:
             most, likeliest = chance, np.int64(square)
         if chance > least:

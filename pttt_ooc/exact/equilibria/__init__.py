@@ -1,8 +1,7 @@
 """Which equilibria there are: the best and the worst of them for an objective, and the best pure strategies.
 
 Modules: ``optimal_face``: the search.  ``face_program``: its linear program.  ``responses``: gradients and best
-responses for linear objectives.  ``plan_places``: where a sparse plan is in an index.  ``supports``: what some
-equilibrium plays, and dimensions.  ``rank``: of sparse matrices.  ``openings``: ranges of the first attempts.
-``choice``: the strategy that wins most against an opponent who errs.  ``pure_maximin``: what a player can guarantee
-without chance.
+responses for linear objectives.  ``plan_places``: a sparse plan on an index.  ``supports``: what some equilibrium
+plays, and dimensions.  ``objectives``: the strategy that wins most against an opponent who errs, and ranges of the
+first attempts.  ``pure_maximin``: what a player can guarantee without chance.
 """

@@ -23,7 +23,7 @@ from pttt_ooc.cfr.solving.best_response import write_choices
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, behave
 from pttt_ooc.exact.equilibria.face_program import FaceProgram
@@ -199,7 +199,7 @@ class _Search:
         self._value = face.value if player == 0 else -face.value
         self._plans: Plans = _copy(exact.plans[0]), _copy(exact.plans[1])
         self._places = [PlanPlaces(face.rules, face.responses.index, p) for p in (0, 1)]
-        self._histories, self._program = Histories(face.rules), FaceProgram(player)
+        self._histories, self._program = HistoryFinder(face.rules), FaceProgram(player)
         _, mine, self._values = self._responses.best(player, payoffs, otherwise)
         self._defaults = (mine, face.rule[1]) if player == 0 else (face.rule[0], mine)
         self._last, self._news = FaceRound(0, 0, 0, 0, (0, 0)), 1

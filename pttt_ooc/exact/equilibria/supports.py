@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.sequence_form import sequence_form
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, first_infoset
 from pttt_ooc.exact.double_oracle.warm_start import allow_played
-from pttt_ooc.exact.equilibria.face_program import Shape
 from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
 from pttt_ooc.exact.equilibria.plan_places import PlanPlaces
-from pttt_ooc.exact.equilibria.rank import rank_of
 from pttt_ooc.exact.equilibria.responses import Floats
 from pttt_ooc.games.structure.strategy import Strategy
 
@@ -31,6 +31,9 @@ REACHED = 1e-8
 """A sequence is played by some equilibrium strategy if its reach can be larger than this."""
 
 _PLAYED = 1e-12  # a probability that counts
+
+PRIME = (1 << 61) - 1
+"""The rank is computed modulo this prime: it is never too high, and too low only if the prime divides a minor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +119,7 @@ def dimensions(face: OptimalFace, plans: Plans) -> tuple[int, int]:
     plans
         Of :class:`Supports`.
     """
-    plans, won = Histories(face.rules).find_won(plans)
+    plans, won = HistoryFinder(face.rules).find_won(plans)
     return _dimension(face, plans, won, 0), _dimension(face, plans, won, 1)
 
 
@@ -124,9 +127,55 @@ def _dimension(face: OptimalFace, plans: Plans, won: WonHistories, player: int) 
     """The unknowns are the player's reach and the other's values; all that some equilibrium plays is as good."""
     from scipy import sparse
 
-    shape = Shape(plans[player], plans[1 - player])
-    matrix = shape.matrix(won, player).tocsc()
+    form = sequence_form(plans, won, player)
     # The reach of the empty sequence and the value of the root are given.
-    unknown = np.delete(np.arange(matrix.shape[1]), [0, shape.root])
-    whole = sparse.csr_matrix(matrix[:, unknown] * len(face.rules.images))
+    unknown = np.delete(np.arange(form.matrix.shape[1]), [0, form.sequences])
+    whole = sparse.csr_matrix(form.matrix[1:, unknown] * len(face.rules.images))
     return len(unknown) - rank_of(whole)
+
+
+def rank_of(matrix: Any) -> int:
+    """The rank of a sparse matrix.
+
+    Rows and columns with a single entry are taken out first, as long as there are any.  FLINT finds the rank of the
+    rest.
+
+    Parameters
+    ----------
+    matrix
+        Sparse; its entries are whole numbers of any numeric type.
+
+    Raises
+    ------
+    ValueError
+        If an entry is not a whole number.
+    """
+    import flint
+
+    # The entries as whole numbers, without zeros.
+    entries = matrix.tocoo()
+    numbers = np.rint(entries.data)
+    if np.abs(entries.data - numbers).max(initial=0) > 1e-6:
+        raise ValueError("the rank is that of a matrix of whole numbers")
+    kept = numbers != 0
+    rows, columns, numbers = entries.row[kept], entries.col[kept], numbers[kept].astype(np.int64)
+    found = 0
+    # An entry that is alone in its row or column adds 1 to the rank; its row and column are taken out.
+    while len(rows):
+        alone = (np.bincount(rows)[rows] == 1) | (np.bincount(columns)[columns] == 1)
+        if not alone.any():
+            break
+        # One entry of each row and column at most: pivots that need no elimination.
+        pivots = np.flatnonzero(alone)
+        pivots = pivots[np.unique(rows[pivots], return_index=True)[1]]
+        pivots = pivots[np.unique(columns[pivots], return_index=True)[1]]
+        found += len(pivots)
+        left = ~np.isin(rows, rows[pivots]) & ~np.isin(columns, columns[pivots])
+        rows, columns, numbers = rows[left], columns[left], numbers[left]
+    if not len(rows):
+        return found
+    # What is left, with its rows and columns numbered anew, modulo the prime.
+    rows, columns = (np.unique(part, return_inverse=True)[1] for part in (rows, columns))
+    dense = np.zeros((int(rows.max()) + 1, int(columns.max()) + 1), np.int64)
+    dense[rows, columns] = numbers % PRIME
+    return found + int(flint.nmod_mat(*dense.shape, dense.ravel().tolist(), PRIME).rank())

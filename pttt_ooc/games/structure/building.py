@@ -62,8 +62,6 @@ class TimingSizes:
         Length of `order_cell` and of `wide_order_cell`.
     cells
         An upper bound on the cells of either side of any operator.
-    work
-        Orders of both sides, over all sources: about the number of additions of a gradient.
     """
 
     sources: int
@@ -71,7 +69,6 @@ class TimingSizes:
     narrow_orders: int
     wide_orders: int
     cells: int
-    work: int
 
 
 def timing_sizes(layout: Layout, pairs: Pairs, receiver: int) -> TimingSizes:
@@ -218,8 +215,7 @@ class _TimingBuilder:
         orders = self._orders(c, uses)
         narrow = int(orders[: uses.narrow].sum())
         wide = int(orders.sum()) - narrow
-        work = sum(int(self.sides[p].counts.of(c.placed[p], c.failed[p]).sum()) for p in (0, 1))
-        return TimingSizes(len(c.mover), len(orders), narrow, wide, int(bounds.max(initial=1)), work)
+        return TimingSizes(len(c.mover), len(orders), narrow, wide, int(bounds.max(initial=1)))
 
     def _choose(self) -> RelevantPairs:
         pairs, size = self.pairs, self.game.squares

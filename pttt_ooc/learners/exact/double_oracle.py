@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pttt_ooc.exact.double_oracle import oracle
+from pttt_ooc.exact.double_oracle.complete_strategy import write_whole
 from pttt_ooc.exact.double_oracle.state_arrays import as_bytes, from_bytes
-from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame

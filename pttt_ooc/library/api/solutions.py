@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.cfr.solving import solver
+from pttt_ooc.cfr.solving import solve_run
 from pttt_ooc.cfr.solving.regret import Rule
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
@@ -18,7 +18,7 @@ from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.library.api.games import as_record, of_record
-from pttt_ooc.library.api.solver_session import ConvergenceRow, checked_settings, checked_symmetry, start_solver
+from pttt_ooc.library.api.solver_session import ConvergenceRow, checked_settings, checked_symmetry, start_run
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.strategy_names import named_strategy
 from pttt_ooc.library.api.structures import checked_player, engine_of, index_of, is_named, remember, threads
@@ -221,8 +221,7 @@ def solve(
     config, symmetry = checked_settings(algorithm, options), checked_symmetry(game, symmetry)
     # In memory: the solver runs to its end here.
     if directory is None:
-        solver = start_solver(game, algorithm, config, symmetry, on_progress)
-        result = solver.run()
+        result = start_run(game, algorithm, config, symmetry, on_progress).finish()
         strategies = (Strategy.of(result.strategies[0].whole()), Strategy.of(result.strategies[1].whole()))
         facts = {
             "algorithm": _name(algorithm),
@@ -258,7 +257,7 @@ def _solve_in(
     facts = {"rules": rules, "symmetry": symmetry, "algorithm": config.algorithm, "precision": config.precision}
     name = fingerprint({**facts, "parameters": stage.parameters(config)})
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
-    result = solver.solve(engine, config, place / "work" / name, name, on_progress)
+    result = solve_run.solve(engine, config, place / "work" / name, name, on_progress)
     atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in result.rows))
     timeless = {key: value for key, value in result.rows[-1].items() if "second" not in key}
     attrs = {"algorithm": config.algorithm, "parameters": stage.parameters(config), "rules": rules, **timeless}

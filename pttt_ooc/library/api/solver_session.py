@@ -10,7 +10,7 @@ import numpy as np
 
 from pttt_ooc.cfr.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.cfr.solving.regret import RULES, Coefficients, Parameters, Rule
-from pttt_ooc.cfr.solving.solver import MemoryState, Solver
+from pttt_ooc.cfr.solving.solve_run import MemoryState, SolveRun
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.errors import ConfigError
@@ -42,9 +42,9 @@ class SolverSession:
     Strategy of player 0 in mini-2x3k2-abrupt: 189 infosets, kept up to symmetry
     """
 
-    def __init__(self, game: Game, name: str, solver: Solver) -> None:
+    def __init__(self, game: Game, name: str, run: SolveRun) -> None:
         self.game = game
-        self._name, self._solver, self._steps = name, solver, solver.steps()
+        self._name, self._solver, self._steps = name, run.solver, run.steps()
 
     def __iter__(self) -> Iterator[ConvergenceRow]:
         return self
@@ -106,24 +106,24 @@ def iterate(
     True
     """
     config = checked_settings(algorithm, {**ENDLESS, **settings})
-    solver = start_solver(game, algorithm, config, checked_symmetry(game, symmetry))
-    return SolverSession(game, "A custom rule" if isinstance(algorithm, Rule) else algorithm, solver)
+    run = start_run(game, algorithm, config, checked_symmetry(game, symmetry))
+    return SolverSession(game, "A custom rule" if isinstance(algorithm, Rule) else algorithm, run)
 
 
-def start_solver(
+def start_run(
     game: Game,
     algorithm: str | Rule,
     config: SolveConfig,
     symmetry: Symmetry,
     on_progress: Callable[[ConvergenceRow], None] = lambda row: None,
-) -> Solver:
-    """A solver with its state in memory."""
+) -> SolveRun:
+    """A run with its state in memory."""
     if config.snapshot_every is not None:
         raise ConfigError("Snapshots are kept on disk: give a directory and a named game, or leave them out.")
     rule = _checked_rule(algorithm) if isinstance(algorithm, Rule) else RULES[config.algorithm]
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
     state = MemoryState(leaves(state_arrays(engine.index, config, rule)))
-    return Solver(engine, config, state, on_progress, in_memory(solver_arrays(engine.index, config)), rule)
+    return SolveRun(engine, config, state, in_memory(solver_arrays(engine.index, config)), rule, on_progress)
 
 
 def checked_settings(algorithm: str | Rule, settings: Mapping[str, Any]) -> SolveConfig:

@@ -18,8 +18,8 @@ import numpy as np
 from pttt_ooc.config import MOST_REPLIED_SQUARES
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
-from pttt_ooc.exact.double_oracle.infoset_values import Fitting, InfosetValues
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
+from pttt_ooc.exact.double_oracle.plan_values import Fitting, InfosetValues
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, behave, first_infoset

@@ -28,7 +28,7 @@ from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.exact.double_oracle.complete_strategy import Attempts, CompleteStrategy
+from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy, write_whole
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import (
@@ -39,8 +39,8 @@ from pttt_ooc.exact.double_oracle.sparse_plan import (
     squares_of,
     with_room,
 )
-from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
 from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.structure.infoset_parser import Attempts
 from pttt_ooc.pipeline.files.solution import Strategies, write_solution
 from pttt_ooc.types import Symmetry
 

@@ -161,7 +161,7 @@ class Progress:
         Parameters
         ----------
         part
-            See :data:`pttt_ooc.cfr.solving.solver.WorkShare`; the first part of each has the share 0.
+            See :data:`pttt_ooc.cfr.solving.solve_run.WorkShare`; the first part of each has the share 0.
         """
         now = time.monotonic()
         if part["share"] == 0:

@@ -1,7 +1,7 @@
 """The choice among equilibria at the end of the stage "finish": key ``finish: against`` of the configuration.
 
-See :mod:`pttt_ooc.exact.equilibria.choice`.  If the choice cannot be made, a sentence says why, and the plans of the
-double oracle are the result, with the pure rule where they do not come.
+See :mod:`pttt_ooc.exact.equilibria.objectives`.  If the choice cannot be made, a sentence says why, and the plans of
+the double oracle are the result, with the pure rule where they do not come.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.memory import MemoryNeeds
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.equilibria.choice import choose_strategy
+from pttt_ooc.exact.equilibria.objectives import choose_strategy
 from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Floats, Strategy

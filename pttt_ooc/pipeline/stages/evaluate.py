@@ -22,7 +22,7 @@ from pttt_ooc.cfr.solving.evaluation import (
 )
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
-from pttt_ooc.exact.double_oracle.plan_evaluation import evaluate_plans
+from pttt_ooc.exact.double_oracle.plan_values import evaluate_plans
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import named_game, reference_value
 from pttt_ooc.games.rules.game import Game

@@ -77,10 +77,10 @@ def call_structure(directory: Path) -> None:
         with open_tensor(tensor, (len(rows), GAME.squares)) as read:
             strategy_from_tensor(whole, player, read, rows, np.float32, normalise=False)
 
+    from pttt_ooc.exact.double_oracle.complete_strategy import write_whole
     from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
     from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
     from pttt_ooc.exact.double_oracle.warm_start import allow_played
-    from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
 
     rules = rule_tables(GAME)
     played = uniform_strategy(folded, 0, np.float64), uniform_strategy(folded, 1, np.float64)
@@ -119,7 +119,7 @@ def call_solver(directory: Path) -> None:
 
     engine, settings = Engine(index, timings, np.float32, threads=1), SolveConfig()
     with ResumableState.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
-        solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
+        solver = Solver(engine, settings, state.arrays, in_memory(solver_arrays(index, settings)))
         solver.begin()
         solver.iterate()
         solver.average()

@@ -24,7 +24,7 @@ def stage_sources(stage: str) -> frozenset[str]:
 
 def iterate_sources() -> frozenset[str]:
     """The modules that the solver's numbers come from, and so the iteration at which it stops."""
-    return without_plain(dependencies("cfr/solving/solver"))
+    return without_plain(dependencies("cfr/solving/solve_run"))
 
 
 def source_digest(stage: str) -> str:

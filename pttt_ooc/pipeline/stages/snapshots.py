@@ -74,7 +74,7 @@ def most_bytes(index: Index) -> int:
 
 
 class Snapshots:
-    """The snapshots of one run; see :class:`pttt_ooc.cfr.solving.solver.SnapshotKeeper`.
+    """The snapshots of one run; see :class:`pttt_ooc.cfr.solving.solve_run.SnapshotKeeper`.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ import numpy as np
 from pttt_ooc.cfr.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.cfr.solving.regret import RULES
 from pttt_ooc.cfr.solving.schedule import end_sentence
-from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state

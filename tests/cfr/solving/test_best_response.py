@@ -36,6 +36,7 @@ def table(strategy):
     return rows
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", TINY + SMALL)
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_best_response_has_the_value_of_the_walk_over_histories(name, player):
@@ -56,6 +57,7 @@ def test_a_best_response_has_the_value_of_the_walk_over_histories(name, player):
     assert (value if player == 1 else -value) == pytest.approx(response.value, abs=1e-12)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", SYMMETRIC)
 @pytest.mark.parametrize("player", [0, 1])
 def test_with_symmetry_the_response_is_symmetric_and_has_the_same_value(name, player):

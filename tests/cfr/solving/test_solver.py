@@ -27,7 +27,8 @@ from pttt_ooc.cfr.solving.schedule import (
     is_scheduled,
     last_scheduled,
 )
-from pttt_ooc.cfr.solving.solver import Solver, solve
+from pttt_ooc.cfr.solving.solve_run import solve
+from pttt_ooc.cfr.solving.solver import Solver
 from pttt_ooc.cfr.sweep import engine, tree
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState
@@ -45,12 +46,12 @@ NAME = "mini-2x3k2-abrupt"
 
 @pytest.fixture
 def tmp_path(in_memory):
-    """A directory in memory: states are saved after every iteration, and no test here depends on syncing."""
+    """A directory in memory: some tests save a state after every iteration, and none depends on syncing."""
     return in_memory
 
 
 def config(**changes):
-    return SolveConfig(**{"target_nashconv": 0, "max_iterations": 60, "commit_seconds": 0, **changes})
+    return SolveConfig(**{"target_nashconv": 0, "max_iterations": 60, "commit_seconds": 1e9, **changes})
 
 
 def run(tmp_path, settings, name=NAME, symmetry="full", threads=2, folder="work", fingerprint="test", **options):
@@ -169,7 +170,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("changes", [{}, {"algorithm": "dcfr"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
 def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
-    settings = config(**changes)
+    settings = config(max_iterations=24, commit_seconds=0, **changes)
     whole = run(tmp_path, settings, folder="whole")
 
     def stop_at(iteration):
@@ -179,7 +180,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
 
         return stop
 
-    for iteration in (1, 7, 33, 59):
+    for iteration in (1, 7, 23):
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path, settings, folder="parts", on_progress=stop_at(iteration))
         log = (tmp_path / "parts" / "convergence.jsonl").read_text().splitlines()
@@ -310,7 +311,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
 
 @pytest.mark.slow
 def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
-    settings, name = config(max_iterations=20, commit_seconds=1000), "mini-2x3k3-abrupt-after-1"
+    settings, name = config(max_iterations=20), "mini-2x3k3-abrupt-after-1"
     whole = bits(run(tmp_path, settings, name, folder="whole"))
     monkeypatch.setattr(engine, "RUN_WORK", 20)
     for threads in (1, 2, 3):
@@ -347,7 +348,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
             for name, array in state.arrays.items():
                 array[...] = abs(regrets[name]) if "sums" in name else regrets[name]
             work = in_memory(solver_arrays(small.index, settings))
-            solver = solve_module.Solver(small, settings, state, lambda row: None, work)
+            solver = solve_module.Solver(small, settings, state.arrays, work)
             solver.begin()
             solver.iterate()
             made = [strategy.probabilities.tobytes() for strategy in solver.average()]
@@ -386,30 +387,31 @@ def clock(monkeypatch):
 
 def test_time_is_a_budget(tmp_path, clock):
     """An iteration takes a second, an evaluation three: the seventh would end after 28 seconds, the last but two."""
-    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60, commit_seconds=1e9))
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60))
     assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 6
     assert solution.rows[-1]["iteration"] == solution.iteration
     assert [row["seconds"] for row in solution.rows] == [1, 2, 3, 4, 5, 6]
     assert [row["elapsed_seconds"] for row in solution.rows] == [4, 8, 12, 16, 20, 24]
-    more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5, commit_seconds=1e9))
+    more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5))
     assert more.iteration == 7, "in 30 seconds, there is time for one more"
 
 
 def test_seconds_continue_where_a_run_stopped(tmp_path, clock):
-    run(tmp_path, config(max_iterations=4))
+    saving = {"commit_seconds": 0}
+    run(tmp_path, config(max_iterations=4, **saving))
     seen = []
-    more = run(tmp_path, config(max_iterations=10), on_progress=seen.append)
+    more = run(tmp_path, config(max_iterations=10, **saving), on_progress=seen.append)
     assert more.seconds == 10 and [row["seconds"] for row in seen] == [5, 6, 7, 8, 9, 10]
     assert [row["iterations_per_second"] for row in seen] == [1] * 6, "of this run alone"
     assert [row["seconds"] for row in more.rows] == [*range(1, 11)]
-    last = run(tmp_path, config(max_iterations=20, max_minutes=0.9))
+    last = run(tmp_path, config(max_iterations=20, max_minutes=0.9, **saving))
     assert last.stopped_by == "max_minutes" and 10 < last.iteration < 15, "all runs together"
     assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
 
 
 def test_a_continued_run_knows_how_long_evaluations_take(tmp_path, clock):
     """Four seconds for each of six iterations: one more would end after 28 seconds."""
-    settings = {"max_iterations": 10**9, "commit_seconds": 1e9}
+    settings = {"max_iterations": 10**9}
     assert run(tmp_path, config(max_minutes=24.5 / 60, **settings)).iteration == 6
     assert run(tmp_path, config(max_minutes=27.5 / 60, **settings)).iteration == 6
     assert run(tmp_path, config(max_minutes=30 / 60, **settings)).iteration == 7
@@ -462,7 +464,7 @@ def test_averages_of_symmetric_views_are_symmetric(tmp_path):
         for i, array in enumerate(state.arrays.values()):
             array[:] = np.random.default_rng(i).random(array.shape)
         work = in_memory(solver_arrays(small.index, settings))
-        for strategy in Solver(small, settings, state, lambda row: None, work).average():
+        for strategy in Solver(small, settings, state.arrays, work).average():
             table = {text: [0.0] * whole.game.squares for text in naive.infosets(whole.game, strategy.player)}
             texts = helpers.sequence_texts(whole, strategy.player)
             for (text, square), probability in zip(texts, unfold(strategy, whole).probabilities, strict=True):
@@ -521,12 +523,10 @@ def test_kernels_are_loaded_before_the_clock_starts(monkeypatch):
     ):
         noted(module, name)
     settings = config(precision="float32")
-    state = solve_module.MemoryState(leaves(state_arrays(small.index, settings)))
-    solver = Solver(small, settings, state, lambda row: None, in_memory(solver_arrays(small.index, settings)))
-    for array in state.arrays.values():
-        array[...] = 3
-    solver._load_kernels()
-    before, called_before = {name: array.copy() for name, array in state.arrays.items()}, set(called)
+    state = {name: np.full_like(array, 3) for name, array in leaves(state_arrays(small.index, settings)).items()}
+    solver = Solver(small, settings, state, in_memory(solver_arrays(small.index, settings)))
+    solver.load_kernels()
+    before, called_before = {name: array.copy() for name, array in state.items()}, set(called)
     assert solver.iteration == 0 and all((array == 3).all() for array in before.values())
     solver.iterate()
     assert called == called_before == {"reach_of_regrets", "update_regrets", "receive"}

@@ -4,9 +4,8 @@ import random
 import re
 
 from pttt_ooc.errors import CertificateError
-from pttt_ooc.exact.certificates.certificate import Certificate
+from pttt_ooc.exact.certificates.certificate import Certificate, guarantees, verify_certificate
 from pttt_ooc.exact.certificates.integer_plan import integer_plan
-from pttt_ooc.exact.certificates.verification import guarantees, verify_certificate
 from pttt_ooc.games.rules.game import Game
 from tests.kits.verify_program import proven_words, verify, zipped
 

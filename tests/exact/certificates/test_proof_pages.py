@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from pttt_ooc.exact.certificates.certificate_reader import read
+from pttt_ooc.exact.certificates.certificate import read
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
 from tests.kits import naive
@@ -120,9 +120,8 @@ def test_the_browser_proves_intervals(opened, tmp_path):
 
 
 def random_certificate(name, path):
-    from pttt_ooc.exact.certificates.certificate import Certificate, write
-    from pttt_ooc.exact.certificates.strategy_behaviour import rounded_plan
-    from pttt_ooc.exact.certificates.verification import guarantees
+    from pttt_ooc.exact.certificates.behaviours import rounded_plan
+    from pttt_ooc.exact.certificates.certificate import Certificate, guarantees, write
     from tests.kits.helpers import as_strategy, full_index, random_table
 
     game, draw = named_game(name), random.Random(11)

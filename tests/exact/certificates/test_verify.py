@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from pttt_ooc.errors import CertificateError
-from pttt_ooc.exact.certificates.verification import verify_certificate
+from pttt_ooc.exact.certificates.certificate import verify_certificate
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
 from tests.kits.damaged_certificates import BOMBS, DAMAGED, LINES, NAME, SMALLEST, at_the_limits, zips

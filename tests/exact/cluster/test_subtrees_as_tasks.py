@@ -108,31 +108,30 @@ def test_a_worker_with_another_version_gets_a_sentence(client, monkeypatch):
         subtree_runner.DaskRunner(client, GAME, MEMORY_MB)
 
 
-def test_a_worker_without_the_program_gets_a_sentence(client, monkeypatch):
+def client_with(nthreads, run=lambda *_: None):
+    """A client that has workers and can run functions, or cannot."""
+    return types.SimpleNamespace(nthreads=nthreads, run=run, scheduler=types.SimpleNamespace(address="tcp://here"))
+
+
+def test_a_worker_without_the_program_gets_a_sentence():
     def run(*_):
         raise ModuleNotFoundError("No module named 'pttt_ooc'")
 
-    monkeypatch.setattr(client, "run", run)
     with pytest.raises(
         PtttError, match=r"^A worker cannot import this program \(No module named 'pttt_ooc'\); install"
     ):
-        subtree_runner.DaskRunner(client, GAME, MEMORY_MB)
+        subtree_runner.DaskRunner(client_with(lambda: {"worker": 1}, run), GAME, MEMORY_MB)
 
 
-def test_a_scheduler_without_workers_gets_a_sentence(client, monkeypatch):
-    monkeypatch.setattr(client, "nthreads", dict)
-    with pytest.raises(PtttError, match=r"^The scheduler at tcp://.* has had no worker for 0 s; start some"):
-        subtree_runner.DaskRunner(client, GAME, MEMORY_MB, 0)
-
-
-def test_workers_that_come_later_are_waited_for(client, monkeypatch):
-    nobody, there = [{}, {}], client.nthreads()
-    monkeypatch.setattr(client, "nthreads", lambda: nobody.pop() if nobody else there)
-    monkeypatch.setattr(client, "run", lambda *_: None)  # nothing to compile
-    subtree_runner.DaskRunner(client, GAME, MEMORY_MB)
+def test_a_scheduler_without_workers_gets_a_sentence_and_those_that_come_later_are_waited_for():
+    with pytest.raises(PtttError, match=r"^The scheduler at tcp://here has had no worker for 0 s; start some"):
+        subtree_runner.DaskRunner(client_with(dict), GAME, MEMORY_MB, 0)
+    nobody = [{}, {}]
+    subtree_runner.DaskRunner(client_with(lambda: nobody.pop() if nobody else {"worker": 1}), GAME, MEMORY_MB)
     assert not nobody
 
 
+@pytest.mark.slow
 def test_what_is_sent_again_is_not_taken_for_what_was_lost(client, monkeypatch):
     """Equal plans and equal tasks have names of their own."""
     monkeypatch.setattr(client, "run", lambda *_: None)  # nothing to compile
@@ -171,7 +170,7 @@ def test_jobs_of_slurm_have_one_thread_and_are_as_many_as_asked_for(tmp_path, mo
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nobody", "http://127.0.0.1:1"])
 def test_a_scheduler_that_does_not_answer_gets_a_sentence(monkeypatch, address):
-    monkeypatch.setattr(clients, "_ANSWER_SECONDS", 1)
+    monkeypatch.setattr(clients, "_ANSWER_SECONDS", 0.3)
     begin = time.monotonic()
     with pytest.raises(PtttError, match=f"^The scheduler {address} does not answer"), open_client(None, address):
         pass

@@ -7,12 +7,12 @@ import pytest
 
 import pttt_ooc
 from pttt_ooc.exact.double_oracle import oracle as oracle_module
-from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import Responder
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.pure_rule import rule_squares
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import GAMES, named_game
+from tests.exact.double_oracle.oracles import assert_proven_by_brute_force, solved
 from tests.kits import naive
 from tests.kits.cli_runner import Done, main
 
@@ -27,41 +27,17 @@ EXACT = {
 }
 
 
-def strategies(oracle):
-    """Both players' complete strategies, for the brute force."""
-    found = []
-    for p in (0, 1):
-        strategy = CompleteStrategy(oracle.rules, p, oracle.plans[p])
-        skipped = len(oracle.game.setup[p])
-        rows = {
-            text: strategy.probabilities(tuple(naive.attempts(text)[skipped:])).tolist()
-            for text in naive.infosets(oracle.game, p)
-        }
-        found.append(rows)
-    return found
-
-
-def solved(name, **options):
-    oracle = DoubleOracle(named_game(name), **options)
-    while not oracle.round().settled and oracle.last.nashconv > 1e-13:
-        pass
-    return oracle
-
-
 @pytest.mark.long_but("2x2", "2x3k2", "3x2k2", "after-1-4", "dark-hex-2x3-classical")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", SMALL)
 def test_the_interval_of_each_round_is_that_of_all_histories(name):
     """Best responses by brute force to plans with the rule elsewhere, in early, middle and last rounds."""
-    game, oracle = named_game(name), DoubleOracle(named_game(name))
+    oracle = DoubleOracle(named_game(name))
     for _ in range(100):
         last = oracle.round()
         if last.number in (1, 2, 6, 15) or last.settled:
-            rows = strategies(oracle)
-            for row in rows[0].values():
+            for row in assert_proven_by_brute_force(oracle)[0].values():
                 assert math.fsum(row) == pytest.approx(1, abs=1e-12)
-            assert last.upper == pytest.approx(naive.best_response_value(game, 0, rows[1]), abs=1e-12)
-            assert last.lower == pytest.approx(-naive.best_response_value(game, 1, rows[0]), abs=1e-12)
         if last.settled:
             break
     assert last.settled and 0 <= last.nashconv + 1e-14 < 1e-12

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError
-from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.program_file import write_program
+from pttt_ooc.exact.double_oracle.restricted_program import write_program
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.pipeline.files.gambit import efg_lines
-from tests.exact.double_oracle.test_saved_state import finished
+from tests.exact.double_oracle.oracles import solved
 from tests.kits import naive
 from tests.kits.cli_runner import main
 
@@ -44,7 +43,7 @@ def read_mps(text):
 @pytest.mark.parametrize("name", ["mini-2x3k3-abrupt", "dark-hex-2x3-abrupt", "mini-2x3k3-abrupt-after-1"])
 def test_the_program_has_the_value_of_the_game_for_another_reader(name, tmp_path):
     optimize = pytest.importorskip("scipy.optimize")
-    oracle = finished(DoubleOracle(named_game(name)))
+    oracle = solved(name)
     write_program(oracle.checked_program, oracle.game, oracle.plans, tmp_path / "last.mps")
     kinds, columns, costs, limits, free = read_mps((tmp_path / "last.mps").read_text())
     names = list(columns)
@@ -106,8 +105,8 @@ def test_another_program_reads_a_tree_and_finds_the_value_of_the_game(tmp_path):
 
 
 def test_a_tree_that_is_too_large_is_refused():
-    with pytest.raises(GameError, match="has 27,115,470,835 histories; an .efg file lists each"):
-        next(efg_lines(named_game("pttt-abrupt")))
+    with pytest.raises(GameError, match="has 919,748,961 histories; an .efg file lists each"):
+        next(efg_lines(named_game("pttt-2x4k3-abrupt")))
 
 
 def test_the_command_writes_both(tmp_path, capsys):

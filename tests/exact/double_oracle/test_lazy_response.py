@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
-from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
+from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response, allow_steps, new_steps
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.sparse_plan import allow, behave, first_infoset, next_infoset, with_room
 from pttt_ooc.games.rules.catalogue import named_game
+from tests.exact.double_oracle.oracles import table
 from tests.kits import naive
 
 pytest.importorskip("highspy")
@@ -53,13 +53,6 @@ def opponents(name, kind):
     return oracle
 
 
-def table(oracle, player, plan):
-    """The complete strategy of a plan, by text."""
-    complete, skipped = CompleteStrategy(oracle.rules, player, plan), len(oracle.game.setup[player])
-    texts = naive.infosets(oracle.game, player)
-    return {text: complete.probabilities(tuple(naive.attempts(text)[skipped:])).tolist() for text in texts}
-
-
 @pytest.mark.long_but("mini-2x2", "mini-2x3k2", "abrupt-exact", "4-8-tenth")
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("kind", ["exact", "tenth", "uniform"])
@@ -84,3 +77,14 @@ def test_a_lazy_response_is_best_in_value_and_as_a_strategy(name, kind):
         behave(reply, np.ones(size), 0.0)
         both = {player: table(oracle, player, reply), 1 - player: rows}
         assert naive.value(game, both[0], both[1]) == pytest.approx(best if player == 0 else -best, abs=1e-12)
+
+
+def test_square_8_is_known_whether_kernels_are_compiled_or_interpreted():
+    """As a number of 8 bits, 1 << 8 is 256 in compiled code, but 0 in numpy: marks and failures would overlap."""
+    oracle, knowledge = DoubleOracle(named_game("dark-hex-3x3-abrupt")), []
+    for function in {allow_steps, getattr(allow_steps, "py_func", allow_steps)}:
+        steps, plan = new_steps(3, 9), with_room(first_infoset(oracle.rules, 0), 8)
+        steps.parents[:], steps.results[:], steps.squares[:] = (-1, 0, 0), (0, 0, 1), (8, 4, 4)
+        function(oracle.rules, plan, steps, np.zeros(3, np.int64))
+        knowledge.append((plan.marks[:3].tolist(), plan.fails[:3].tolist()))
+    assert set(map(str, knowledge)) == {str(([0, 0, 256], [0, 256, 0]))}

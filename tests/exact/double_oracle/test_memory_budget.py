@@ -1,37 +1,30 @@
 """The memory budget of the double oracle: it holds, it changes no bit, and what does not fit gets a sentence."""
 
 import json
+import re
 import subprocess
 import sys
+import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from pttt_ooc.disk.memory import process_needs
+from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.exact.double_oracle.clairvoyance import entry_of, new_bounds, resize
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
+from pttt_ooc.exact.double_oracle.transpositions import BYTES
 from pttt_ooc.games.rules.catalogue import named_game
-from tests.exact.double_oracle.test_saved_state import assert_same, finished
+from tests.exact.double_oracle.oracles import assert_same, finished, solved
 from tests.kits.cli_runner import main
 
 pytest.importorskip("highspy")
 
 NAME = "mini-2x3k3-abrupt"
-SHRINK = """
-import numpy as np
-from pttt_ooc.disk.resources import peak_rss_bytes
-from pttt_ooc.exact.double_oracle.clairvoyance import new_bounds, resize
-resize(new_bounds(9, 1), 2)
-bounds = new_bounds(9, 200)
-for array in bounds:
-    array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
-before = peak_rss_bytes()
-resize(bounds, 100)
-resize(bounds, 200)
-print(before, peak_rss_bytes())
-"""
 
 
 def test_a_full_table_loses_what_has_not_been_used_for_longest():
@@ -54,7 +47,7 @@ def test_a_full_table_loses_what_has_not_been_used_for_longest():
 
 def test_tables_that_change_their_size_change_no_bit():
     """Bounds that are dropped are computed again, and those that are kept are found again."""
-    whole, oracle = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME))
+    whole, oracle = solved(NAME), DoubleOracle(named_game(NAME))
     while not (oracle.last and oracle.last.settled):
         for responder in oracle._responders:
             responder.limit([0.001, 0.3, 4.0][oracle.last.number % 3 if oracle.last else 0])
@@ -87,14 +80,24 @@ def held(bounds):
 
 
 def test_tables_that_shrink_take_no_second_table():
-    """The peak of a process that has made large tables smaller, and these larger again."""
-    done = subprocess.run([sys.executable, "-c", SHRINK], capture_output=True, text=True, check=True)
-    before, after = map(int, done.stdout.split())
-    assert after < before + 20e6
+    """Nor do these, when they grow again."""
+    resize(new_bounds(9, 1), 2)  # loads what it calls
+    tracemalloc.start()
+    bounds = new_bounds(9, 40)
+    for array in bounds:
+        array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
+    size, lengths = sum(array.nbytes for array in bounds), [len(array) for array in bounds]
+    tracemalloc.reset_peak()
+    resize(bounds, 20)
+    resize(bounds, 40)
+    assert [len(array) for array in bounds] == lengths
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size < peak < size + 10**6
 
 
 def test_a_run_that_no_longer_fits_goes_on_with_more_memory(tmp_path):
-    whole, tight = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME), memory_mb=1000)
+    whole, tight = solved(NAME), DoubleOracle(named_game(NAME), memory_mb=1000)
     with SavedState(tmp_path, tight) as saved:
         for _ in range(5):
             tight.round()
@@ -130,7 +133,7 @@ def test_a_command_that_outgrows_its_memory_goes_on_to_the_same_bits(tmp_path, m
     assert not end.value.code
     found = DoubleOracle(named_game(NAME))
     with SavedState(tmp_path / "state", found):
-        assert_same(found, finished(DoubleOracle(named_game(NAME))))
+        assert_same(found, solved(NAME))
 
 
 def test_a_program_needs_more_than_regret_matching():
@@ -156,3 +159,71 @@ def test_the_peak_of_a_game_of_ten_squares_stays_below_a_small_budget():
     assert exact("--game", NAME, "--max-minutes", 0).returncode == 0  # compiles, which takes more memory
     found = json.loads(exact("--game", "pttt-2x5k3-abrupt", "--memory-mb", 350).stdout)
     assert found["exact"] and found["peak_mb"] < 350
+
+
+# ---------------------------------------------------------------------------------------------
+# What a round needs
+
+SAVING = "the restricted game's solution and the saved state"
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    return DoubleOracle(named_game("mini-2x2k2-abrupt"))
+
+
+def bytes_of(plans):
+    return sum(part.nbytes for plan in plans for part in plan)
+
+
+def memory(oracle, megabytes):
+    return RunMemory("the game", oracle.rules, megabytes)
+
+
+def test_the_smallest_budget_leaves_two_megabytes_of_tables(oracle):
+    with pytest.raises(MemoryBudgetError) as end:
+        memory(oracle, 100).for_bounds(oracle.plans, 10**6, True)
+    wanted = int(re.search(r"takes (\d+) MB", str(end.value))[1])
+    assert 2 <= memory(oracle, wanted).for_bounds(oracle.plans, 10**6, True) < 3
+    with pytest.raises(MemoryBudgetError):
+        memory(oracle, wanted - 1).for_bounds(oracle.plans, 10**6, True)
+
+
+def test_two_megabytes_are_enough_and_a_byte_less_is_not(oracle):
+    left = memory(oracle, 1000).for_bounds(oracle.plans, 1000, False)
+    least = 1000 - left + 2
+    assert memory(oracle, least + 1e-6).for_bounds(oracle.plans, 1000, False) == pytest.approx(2, abs=1e-5)
+    with pytest.raises(MemoryBudgetError):
+        memory(oracle, least - 1e-5).for_bounds(oracle.plans, 1000, False)
+
+
+def test_the_fixed_part_has_the_process_and_the_transpositions_of_both_players(oracle):
+    left = memory(oracle, 1000).for_worker(oracle.plans)
+    fixed = sum(process_needs().values()) + 2 * BYTES
+    rest = (1000 - left) * MB - fixed - 3 * bytes_of(oracle.plans)  # three copies: a message, and two rounds' plans
+    assert 0 < rest < 10**5, "the tables of the rules"
+
+
+def test_a_saved_state_takes_three_copies_of_plans_and_histories(oracle):
+    """Of large plans: as they are, as the file's content, and compressed; where no program is larger."""
+    needs, kept = needs_of(oracle.plans, 10**6, False), bytes_of(oracle.plans)
+    assert needs[SAVING] == 3 * (kept + 16 * 10**6)
+    assert needs["plans"] == 2.5 * kept and needs["won histories"] == 2.5 * 16 * 10**6
+    with_program = needs_of(oracle.plans, 10**6, True)
+    assert with_program[SAVING] > needs[SAVING] and with_program["plans"] == needs["plans"]
+    few = needs_of(oracle.plans, 0, True)
+    sequences = sum(int(plan.counts[1]) for plan in oracle.plans)
+    assert few[SAVING] == max(3 * kept, 4 * 400 * sequences), "the larger one, as they are not there at the same time"
+
+
+def test_saving_takes_no_more_than_is_projected(tmp_path):
+    oracle = DoubleOracle(named_game("mini-2x3k3-abrupt"))
+    with SavedState(tmp_path, oracle) as saved:
+        for _ in range(8):
+            oracle.round()
+        tracemalloc.start()
+        saved.save()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    kept = bytes_of(oracle.plans)
+    assert kept * Fraction(1, 2) < peak < 3 * kept + 10**6

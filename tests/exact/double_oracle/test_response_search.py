@@ -8,13 +8,12 @@ import pytest
 
 from pttt_ooc.exact.double_oracle import oracle as oracle_module
 from pttt_ooc.exact.double_oracle import response_search
-from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.response_search import ResponseSearch
 from pttt_ooc.exact.double_oracle.sparse_plan import behave, first_infoset, played_part
 from pttt_ooc.games.rules.catalogue import named_game
-from tests.kits import naive
+from tests.exact.double_oracle.oracles import assert_proven_by_brute_force
 
 pytest.importorskip("highspy")
 
@@ -106,6 +105,7 @@ def test_rounds_find_the_same_bits_wherever_and_in_whatever_order_subtrees_are_s
     assert runner.most > 10 and one.last.number > 20
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.long_but("classical", "after-1")
 @pytest.mark.parametrize("name", GAMES[1:])
 def test_rounds_in_parts_prove_what_brute_force_finds(name, monkeypatch):
@@ -113,17 +113,11 @@ def test_rounds_in_parts_prove_what_brute_force_finds(name, monkeypatch):
     monkeypatch.setattr(response_search, "LEAST_INFOSETS", 4)
     monkeypatch.setattr(oracle_module, "LARGE", 10)
     monkeypatch.setattr(oracle_module, "MOSTLY_UNPLAYED", 1.2)
-    game, oracle = named_game(name), DoubleOracle(named_game(name))
+    oracle = DoubleOracle(named_game(name))
     for last in oracle.rounds():
         if last.number % 8 and not last.settled:
             continue
-        rows = []
-        for p, plan in enumerate(oracle.plans):
-            strategy, skipped = CompleteStrategy(oracle.rules, p, plan), len(game.setup[p])
-            texts = naive.infosets(game, p)
-            rows.append({t: strategy.probabilities(tuple(naive.attempts(t)[skipped:])).tolist() for t in texts})
-        assert last.upper == pytest.approx(naive.best_response_value(game, 0, rows[1]), abs=1e-12)
-        assert last.lower == pytest.approx(-naive.best_response_value(game, 1, rows[0]), abs=1e-12)
+        assert_proven_by_brute_force(oracle)
     assert last.nashconv < 1e-12
 
 

@@ -10,7 +10,7 @@ from pttt_ooc.cfr.solving.highs_solver import UnsolvedError
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle import restricted_program
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.restricted_histories import Histories
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder
 from pttt_ooc.exact.double_oracle.restricted_matching import gap
 from pttt_ooc.exact.double_oracle.restricted_program import TOLERANCE, RestrictedProgram
 from pttt_ooc.games.rules.catalogue import named_game
@@ -23,7 +23,7 @@ def restricted():
     """The last restricted game of a double oracle."""
     oracle = DoubleOracle(named_game("mini-2x3k3-abrupt"))
     assert list(oracle.rounds())[-1].exact
-    return Histories(oracle.rules).find_won(oracle.plans)
+    return HistoryFinder(oracle.rules).find_won(oracle.plans)
 
 
 @pytest.fixture

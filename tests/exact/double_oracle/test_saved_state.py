@@ -18,6 +18,7 @@ from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
 from pttt_ooc.exact.double_oracle.state_arrays import as_bytes, from_bytes
 from pttt_ooc.games.rules.catalogue import named_game
+from tests.exact.double_oracle.oracles import assert_same, finished, solved
 from tests.kits.cli_runner import main
 
 pytest.importorskip("highspy")
@@ -25,26 +26,8 @@ pytest.importorskip("highspy")
 NAME = "mini-2x3k3-abrupt"
 
 
-def finished(oracle):
-    while not (oracle.last and oracle.last.settled):
-        oracle.round()
-    return oracle
-
-
-def assert_same(one, other):
-    assert (one.last.lower, one.last.upper, one.last.number) == (other.last.lower, other.last.upper, other.last.number)
-    for plan, same in zip(one.plans, other.plans, strict=True):
-        assert plan.counts.tolist() == same.counts.tolist()
-        size = int(plan.counts[1])
-        np.testing.assert_array_equal(plan.chances[:size], same.chances[:size])
-    first, second = one.checked_program, other.checked_program
-    np.testing.assert_array_equal(first.columns, second.columns)
-    np.testing.assert_array_equal(first.rows, second.rows)
-    np.testing.assert_array_equal(first.program.entries, second.program.entries)
-
-
 def test_a_run_cut_off_after_each_round_finds_the_same_bits(tmp_path):
-    whole, rounds = finished(DoubleOracle(named_game(NAME))), 0
+    whole, rounds = solved(NAME), 0
     while True:
         oracle = DoubleOracle(named_game(NAME))
         with SavedState(tmp_path, oracle) as saved:
@@ -141,7 +124,7 @@ def test_code_for_an_older_processor_goes_on_to_the_same_bits(tmp_path):
     """Numba compiles for a Nehalem of 2008, and numpy uses nothing newer; HiGHS has one code for all."""
     from numpy._core import _multiarray_umath as features
 
-    whole, part = finished(DoubleOracle(named_game(NAME))), DoubleOracle(named_game(NAME))
+    whole, part = solved(NAME), DoubleOracle(named_game(NAME))
     with SavedState(tmp_path, part) as saved:
         for _ in range(5):
             part.round()
@@ -159,7 +142,7 @@ def test_code_for_an_older_processor_goes_on_to_the_same_bits(tmp_path):
 def test_a_command_killed_at_some_instants_finds_the_same_bits(tmp_path):
     chance = random.Random(1)
     command = [sys.executable, "-m", "pttt_ooc.cli", "exact", "--game", "pttt-2x4k3-abrupt", "--state", str(tmp_path)]
-    whole = finished(DoubleOracle(named_game("pttt-2x4k3-abrupt")))
+    whole = solved("pttt-2x4k3-abrupt")
     for _ in range(3):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         begin, wait = time.monotonic(), chance.uniform(1.5, 6)

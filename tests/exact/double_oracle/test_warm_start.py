@@ -1,20 +1,21 @@
 """Between plans and strategies on an index: warm starts, and whole strategies, against plain text."""
 
+from functools import partial
 from random import Random
 
 import numpy as np
 import pytest
 
-from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.exact.double_oracle.complete_strategy import write_whole
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.plan_evaluation import evaluate_plans, reach_of
+from pttt_ooc.exact.double_oracle.plan_values import evaluate_plans, reach_of
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
 from pttt_ooc.exact.double_oracle.warm_start import allow_played
-from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import build_index
 from pttt_ooc.games.structure.strategy import uniform_strategy
+from tests.exact.double_oracle.oracles import finished, row_of, solved, table
 from tests.kits import naive
 from tests.kits.helpers import TINY, as_strategy, full_index, random_table, sequence_texts
 
@@ -83,28 +84,21 @@ def test_what_both_play_is_allowed(name, symmetry):
             assert set(found) == set(wanted[p]) or least
 
 
-def solved(name, strategies=None, least=1e-3):
-    oracle = DoubleOracle(named_game(name), memo_mb=4)
-    if strategies:
-        oracle.plans = allow_played(oracle.rules, oracle.plans, strategies, least)
-    while not oracle.round().settled:
-        pass
-    return oracle
-
-
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", GAMES)
 def test_a_warm_start_leads_to_an_equilibrium(name):
     game = named_game(name)
     index = build_index(game, "full")
     rng = Random(name)
-    cold = solved(name)
+    cold = solved(name, memo_mb=4)
     for tables in ([random_table(game, p, rng, 0.5, symmetric=True) for p in (0, 1)], None):
         strategies = tuple(
             uniform_strategy(index, p, np.float64) if tables is None else as_strategy(index, p, tables[p])
             for p in (0, 1)
         )
-        last = solved(name, strategies).last
+        oracle = DoubleOracle(game, memo_mb=4)
+        oracle.plans = allow_played(oracle.rules, oracle.plans, strategies)
+        last = finished(oracle).last
         assert last.nashconv < 1e-12 and last.best_lower == pytest.approx(cold.last.best_lower, abs=1e-12)
 
 
@@ -117,12 +111,7 @@ def test_a_whole_strategy_is_plan_and_rule_at_every_infoset(name, symmetry):
         oracle.round()
     index = full_index(name) if symmetry == "none" else build_index(game, "full")
     for p in (0, 1):
-        complete, skipped = CompleteStrategy(oracle.rules, p, oracle.plans[p]), len(game.setup[p])
-
-        def row(text, complete=complete, skipped=skipped):
-            return complete.probabilities(tuple(naive.attempts(text)[skipped:]))
-
-        texts = sequence_texts(index, p)
+        texts, row = sequence_texts(index, p), partial(row_of, oracle, p, oracle.plans[p])
         into = np.full(len(texts), -1.0)
         whole = write_whole(oracle.rules, oracle.plans[p], index, p, into, always=True, threads=2)
         np.testing.assert_array_equal(whole.probabilities, [row(text)[square] for text, square in texts])
@@ -138,11 +127,8 @@ def test_a_whole_strategy_is_plan_and_rule_at_every_infoset(name, symmetry):
 def test_plans_are_evaluated_as_by_brute_force(name):
     game, oracle = named_game(name), solved(name)
     found = evaluate_plans(oracle.rules, oracle.plans, memo_mb=4)
-    rows = []
+    rows = [table(oracle, p) for p in (0, 1)]
     for p in (0, 1):
-        complete, skipped = CompleteStrategy(oracle.rules, p, oracle.plans[p]), len(game.setup[p])
-        texts = naive.infosets(game, p)
-        rows.append({t: complete.probabilities(tuple(naive.attempts(t)[skipped:])).tolist() for t in texts})
         for text, squares in allowed_of(game, oracle.plans[p], p).items():
             if naive.reach(game, p, text, rows[p]):
                 assert {s for s in range(game.squares) if rows[p][text][s] > 0} <= squares

@@ -1,11 +1,12 @@
 """What some equilibrium plays, and dimensions, against linear programs over all sequences of small games."""
 
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
 
-from pttt_ooc.exact.equilibria.supports import dimensions, supports
+from pttt_ooc.exact.equilibria.supports import dimensions, rank_of, supports
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
 from tests.kits.equilibria import face_of
@@ -14,6 +15,8 @@ from tests.kits.helpers import symmetric_table
 
 pytest.importorskip("flint")
 pytest.importorskip("scipy")
+from scipy import sparse
+
 from tests.kits.naive_face import NaiveFace
 
 GAMES = [
@@ -108,3 +111,37 @@ def test_supports_and_dimensions_are_those_of_all_sequences(name):
         assert int(plan.counts[1]) == len(classes)
         assert int(np.count_nonzero(plan.choices)) == len(representatives)
         assert dimensions(face, found.plans)[player] == hull_dimension(reference, classes)
+
+
+# ---------------------------------------------------------------------------------------------
+# The rank
+
+
+def random_matrix(rng, rows, columns, density):
+    return [[rng.randint(-4, 4) if rng.random() < density else 0 for _ in range(columns)] for _ in range(rows)]
+
+
+def test_the_rank_is_that_of_elimination_in_fractions():
+    rng, seen = Random(5), set()
+    for _ in range(300):
+        rows, columns = rng.randint(1, 9), rng.randint(1, 9)
+        matrix = random_matrix(rng, rows, columns, rng.choice((0.1, 0.25, 0.5, 1.0)))
+        for _ in range(rng.randint(0, 3)):  # rows that depend on others
+            one, other = rng.choice(matrix), rng.choice(matrix)
+            matrix.append([2 * a - 3 * b for a, b in zip(one, other, strict=True)])
+        expected = fraction_rank(matrix)
+        seen.add((expected, min(len(matrix), columns)))
+        assert rank_of(sparse.csr_matrix(np.array(matrix, float))) == expected
+    assert len(seen) > 20
+
+
+def test_large_entries_empty_matrices_and_stored_zeros():
+    assert rank_of(sparse.csr_matrix(np.array([[2.0**52, 1.0], [1.0, 1.0]]))) == 2
+    assert rank_of(sparse.csr_matrix((3, 2))) == 0
+    stored_zero = sparse.csr_matrix(([0.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2))
+    assert rank_of(stored_zero) == 1
+
+
+def test_a_fraction_is_refused():
+    with pytest.raises(ValueError, match="whole numbers"):
+        rank_of(sparse.csr_matrix(np.array([[0.5, 1.0]])))

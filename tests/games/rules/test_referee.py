@@ -14,7 +14,6 @@ import pytest
 
 from pttt_ooc.games.rules.catalogue import GAMES
 from pttt_ooc.games.rules.game import Game, tic_tac_toe
-from pttt_ooc.games.rules.play import History, start
 from tests.kits import naive
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: the rules go without their referee")
@@ -46,48 +45,26 @@ def compare(state: Any, history: naive.History) -> None:
         assert [square for square in range(9) if board[square] == mark] == [s for s in range(9) if held >> s & 1]
 
 
-def compare_play(before: Any, state: Any, history: History) -> None:
-    """The same for the package's own histories, and whether the last attempt failed."""
-    assert state.is_terminal() == history.is_terminal and tuple(state.returns()) == history.returns
-    assert state.legal_actions() == history.legal()
-    assert history.player == (None if state.is_terminal() else state.current_player())
-    board = str(state).replace("\n", "")
-    assert [board[s] == "x" for s in range(9)] == [bool(history.placed[0] >> s & 1) for s in range(9)]
-    assert [board[s] == "o" for s in range(9)] == [bool(history.placed[1] >> s & 1) for s in range(9)]
-    if history.attempts:
-        assert history.attempts[-1].placed == (str(before) != str(state))
-
-
-@pytest.mark.parametrize("game", THREE_BY_THREE, ids=lambda game: game.name)
-def test_random_plays(game: Game) -> None:
-    rng = Random(11)
-    known: list[dict[str, str]] = [{}, {}]
-    for _ in range(PLAYOUTS):
-        before = state = opened_state(game)
-        history = start(game)
-        compare_play(before, state, history)
-        while not history.is_terminal:
-            for player in (0, 1):
-                text, theirs = history.infoset(player), state.information_state_string(player)
-                assert known[player].setdefault(text, theirs) == theirs
-            square = rng.choice(history.legal())
-            before, state, history = state, state.child(square), history.step(square)
-            compare_play(before, state, history)
-    assert all(len(set(texts.values())) == len(texts) > 10 for texts in known)
-
-
 def compare_failure(before: Any, after: Any, history: naive.History, mover: int) -> None:
     assert (str(before) == str(after)) == history.nodes[mover].endswith(".")
 
 
 @pytest.mark.parametrize("game", THREE_BY_THREE, ids=lambda game: game.name)
 def test_random_playouts(game: Game) -> None:
+    """And a node's text and OpenSpiel's information state contain the same knowledge.
+
+    The package's own histories are those of the naive reference, see test_play.
+    """
     rng = Random(2024)
     failures = wins = 0
+    known: list[dict[str, str]] = [{}, {}]
     for _ in range(PLAYOUTS):
         state, history = opened_state(game), naive.History.start(game)
         compare(state, history)
         while not history.is_terminal():
+            for player in (0, 1):
+                text, theirs = history.nodes[player], state.information_state_string(player)
+                assert known[player].setdefault(text, theirs) == theirs
             square, mover, before = rng.choice(history.legal()), history.player, state
             state, history = state.child(square), history.attempt(square)
             compare(state, history)
@@ -96,23 +73,7 @@ def test_random_playouts(game: Game) -> None:
         wins += history.winner is not None
     assert failures > PLAYOUTS // 2
     assert wins > PLAYOUTS // 4
-
-
-@pytest.mark.parametrize("game", THREE_BY_THREE, ids=lambda game: game.name)
-def test_both_distinguish_the_same_histories(game: Game) -> None:
-    """A node's text and OpenSpiel's information state contain the same knowledge."""
-    rng = Random(7)
-    known: list[dict[str, str]] = [{}, {}]
-    for _ in range(PLAYOUTS):
-        state, history = opened_state(game), naive.History.start(game)
-        while not history.is_terminal():
-            for player in (0, 1):
-                text, theirs = history.nodes[player], state.information_state_string(player)
-                assert known[player].setdefault(text, theirs) == theirs
-            square = rng.choice(history.legal())
-            state, history = state.child(square), history.attempt(square)
-    for player in (0, 1):
-        assert len(set(known[player].values())) == len(known[player])
+    assert all(len(set(texts.values())) == len(texts) > 10 for texts in known)
 
 
 @pytest.mark.slow

@@ -16,8 +16,10 @@ from pttt_ooc.games.structure.views import find_pairs
 from pttt_ooc.pipeline.files.structure_store import read_index, write_index
 from tests.kits import helpers, naive
 
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in helpers.SMALL]
 
-@pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
+
+@pytest.mark.parametrize("name", [*helpers.TINY, *SLOW])
 def test_histories_and_infosets_are_counted_correctly(name):
     game = GAMES[name]
     pairs = find_pairs(game)

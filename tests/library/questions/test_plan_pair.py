@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, ImpossibleInfosetError, StrategyError
+from pttt_ooc.exact.double_oracle.complete_strategy import write_whole
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.whole_strategy import write_whole
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.library.questions import plan_pair

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pttt_ooc.cfr.solving.arrays import solver_arrays
-from pttt_ooc.cfr.solving.solver import solve
+from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.config import SolveConfig, check_config
 from pttt_ooc.disk.memory import MemoryNeeds, leaves
 from pttt_ooc.errors import MemoryBudgetError

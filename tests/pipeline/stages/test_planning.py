@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pttt_ooc.config import check_config
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.exact.equilibria.choice import needed_bytes
+from pttt_ooc.exact.equilibria.objectives import needed_bytes
 from pttt_ooc.games.rules.catalogue import GAMES, named_game
 from pttt_ooc.games.structure.building import build_timing, most_cells, timing_sizes
 from pttt_ooc.games.structure.cells import Cells, CutOrders
@@ -80,11 +80,6 @@ def test_the_sizes_of_a_structure_are_known_before_it_is_built(name, symmetry):
         assert (sizes.sources, sizes.patterns) == (len(timing.source_view), len(timing.pattern_start) - 1)
         assert (sizes.narrow_orders, sizes.wide_orders) == (len(timing.order_cell), len(timing.wide_order_cell))
         assert timing.operator_cells.max() <= sizes.cells
-        nodes = np.diff(timing.pattern_start)
-        receivers = nodes[timing.group_pattern][
-            np.repeat(np.arange(len(timing.group_view)), np.diff(timing.source_start))
-        ]
-        assert sizes.work == nodes[timing.source_pattern].sum() + receivers.sum()
 
 
 @given(st.integers(1, 6), st.data())

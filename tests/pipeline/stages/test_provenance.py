@@ -148,7 +148,7 @@ def test_what_the_fingerprint_leaves_out_knows_nothing_of_numbers():
         "games/structure/symmetry",
     }
     assert numerical | {"cfr/solving/regret", "cfr/solving/evaluation"} <= iterate_sources()
-    plain = {name for name in dependencies("cfr/solving/solver") if name.startswith(PLAIN)}
+    plain = {name for name in dependencies("cfr/solving/solve_run") if name.startswith(PLAIN)}
     assert {"config", "disk/commits", "disk/memory", "errors"} <= plain
     for name in plain:
         rules = {f"games/rules/{name}" for name in ("__init__", "catalogue", "connections", "game")}

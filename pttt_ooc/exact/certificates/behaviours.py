@@ -1,12 +1,12 @@
-"""Any strategy of the package as a behaviour with integer weights, rounded to multiples of one small fraction.
+"""Behaviours with integer weights: of plans of the double oracle in fractions, and of strategies in double precision.
 
 Products of probabilities have denominators of their own at each infoset.  A certificate has one for all, so weights are
-rounded, such that they still add up: what it proves is true of the rounded plan.
+rounded to multiples of one small fraction, such that they still add up: what it proves is true of the rounded plan.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from pttt_ooc.exact.certificates.integer_plan import (
     in_lowest_terms,
     integer_plan,
 )
+from pttt_ooc.exact.double_oracle.clairvoyance import choice
+from pttt_ooc.exact.double_oracle.complete_strategy import first_position, position_after
+from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
+from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.games.structure.infoset_places import Floats, Side, sides_of, write_row
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.jit import kernel
@@ -28,6 +32,101 @@ DENOMINATOR = 27720**7
 
 27720 is divisible by 1 to 12, so that equal probabilities are usually not rounded at all.
 """
+
+
+def shares(weight: int, probabilities: list[float]) -> list[int]:
+    """Integers that add up to `weight` in the proportion of some probabilities, rounded: each is off by less than 1."""
+    ratios = [probability.as_integer_ratio() for probability in probabilities]
+    scale = max(below for _, below in ratios)  # powers of two
+    numbers = [above * (scale // below) for above, below in ratios]
+    total = sum(numbers)
+    parts = [weight * number // total for number in numbers]
+    left = [weight * number % total for number in numbers]
+    for k in sorted(range(len(parts)), key=lambda k: -left[k])[: weight - sum(parts)]:
+        parts[k] += 1
+    return parts
+
+
+# ---------------------------------------------------------------------------------------------
+# Of plans
+
+
+Position = tuple[Any, ...]
+"""See :func:`.first_position`; the infoset is -1 where the plan has no weight, too."""
+
+
+class SparseBehaviour:
+    """A plan and the pure rule; where the plan has no weight, the rule attempts one square.
+
+    Parameters
+    ----------
+    rules, player
+        The game, and whose plan it is.
+    plan
+        The sequences; its chances are not used.
+    reach
+        For each sequence, the reach of its class, as an integer.  A class has as many mirror images as there are
+        symmetries for each one of its stabiliser; they share it evenly.
+    whole
+        The reach of the empty sequence.
+    """
+
+    def __init__(self, rules: RuleTables, player: int, plan: SparsePlan, reach: list[int], whole: int) -> None:
+        self._rules, self._player, self._plan, self._reach = rules, player, plan, reach
+        self.denominator = whole * len(rules.images)
+
+    def start(self) -> Position:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        first: Position = first_position(self._rules, self._player)
+        return first
+
+    def actions(self, state: Position, text: str, weight: int) -> Actions:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        rules, (infoset, g, marks, fails, stabiliser) = self._rules, state
+        found, places = [], rules.places[g]
+        for square, sequence in self._moves_at(infoset):
+            part = self._reach[sequence] * int(stabiliser & rules.fixing[square]).bit_count()
+            orbit = int(rules.orbits[stabiliser, square])
+            images = [rules.images[h, square] for h in range(orbit.bit_length()) if orbit >> h & 1]
+            found += [(int(places[image]), part) for image in images]
+        if not found:
+            found = [(int(places[choice(rules, self._player, g, marks, fails)]), weight)]
+        return sorted(found)
+
+    def after(self, state: Position, square: int, placed: bool) -> Position:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        _, (infoset, *rest) = position_after(self._rules, self._plan, state, square, placed)
+        return infoset if self._moves_at(infoset) else -1, *rest
+
+    def _moves_at(self, infoset: int) -> list[tuple[int, int]]:
+        """The squares and sequences with weight at an infoset of the plan."""
+        if infoset < 0:
+            return []
+        sequences = enumerate(self._plan.actions[infoset].tolist())
+        return [(square, sequence) for square, sequence in sequences if sequence >= 0 and self._reach[sequence]]
+
+
+class RoundedBehaviour(SparseBehaviour):
+    """A plan with chances in double precision; weights are rounded to multiples of 1 / :data:`DENOMINATOR`.
+
+    Parameters
+    ----------
+    rules, player, plan
+        As for :class:`SparseBehaviour`; the chances are used.
+    """
+
+    def __init__(self, rules: RuleTables, player: int, plan: SparsePlan) -> None:
+        super().__init__(rules, player, plan, (plan.chances * plan.orbits).tolist(), 1)
+        self.denominator = DENOMINATOR
+
+    def actions(self, state: Position, text: str, weight: int) -> Actions:
+        """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
+        squares, parts = zip(*super().actions(state, text, weight), strict=True)
+        return [(square, part) for square, part in zip(squares, shares(weight, list(parts)), strict=True) if part]
+
+
+# ---------------------------------------------------------------------------------------------
+# Of strategies
 
 
 class Attempted(NamedTuple):
@@ -64,19 +163,6 @@ class StrategyBehaviour:
     def after(self, state: Attempted, square: int, placed: bool) -> Attempted:
         """See :class:`pttt_ooc.exact.certificates.integer_plan.Behaviour`."""
         return Attempted((*state.squares, square), state.placed | placed << square)
-
-
-def shares(weight: int, probabilities: list[float]) -> list[int]:
-    """Integers that add up to `weight` in the proportion of some probabilities, rounded: each is off by less than 1."""
-    ratios = [probability.as_integer_ratio() for probability in probabilities]
-    scale = max(below for _, below in ratios)  # powers of two
-    numbers = [above * (scale // below) for above, below in ratios]
-    total = sum(numbers)
-    parts = [weight * number // total for number in numbers]
-    left = [weight * number % total for number in numbers]
-    for k in sorted(range(len(parts)), key=lambda k: -left[k])[: weight - sum(parts)]:
-        parts[k] += 1
-    return parts
 
 
 def rounded_plan(strategy: Strategy, most: int = MOST_INFOSETS) -> IntegerPlan:
