@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import faults
-from benchmarks.faults import Board, FaultError, Job, Killer
 from pttt_ooc.cfr.sweep import engine
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import SnapshotRecord
+from tests.faults import solver as faults
+from tests.faults.solver import Board, FaultError, Job, Killer
 from tests.kits import helpers
 from tests.kits.disks import in_memory_if_possible
 

@@ -25,7 +25,7 @@ from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[3]
-PARTS = ("Snakefile", "config.yaml", "config", "envs", "profiles", "workflow", "pttt_ooc")
+PARTS = ("Snakefile", "config.yaml", "envs", "profiles", "workflow", "pttt_ooc")
 GAME = "mini-2x3k2-abrupt"
 LOCKS = (LOCK, STRUCTURE_LOCK, RUN_LOCK, STRUCTURE_RUN_LOCK)
 ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**6, "commit_seconds": 0}
@@ -58,7 +58,7 @@ class Workflow:
         for part in PARTS:
             copy = copytree if (ROOT / part).is_dir() else shutil.copy2
             copy(ROOT / part, directory / part)
-        shutil.copy2(ROOT / f"config/{config}.yaml", directory / "config.yaml")
+        shutil.copy2(ROOT / f"examples/{config}.yaml", directory / "config.yaml")
         return cls(directory)
 
     @classmethod
