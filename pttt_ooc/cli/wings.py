@@ -12,10 +12,10 @@ from pttt_ooc.other_games.extreme import wing as extreme
 from pttt_ooc.other_games.smbc import wing as smbc
 from pttt_ooc.site.service.wing import Pages, Wing
 
-SWEEP = Wing("sweep", section="pttt_ooc.pipeline.sweeps.settings:SweepConfig")
+SWEEP = Wing("sweep", section="pttt_ooc.pipeline.sweeps.pipeline:SweepConfig")
 FRONTIER = Wing(
     "frontier",
-    section="pttt_ooc.pipeline.frontier.settings:FrontierConfig",
+    section="pttt_ooc.pipeline.frontier.pipeline:FrontierConfig",
     stages="pttt_ooc.pipeline.frontier.pipeline:STAGES",
 )
 LEARNERS = Wing(

@@ -13,7 +13,7 @@ import pttt_ooc as pttt
 from benchmarks import logit_bounds
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
-from pttt_ooc.learners.checkpoints import Checkpoints
+from pttt_ooc.learners.loop import Checkpoints
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, started
 
@@ -23,7 +23,7 @@ jnp = jax.numpy
 from pttt_ooc.learners.deep import gradient, losses, magnet, observation, phasic, regularised  # noqa: E402
 from pttt_ooc.learners.deep import network as nets  # noqa: E402
 from pttt_ooc.learners.deep.game_batches import play  # noqa: E402
-from pttt_ooc.learners.deep.memory import Memory  # noqa: E402
+from pttt_ooc.learners.deep.learner import Memory  # noqa: E402
 from pttt_ooc.learners.deep.observation import Sight  # noqa: E402
 
 ROOT = Path(__file__).parent.parent.parent

@@ -9,9 +9,8 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.symmetry import fold
 from pttt_ooc.learners.catalogue import ALGORITHMS
-from pttt_ooc.learners.checkpoints import Checkpoints
-from pttt_ooc.learners.exact import metagame
-from pttt_ooc.learners.loop import Ends, Loop
+from pttt_ooc.learners.exact import oracle as metagame
+from pttt_ooc.learners.loop import Checkpoints, Ends, Loop
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, learned, small_learning_game, started
 

@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import StoreError
-from pttt_ooc.pipeline.stages.run_start import begin
+from pttt_ooc.pipeline.stages.decisions import begin
 from pttt_ooc.pipeline.stages.stage_context import LOCK, STRUCTURE_LOCK, errors_to
 
 
@@ -98,7 +98,7 @@ def test_times_in_the_future_are_corrected(structure):
 
 
 def test_locks_that_hold_only_within_one_machine_are_refused_for_jobs_on_others(structure, monkeypatch, capsys):
-    monkeypatch.setattr("pttt_ooc.pipeline.stages.run_start.only_here", lambda home: "nfs, mounted with nolock")
+    monkeypatch.setattr("pttt_ooc.pipeline.stages.decisions.only_here", lambda home: "nfs, mounted with nolock")
     files = [structure / "solve.json"]
     with pytest.raises(
         StoreError, match=r"only within one machine \(nfs, mounted with nolock\), but jobs run on several"
@@ -108,7 +108,7 @@ def test_locks_that_hold_only_within_one_machine_are_refused_for_jobs_on_others(
     begin(files, [structure]).close()
     told = capsys.readouterr().err
     assert told.count("\n") == 1 and "do not use it on another machine at the same time" in told
-    monkeypatch.setattr("pttt_ooc.pipeline.stages.run_start.only_here", lambda home: "")
+    monkeypatch.setattr("pttt_ooc.pipeline.stages.decisions.only_here", lambda home: "")
     begin(files, [structure], elsewhere=True).close()
     assert capsys.readouterr().err == ""
 

@@ -22,10 +22,10 @@ from pttt_ooc.disk.store import array_names, read_array
 from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages import STAGES, evaluate, export, finish, fsck, report, solve
 from pttt_ooc.pipeline.stages.directories import manifest_of
+from pttt_ooc.pipeline.stages.fsck import content_of, run_digest
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.stage_context import inputs
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages
-from pttt_ooc.pipeline.stages.verification import content_of, run_digest
 from tests.kits.patience import PATIENCE
 from tests.kits.pythons import python_of
 
@@ -192,7 +192,7 @@ import sys
 from pathlib import Path
 from pttt_ooc.config import Config, ExportConfig, FinishConfig, SolveConfig
 from pttt_ooc.pipeline.stages import enumerate, evaluate, export, index, report, solve
-from pttt_ooc.pipeline.stages.verification import run_digest
+from pttt_ooc.pipeline.stages.fsck import run_digest
 
 game, directory = "mini-2x2k2-abrupt", Path(sys.argv[1]) / "mini-2x2k2-abrupt/full"
 settings = SolveConfig(target_nashconv=0, max_iterations=5)

@@ -18,7 +18,7 @@ from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.pipeline.stages import STAGES, solve
-from pttt_ooc.pipeline.stages.run_start import STRUCTURE_RUN_LOCK
+from pttt_ooc.pipeline.stages.decisions import STRUCTURE_RUN_LOCK
 from pttt_ooc.pipeline.stages.stage_context import LOCK, RUN_LOCK, STRUCTURE_LOCK, forget_future
 from tests.kits import quick_snakemake
 from tests.kits.disks import Disk, NoDiskError

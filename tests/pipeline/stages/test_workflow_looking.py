@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.pipeline.stages import STAGES, directories, product_check
-from pttt_ooc.pipeline.stages.run_start import begin
+from pttt_ooc.pipeline.stages.decisions import begin
 from pttt_ooc.pipeline.stages.stage_context import LOCK
 from tests.kits.disks import Disk, NoDiskError
 from tests.pipeline.stages import test_workflow
