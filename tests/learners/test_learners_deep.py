@@ -88,7 +88,7 @@ def test_a_policy_is_read_at_every_infoset(name, symmetry, monkeypatch):
 
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_plays_are_whole_games(name):
-    learning_game, number = small_learning_game(name), 4000
+    learning_game, number = small_learning_game(name), 1000
     seen = Sight(learning_game.index)
     plays = play(seen, number, uniform_movers(seen), np.random.default_rng(0))
     tried = (seen.codes[plays.infosets] > 0).sum(axis=1)
@@ -283,7 +283,7 @@ def test_the_newest_rows_are_remembered():
 
 
 def test_a_fair_sample_has_each_row_with_the_same_chance():
-    rng, size, rounds = np.random.default_rng(0), 8, 3000
+    rng, size, rounds = np.random.default_rng(0), 8, 1000
     counts = np.zeros(40)
     for _ in range(rounds):
         memory = Memory(size, True, numbers=((), np.int64), twice=((), np.int64))
@@ -575,6 +575,7 @@ def test_jax_is_left_to_others_as_it_was(monkeypatch):
         assert nets.processor().platform == "cpu" and dict(os.environ) == before
 
 
+@pytest.mark.slow
 def test_learners_compute_on_the_processor_whatever_the_device_of_others_is():
     program = """
 import jax, numpy as np
@@ -609,6 +610,7 @@ def test_nothing_that_a_learner_counts_may_be_zero(algorithm):
             checked_settings(algorithm, {name: 0})
 
 
+@pytest.mark.slow
 def test_what_a_bound_of_logits_costs(tmp_path, capsys):
     legal = np.array([[True, True, True, False], [True, True, False, False]])
     rows = np.array([[1, 0, 0, 0], [0.25, 0.75, 0, 0]])

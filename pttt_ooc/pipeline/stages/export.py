@@ -71,18 +71,21 @@ def run(
         before = inputs(directory, "enumerate", "index", "solve", *finish_if_run(directory), "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
-        # Files of an earlier configuration go: those that this one does not make, and the bundle in any case.
+        # The files list all infosets: a strategy with symmetry is unfolded.
+        if course or bundle:
+            folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
+            store = store_of(directory, before)
+            wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
+            workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
+        else:
+            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+        # Files of an earlier configuration go, once no budget refuses: those that this one does not make, and the
+        # bundle in any case.
         for file in FILES * (not course) + [BUNDLE]:
             with explain_errors(f"delete {directory / file}"):
                 remove(directory / file)
         if not course and not bundle:
-            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             return
-        # The files list all infosets: a strategy with symmetry is unfolded.
-        folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
-        store = store_of(directory, before)
-        wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
-        workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
         strategies = _unfold_both(read_solution(store, folded, solution), whole, unfolded, threads)
         del solution  # freed, unless `strategies` share its arrays

@@ -34,7 +34,7 @@ def killer(reference, in_memory):
     return Killer(job(), reference, in_memory)
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.long)])
 def test_kills_at_random_instants(killer, kills):
     """Instants of processor time, so that neither the machine's speed nor its load matters."""
     killer.random_instants(kills, random.Random(3))

@@ -111,22 +111,6 @@ def test_a_copy_makes_nothing_anew(workflow):
 
 
 @pytest.mark.slow
-def test_equivalent_settings_make_nothing_stale(workflow):
-    workflow.configure("solve", horizon=7, beta=3.0, alpha=2.3)
-    workflow.configure("export", course=True)
-    assert workflow.stale() == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("product", "stage"), [("pttt_pl0.zip", "export"), ("report.html", "report")])
-def test_an_edit_of_the_same_size_is_repaired(workflow, product, stage):
-    content = bytearray((workflow.data / product).read_bytes())
-    content[200] ^= 1
-    (workflow.data / product).write_bytes(content)
-    assert workflow.stale() == list(STAGES[STAGES.index(stage) :])
-
-
-@pytest.mark.slow
 def test_only_requested_targets_run(workflow):
     """A stale stage is not a target by itself."""
     told = workflow.succeed("--dry-run", f"data/{GAME}/full/index.json", *OTHER)
