@@ -218,8 +218,7 @@ class PolicySpaceOracles(Learner[Chosen]):
 
     def strategy(self) -> Pair:
         """The meta-solver's present mixtures."""
-        weights = self._mixed_sequences()
-        return self.game.strategy(0, weights[0]), self.game.strategy(1, weights[1])
+        return self.game.pair(self._mixed_sequences())
 
     def state(self) -> Arrays:
         """Populations, concatenated, and payoffs."""

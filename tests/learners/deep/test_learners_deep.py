@@ -26,7 +26,7 @@ from pttt_ooc.learners.deep.game_batches import play  # noqa: E402
 from pttt_ooc.learners.deep.learner import Memory  # noqa: E402
 from pttt_ooc.learners.deep.observation import Sight  # noqa: E402
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 CLASSICAL = "mini-2x3k3-classical-after-1"
 SMALL = {"games": 256, "hidden": (64, 64), "batch": 256}
 
@@ -555,7 +555,7 @@ def test_the_number_of_processors_changes_no_bit():
     """XLA splits sums among threads, one for each processor that it may use, unless it is told otherwise."""
     program = """
 import os
-from tests.learners.test_learners_deep import policies_of_four_steps
+from tests.learners.deep.test_learners_deep import policies_of_four_steps
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 print(policies_of_four_steps())

@@ -165,7 +165,7 @@ def test_regularised_values_are_zero_sum_and_those_of_a_plain_walk(name):
 
 @pytest.mark.parametrize("name", ["mini-2x2k2-abrupt", "dark-hex-2x2-classical"])
 def test_dilated_mirror_descent_is_openspiels(name):
-    openspiel_game = pytest.importorskip("openspiel_game")
+    openspiel_game = pytest.importorskip("tests.learners.openspiel_game")
     mmd_dilated = pytest.importorskip("open_spiel.python.algorithms.mmd_dilated")
     game, learning_game = named_game(name), small_learning_game(name, "none")
     referee = mmd_dilated.MMDDilatedEnt(openspiel_game.SmallGame(game), alpha=0.2, stepsize=0.7)
