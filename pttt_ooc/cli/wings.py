@@ -21,7 +21,7 @@ FRONTIER = Wing(
 LEARNERS = Wing(
     "learners",
     "pttt_ooc.learners.commands",
-    "pttt_ooc.learners.settings:LearnersConfig",
+    "pttt_ooc.learners.catalogue:LearnersConfig",
     stages="pttt_ooc.learners.runs:STAGES",
 )
 WINGS: tuple[Wing, ...] = (SWEEP, FRONTIER, smbc.WING, LEARNERS, arena.WING, extreme.WING)

@@ -170,7 +170,11 @@ def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
         for key, value in getattr(CONFIG, section):
             if key in {"beta", "horizon", "snapshots_mb", "infosets_0", "infosets_1", "compare"}:
                 continue
-            other = {key: False if key == "course" else others.get(str(value), [] if key == "infosets" else not value)}
+            other = {
+                key: False
+                if key in ("course", "bundle")
+                else others.get(str(value), [] if key == "infosets" else not value)
+            }
             config = CONFIG.model_copy(update={section: getattr(CONFIG, section).model_copy(update=other)})
             assert found(made, config)[section].startswith(f"was made with {key} ")
     assert found(made, changed(memory_mb=500)) == {}
@@ -359,11 +363,11 @@ def test_the_state_is_named_by_all_keys_except_budgets(key):
 def test_the_report_prints_the_settings_in_force(made):
     """Not the present configuration: the solution was made with another one."""
     text = (made / "report.html").read_text()
-    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: false" in text
-    now = changed(memory_mb=400, solve={"target_nashconv": 0.5}, export={"bundle": True}, report={"title": "Now"})
+    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: null" in text
+    now = changed(memory_mb=400, solve={"target_nashconv": 0.5}, export={"bundle": False}, report={"title": "Now"})
     run("report", made, now)
     text = (made / "report.html").read_text()
-    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: false" in text
+    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: null" in text
     assert "title: Now" in text and "0.5" not in text.partition("How to reproduce it")[2].partition("</code>")[0]
 
 
