@@ -61,11 +61,11 @@ bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
 certificates: $(DEV) ## make all certificates of docs/proof.md anew in build/proof, verify them, and add the pages that use them
-	$(BIN)/python -m benchmarks.certificates build/proof
-	$(BIN)/python docs/make_pages.py build/proof
+	$(BIN)/python -m docs.make.certificates build/proof
+	$(BIN)/python docs/make/pages.py build/proof
 
 mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a test fails each time (MUTATE="..." adds options)
-	$(BIN)/python -m benchmarks.mutation $(MUTATE)
+	$(BIN)/python -m tools.mutation $(MUTATE)
 
 format: $(DEV) ## format the sources as check wants them
 	$(BIN)/ruff check --fix-only .
@@ -82,11 +82,11 @@ lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest 
 
 paper: ## build the paper as build/paper.pdf (needs pandoc and xelatex)
 	mkdir -p build
-	cd paper && pandoc paper.md --citeproc --pdf-engine=xelatex --variable geometry:margin=2.5cm --variable author="The pttt-ooc developers" --output ../build/paper.pdf
+	cd docs/paper && pandoc paper.md --citeproc --pdf-engine=xelatex --variable geometry:margin=2.5cm --variable author="The pttt-ooc developers" --output ../../build/paper.pdf
 
 clean: ## remove .venv, caches and everything built, docs included; data/ and .snakemake/ stay
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find pttt_ooc tests benchmarks workflow -name __pycache__ -type d -prune -exec rm -rf {} +
+	find pttt_ooc tests benchmarks tools docs workflow -name __pycache__ -type d -prune -exec rm -rf {} +
 
 env: $(DEV) $(REFEREE) ## make .venv with everything for development
 

@@ -15,8 +15,6 @@ import json
 import multiprocessing
 import os
 import random
-import re
-import subprocess
 import sys
 import tempfile
 import threading
@@ -26,13 +24,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.course_load import GAME, VALUE, ask, wait_until
+from benchmarks import course_load
+from benchmarks.course_load import GAME, ask
 from pttt_ooc.course.data.assignments import settle_assignments
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import BASELINE
-from pttt_ooc.course.data.settings import CourseSettings, settings_text
 from pttt_ooc.course.data.term_tables import Assignment
-from pttt_ooc.course.people import teams
 
 PAGES = ("/", "/parts/leaderboard", "/matrix", "/submissions", "/course", "/teams/{team}", "/api/leaderboard")
 PATIENCE = 900.0
@@ -40,38 +37,18 @@ _PIECE = 1 << 16  # bytes that are sent at a time
 _UNCERTAIN = 0.5  # seconds beside the deadline in which nothing begins
 
 
-class Course:
-    """`pttt serve` with teams and a deadline."""
+class Course(course_load.Course):
+    """A course with a deadline."""
 
-    def __init__(self, data, count, game):
-        self.data, self.game = data, game
-        value = VALUE if game == GAME else None
-        limits = {"max_upload_mb": 200, "submissions_per_hour": 100, "connections_per_address": 1000}
-        settings = CourseSettings(game=game, game_value=value, **limits)
-        (data / "settings.yaml").write_text(settings_text(settings))
-        database = Database.of(data, None, game)
-        self.tokens = [teams.add_team(database, f"Team {n:03}") for n in range(count)]
-        settle_assignments(database, data)
-        database.close()
-        command = [sys.executable, "-m", "pttt_ooc.cli", "serve", "--data", str(data), "--port", "0"]
-        with open(data / "log.jsonl", "wb") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
-        self.port = int(re.search(r":(\d+);", self.process.stdout.readline())[1])
-        wait_until(self._is_ready)
-        started = [json.loads(line) for line in (data / "log.jsonl").read_text().splitlines() if '"started"' in line]
-        self.web = next(line["pid"] for line in reversed(started) if line.get("child") == "web")
+    limits = {"max_upload_mb": 200, "submissions_per_hour": 100, "connections_per_address": 1000}
 
-    def _is_ready(self):
-        try:
-            uniform = ask(self.port, "/api/submissions")["submissions"]
-            return ask(self.port, "/healthz")["status"] == "ok" and [one["position"] for one in uniform] == [None, None]
-        except (OSError, http.client.HTTPException, KeyError, ValueError):
-            return False
+    def prepare(self, database):
+        settle_assignments(database, self.data)
 
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-        self.process.stdout.close()
+    @property
+    def web(self):
+        """The number of the web process."""
+        return self.pid_of("web")
 
 
 def set_deadline(course, at):

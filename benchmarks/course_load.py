@@ -77,26 +77,39 @@ def _zipped(tensor):
 
 
 class Course:
-    """`pttt serve` on a free port of the loopback."""
+    """`pttt serve` with teams, on a free port of the loopback."""
 
-    def __init__(self, data, count):
-        self.log = data / "log.jsonl"
-        settings = CourseSettings(game=GAME, game_value=VALUE, submissions_per_hour=10_000, waiting_per_team=1_000)
+    limits = {"submissions_per_hour": 10_000, "waiting_per_team": 1_000}
+
+    def __init__(self, data, count, game=GAME):
+        self.data, self.game, self.log = data, game, data / "log.jsonl"
+        settings = CourseSettings(game=game, game_value=VALUE if game == GAME else None, **self.limits)
         (data / "settings.yaml").write_text(settings_text(settings))
-        database = Database.of(data, None, GAME)
+        database = Database.of(data, None, game)
         self.tokens = [teams.add_team(database, f"Team {n:03}") for n in range(count)]
+        self.prepare(database)
         database.close()
         command = [sys.executable, "-m", "pttt_ooc.cli", "serve", "--data", str(data), "--port", "0"]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         self.port = int(re.search(r":(\d+);", self.process.stdout.readline())[1])
-        wait_until(lambda: self.state() == "ok" and len(ask(self.port, "/api/submissions")["submissions"]) == 2)
+        wait_until(self.is_ready)
+
+    def prepare(self, database):
+        """What else the course has before it is served."""
 
     def state(self):
         try:
             return ask(self.port, "/healthz")["status"]
         except (OSError, http.client.HTTPException):
             return None
+
+    def is_ready(self):
+        """Whether it is healthy, and has its verdicts on uniform play."""
+        if self.state() != "ok":
+            return False
+        uniform = ask(self.port, "/api/submissions")["submissions"]
+        return [one["position"] for one in uniform] == [None, None]
 
     def kill(self, child):
         """SIGKILL for the web server or the worker."""

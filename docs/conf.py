@@ -23,7 +23,7 @@ copyright = author  # noqa: A001
 version = release = pttt_ooc.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["pictures"]
+exclude_patterns = ["make", "paper", "pictures"]
 highlight_language = "text"
 default_role = "literal"  # docstrings set names of parameters in single backticks
 
@@ -69,7 +69,7 @@ CONTENTS = {
         "explore",
         "play",
         "course",
-        "course",
+        "grader",
         "extreme",
         "smbc",
         "arena",
@@ -86,6 +86,7 @@ CONTENTS = {
         "goals",
         "visitor",
         "threats",
+        "roadmap",
         "site/architecture",
     ],
 }
@@ -131,8 +132,8 @@ def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, g
 def make_pages(app: Sphinx, failure: Exception | None) -> None:
     """Add the pages that also work from a file, `pages/` of the website."""
     if failure is None and app.builder.name == "html":
-        sys.path.insert(0, str(Path(__file__).parent))
-        import_module("make_pages").make(Path(app.outdir) / "pages")
+        sys.path.insert(0, str(Path(__file__).parent / "make"))
+        import_module("pages").make(Path(app.outdir) / "pages")
 
 
 class Links(html.parser.HTMLParser):

@@ -1,15 +1,12 @@
 """The baseline walk, against the package; and the benchmarks' command, on a small board."""
 
-import ast
 import json
-import os
 import random
-import subprocess
 
 import numpy as np
 import pytest
 
-from benchmarks import convergence, exact, forking, mutants, mutation, nearness, rooms, schedule, widths
+from benchmarks import convergence, exact, schedule, widths
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.games.rules.catalogue import GAMES
@@ -17,7 +14,6 @@ from pttt_ooc.games.structure.index import actions_of
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.views import find_pairs
 from tests.kits import helpers, naive
-from tests.kits.patience import PATIENCE
 
 
 def slots_of(trie, index, player):
@@ -113,11 +109,6 @@ def test_the_command_measures_a_small_game(tmp_path, capsys):
     assert str(tmp_path) not in json.dumps(result)
 
 
-def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
-    assert main(["--game", "chess", "--data", str(tmp_path)]) == 1
-    assert "no game called 'chess'" in capsys.readouterr().err
-
-
 @pytest.mark.long
 def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
@@ -130,223 +121,6 @@ def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     assert convergence.main([*variants, *data, "--iterations", "40"]) == 0  # all of it is there already
     assert convergence.read(tmp_path / "benchmarks" / "convergence.jsonl") == rows
     assert variants[0] in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("variant", ["magic", "dcfr,gama=2", "dcfr,gamma=x", "dcfr,gamma"])
-def test_a_wrong_variant_is_told_in_one_sentence(tmp_path, capsys, variant):
-    assert convergence.main([variant, "--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"]) == 1
-    assert f"variant {variant}: " in capsys.readouterr().err
-
-
-MUTATED = """
-def f(a, b=1):
-    # a comment, and a letter of two bytes: ä
-    if "ä" and a < b:
-        g(a, b)
-        raise ValueError(f"{a + b}")
-    return a + 2 if not b else True
-"""
-
-
-def test_mutants_are_small_changes():
-    found = mutants.mutants("m", MUTATED)
-    names = {mutant.name(MUTATED) for mutant in found}
-    assert {
-        "m: def f(a, b=1): => def f(a, b=(2)):",
-        'm: if "ä" and a < b: => if "ä" and (a <= b):',
-        'm: if "ä" and a < b: => if "ä" and (a >= b):',
-        "m: if \"ä\" and a < b: => if ('ä' or a < b):",
-        "m: if \"ä\" and a < b: => if (not ('ä' and a < b)):",
-        "m: g(a, b) => pass",
-        "m: g(a, b) => (g(b, a))",
-        'm: raise ValueError(f"{a + b}") => pass',
-        "m: return a + 2 if not b else True => return (a - 2) if not b else True",
-        "m: return a + 2 if not b else True => return a + 2 if (b) else True",
-        "m: return a + 2 if not b else True => return a + 2 if not b else (False)",
-    } <= names
-    assert not any("a - b" in name for name in names), "messages are not mutated"
-    for mutant in found:
-        ast.parse(mutant.applied(MUTATED))
-    assert mutants.sample("m", MUTATED, 3, 5) == mutants.sample("m", MUTATED, 8, 5)[:3]
-
-
-def test_mutants_are_dealt_evenly_to_the_rooms():
-    sources = {"big/a": MUTATED * 3, "big/b": MUTATED, "small/c": MUTATED}
-    found = mutants.dealt(sources, 12, 5)
-    assert len(set(found)) == 12 and sum(one.module == "small/c" for one in found) == 6
-    assert found[:7] == mutants.dealt(sources, 7, 5) != mutants.dealt(sources, 7, 6)
-    whole = mutants.dealt(sources, 10_000, 5)
-    assert len(whole) == sum(len(mutants.mutants(*one)) for one in sources.items())
-
-
-@pytest.mark.slow
-def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
-    """Each anew, with its own environment; what takes too long is ended, and what comes next runs all the same."""
-    monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
-    (tmp_path / "test_some.py").write_text(
-        "import os, time\ncount = []\n"
-        "def test_one(): count.append(1); assert count == [1] and os.environ['WORD'] == 'a'\n"
-        "def test_slow(): time.sleep(60)\n"
-    )
-    server = forking.ForkServer()
-
-    def run(test, word, limit):
-        environment = {"WORD": word, "PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        options = {"place": str(tmp_path), "environment": environment, "log": str(tmp_path / "log")}
-        return server.run(limit, arguments=["-q", "-p", "no:cacheprovider", f"test_some.py::{test}"], **options)
-
-    found = [run("test_one", word, PATIENCE) for word in "aab"]
-    assert [code for code, _ in found] == [0, 0, 1] and all(seconds > 0 for _, seconds in found)
-    assert "1 failed" in (tmp_path / "log").read_text()
-    assert run("test_slow", "a", 0.1)[0] is None and run("test_one", "a", PATIENCE)[0] == 0
-    server.close()
-
-
-def test_every_module_can_be_mutated():
-    known = mutation.modules_of([])
-    files = {str(file.relative_to(rooms.PACKAGE))[:-3] for file in rooms.PACKAGE.rglob("*.py")}
-    assert set(known) == {name for name in files if not name.rpartition("/")[2].startswith("__")}
-    assert len(known) == len(set(known))
-    for room in {name.partition("/")[0] for name in known if "/" in name}:
-        assert {name.partition("/")[0] for name in mutation.modules_of([room])} == {room}
-
-
-def test_modules_to_mutate_are_named_by_folders_and_by_themselves():
-    assert mutation.modules_of(["pipeline/sweeps"]) == [
-        "pipeline/sweeps/pipeline",
-        "pipeline/sweeps/report",
-        "pipeline/sweeps/settings",
-    ]
-    assert mutation.modules_of(["cfr/sweep/tree", "other_games/smbc/goals"]) == [
-        "cfr/sweep/tree",
-        "other_games/smbc/goals",
-    ]
-    assert mutation.modules_of(["learners/deep/"]) == mutation.modules_of(["learners/deep"]) != []
-    assert mutation.modules_of(["jit"]) == ["jit"]
-    with pytest.raises(SystemExit, match="no module or room chess"):
-        mutation.modules_of(["chess"])
-
-
-def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_path):
-    """Through helpers and conftest.py too; the rest of the room comes last."""
-    files = {
-        "pttt_ooc/pipeline/sweeps/__init__.py": "",
-        "pttt_ooc/pipeline/sweeps/cells.py": "",
-        "pttt_ooc/pipeline/sweeps/page.py": "def f():\n"
-        "    from pttt_ooc.pipeline.sweeps.cells import (\n        a,\n    )",
-        "tests/pipeline/sweeps/test_grid.py": "from pttt_ooc.pipeline.sweeps import (\n    cells,\n    page,\n)",
-        "tests/pipeline/sweeps/test_grid_cells.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.pipeline.sweeps.cells'",
-        "tests/test_page.py": "import pttt_ooc.pipeline.sweeps.page",
-        "tests/kit.py": "from pttt_ooc.pipeline.sweeps.cells import a",
-        "tests/test_by_helper.py": "from tests.kit import a",
-        "tests/inner/conftest.py": "from tests.kit import a",
-        "tests/inner/test_all.py": "",
-        "tests/test_far.py": "from pttt_ooc.elsewhere import grid",
-        "tests/pipeline/sweeps/test_grid_browser.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/pipeline/sweeps/test_grid_other.py": "",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("pipeline/sweeps/cells", tmp_path)]
-    near = ["pipeline/sweeps/test_grid.py", "pipeline/sweeps/test_grid_cells.py", "test_a.py"]
-    assert found[:4] == [*((name, False) for name in near), ("test_a.py", True)]
-    assert {name for name, _ in found[4:6]} == {"test_by_helper.py", "test_page.py"}
-    assert found[6:] == [("inner/test_all.py", False), ("pipeline/sweeps/test_grid_other.py", False)]
-
-
-def test_the_entries_of_a_line_are_the_public_names_that_lead_to_it():
-    functions = (
-        "A = 1\ndef _f():\n    return A\n",
-        "class C:\n    def g(self):\n        return _f()\n",
-        "def h():\n    C()\n",
-    )
-    source = "".join([*functions, "def k(): pass\n"])
-    assert nearness.entries(source, 3) == {"C", "h"} == nearness.entries(source, 6)
-    assert nearness.entries(source, 9) == {"k"} and nearness.entries(source, 1) == set()
-
-
-def test_tests_of_the_changed_function_come_first():
-    """Through a module that uses it, too; and quick tests before slow ones."""
-    walks = nearness.nearest("learners/sampled/kernels", entrances={"fixed_iterations"})
-    assert walks[0] == ("tests/learners/test_learners_sampled.py", False)
-    assert sorted(walks) == sorted(nearness.nearest("learners/sampled/kernels"))
-    boards = nearness.nearest("other_games/arena/games/extreme", entrances={"Extreme"})
-    quick = [file for file, slow in boards if not slow]
-    nearest = sum(file in quick for file, slow in boards[: boards.index((quick[0], True))])
-    assert nearest > 1 and [slow for _, slow in boards[: 2 * nearest]] == [False] * nearest + [True] * nearest
-
-
-def test_real_modules_have_tests_near_them():
-    assert nearness.nearest("pipeline/sweeps/report")[:2] == [
-        ("tests/pipeline/sweeps/test_grid_page.py", False),
-        ("tests/pipeline/sweeps/test_grid.py", False),
-    ]
-    assert nearness.nearest("site/shell/protocol")[0] == ("tests/site/shell/test_web_protocol.py", False)
-    assert nearness.nearest("other_games/smbc/kernels")[0][0].startswith("tests/other_games/smbc/")
-    assert nearness.nearest("jit")[0] == ("tests/test_jit.py", False)
-    for module in ("other_games/extreme/bots/strong_bot", "learners/exact/mirror"):  # loaded by their names
-        assert module.partition("/")[0] in nearness.nearest(module)[0][0]
-
-
-@pytest.mark.slow
-def test_a_mutant_is_killed_by_a_test_that_fails_with_it_alone(tmp_path, monkeypatch):
-    """Slow tests, and files behind the first, too; a test that always fails is told, and hides nothing behind it."""
-    files = {
-        "pttt_ooc/__init__.py": "",
-        "pttt_ooc/site/shell/__init__.py": "",
-        "pttt_ooc/pipeline/stages/compilation.py": "",
-        "pttt_ooc/site/shell/some.py": "A = 1\nB = 1\nC = 1\nD = 1\nE = [1][0]\n",
-        "tests/test_web_first.py": (
-            "import pytest\nfrom pttt_ooc.site.shell import some\n"
-            "def test_broken(): assert False\n"
-            "def test_quick(): assert some.A == 1\n"
-            "@pytest.mark.slow\ndef test_slow(): assert some.B == 1\n"
-        ),
-        "tests/test_web_second.py": (
-            "import subprocess, sys\nfrom pttt_ooc.site.shell.some import D\nfrom pttt_ooc.site.shell import some\n"
-            "def test_other_process():\n"
-            "    code = 'from pttt_ooc.site.shell.some import C; raise SystemExit(C - 1)'\n"
-            "    assert subprocess.run([sys.executable, '-c', code]).returncode == 0\n"
-        ),
-        "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow", "full", "long"]\naddopts = ["-ra"]\n',
-    }
-    for name, text in files.items():
-        (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "root" / name).write_text(text)
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "root", check=True)
-    monkeypatch.setattr(mutation, "ROOT", tmp_path / "root")
-    monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_timeout")
-    tree = mutation.Tree(tmp_path / "data" / "tree")
-
-    def judged(line, before, after):
-        start = (line, files["pttt_ooc/site/shell/some.py"].splitlines()[line - 1].index(before))
-        return tree.judge(mutants.Mutant("site/shell/some", start, (line, start[1] + len(before)), before, after))
-
-    assert judged(1, "1", "2") == "tests/test_web_first.py::test_quick"
-    assert judged(2, "1", "2") == "tests/test_web_first.py::test_slow"
-    assert judged(3, "1", "2") == "tests/test_web_second.py::test_other_process"
-    assert judged(4, "1", "2") == ""
-    assert "tests/test_web_first.py" in judged(5, "[0]", "[1]"), "the tests cannot begin"
-    assert (tree.place / "pttt_ooc/site/shell/some.py").read_text() == files["pttt_ooc/site/shell/some.py"]
-
-
-def test_every_module_of_the_core_has_tests_for_its_mutants():
-    for module, tests in mutation.TESTS.items():
-        assert (mutation.ROOT / "pttt_ooc" / f"{module}.py").exists()
-        assert all((mutation.ROOT / "tests" / step.split()[0]).exists() for step in tests)
-    assert mutation.KERNELS.issubset(mutation.TESTS)
-
-
-def test_mutants_without_consequence_are_not_counted(monkeypatch):
-    rows = [{"module": "m", "start": [n, 0], "name": f"m: {n}", "killed_by": "t" * (n > 2)} for n in range(6)]
-    monkeypatch.setattr(mutation, "equivalents", lambda: {"m: 0": "It is the same."})
-    told = mutation.summary(rows).splitlines()
-    assert told[0].split() == ["m", "3", "of", "5", "killed", "60%"]
-    assert told[-2:] == ["m.py:1: 1", "m.py:2: 2"]
 
 
 def test_a_schedule_is_played_through():
@@ -371,30 +145,6 @@ def test_the_schedule_of_a_small_board(tmp_path, capsys):
     assert [row["threads"] for row in rows] == list(schedule.THREADS)
     assert rows[0]["speedup"] == rows[0]["efficiency"] == 1
     assert all(row["longest_runs"] <= row["all_runs"] and row["longest_runs"] <= row["seconds"] for row in rows)
-
-
-def test_the_picture_of_the_rooms_is_that_of_the_imports():
-    """`python -m benchmarks.rooms --write` draws it anew."""
-    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture()
-
-
-def test_rooms_are_read_off_the_imports(tmp_path):
-    (tmp_path / "low").mkdir()
-    (tmp_path / "low/base.py").write_text("import math\n")
-    (tmp_path / "low/more.py").write_text("def late():\n    from pttt_ooc.low import base\n")
-    (tmp_path / "high.py").write_text("from pttt_ooc.low.more import late\nimport pttt_ooc.top\n")
-    (tmp_path / "top.py").write_text("from pttt_ooc import high\nfrom pttt_ooc.low import base\n")
-    graph = rooms.imports(tmp_path)
-    assert graph["low.more"] == {"low.base"} and graph["high"] == {"low.more", "top"}
-    assert graph["top"] == {"high", "low.base"}
-    assert rooms.circles(graph) == [{"high", "top"}]
-    assert rooms.rooms(graph) == {"high": {"low", "top"}, "low": set(), "top": {"high", "low"}}
-    assert rooms.floors(rooms.rooms(graph)) == {"low": 1, "high": 2, "top": 2}
-
-
-def test_arrows_that_follow_from_others_are_left_out():
-    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset()}
-    assert rooms.needed(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
 
 
 @pytest.mark.slow_but_one

@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from benchmarks import rooms
 from pttt_ooc.pipeline.stages import STAGES
+from tools import rooms
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
@@ -133,3 +133,27 @@ def test_files_of_tests_have_names_of_their_own():
     """pytest puts each folder of tests on the path: of two modules with the same name only one would be imported."""
     names = [path.name for path in Path(__file__).parent.rglob("*.py") if path.name != "conftest.py"]
     assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    """`python -m tools.rooms --write` draws it anew."""
+    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture()
+
+
+def test_rooms_are_read_off_the_imports(tmp_path):
+    (tmp_path / "low").mkdir()
+    (tmp_path / "low/base.py").write_text("import math\n")
+    (tmp_path / "low/more.py").write_text("def late():\n    from pttt_ooc.low import base\n")
+    (tmp_path / "high.py").write_text("from pttt_ooc.low.more import late\nimport pttt_ooc.top\n")
+    (tmp_path / "top.py").write_text("from pttt_ooc import high\nfrom pttt_ooc.low import base\n")
+    graph = rooms.imports(tmp_path)
+    assert graph["low.more"] == {"low.base"} and graph["high"] == {"low.more", "top"}
+    assert graph["top"] == {"high", "low.base"}
+    assert rooms.circles(graph) == [{"high", "top"}]
+    assert rooms.rooms(graph) == {"high": {"low", "top"}, "low": set(), "top": {"high", "low"}}
+    assert rooms.floors(rooms.rooms(graph)) == {"low": 1, "high": 2, "top": 2}
+
+
+def test_arrows_that_follow_from_others_are_left_out():
+    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset()}
+    assert rooms.needed(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}

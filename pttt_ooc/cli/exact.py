@@ -24,7 +24,7 @@ from pttt_ooc.options import (
     chosen_game,
     spread,
 )
-from pttt_ooc.pipeline.show.rounds import round_line
+from pttt_ooc.pipeline.show.progress import round_line
 from pttt_ooc.pipeline.show.tables import print_facts
 
 if TYPE_CHECKING:

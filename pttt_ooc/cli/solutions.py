@@ -157,9 +157,9 @@ def solve(
     from pttt_ooc.config import check_listed
     from pttt_ooc.pipeline.stages import solve as stage
     from pttt_ooc.pipeline.stages.budgets import refuse_small_budget
+    from pttt_ooc.pipeline.stages.decisions import begin
     from pttt_ooc.pipeline.stages.directories import manifest_of, results_of, structure_of
     from pttt_ooc.pipeline.stages.preparation import prepare_index
-    from pttt_ooc.pipeline.stages.run_start import begin
 
     check_listed(settings, "the solver")
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
@@ -207,7 +207,7 @@ def verify_run(
     It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
     have equal digests, as docs/formats.md says under "What 'the same bits' means". All files on disk are checked.
     """
-    from pttt_ooc.pipeline.stages.verification import run_digest
+    from pttt_ooc.pipeline.stages.fsck import run_digest
 
     computed = run_digest(directory)
     if digest is not None and digest.strip().lower() != computed:

@@ -12,16 +12,16 @@ from pttt_ooc.other_games.extreme import wing as extreme
 from pttt_ooc.other_games.smbc import wing as smbc
 from pttt_ooc.site.service.wing import Pages, Wing
 
-SWEEP = Wing("sweep", section="pttt_ooc.pipeline.sweeps.settings:SweepConfig")
+SWEEP = Wing("sweep", section="pttt_ooc.pipeline.sweeps.pipeline:SweepConfig")
 FRONTIER = Wing(
     "frontier",
-    section="pttt_ooc.pipeline.frontier.settings:FrontierConfig",
+    section="pttt_ooc.pipeline.frontier.pipeline:FrontierConfig",
     stages="pttt_ooc.pipeline.frontier.pipeline:STAGES",
 )
 LEARNERS = Wing(
     "learners",
     "pttt_ooc.learners.commands",
-    "pttt_ooc.learners.settings:LearnersConfig",
+    "pttt_ooc.learners.catalogue:LearnersConfig",
     stages="pttt_ooc.learners.runs:STAGES",
 )
 WINGS: tuple[Wing, ...] = (SWEEP, FRONTIER, smbc.WING, LEARNERS, arena.WING, extreme.WING)

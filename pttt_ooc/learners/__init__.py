@@ -4,7 +4,7 @@ Learners that use exact gradients are in the folder exact/, learners that play g
 networks, which need the extra ``deep``, in deep/.
 
 Modules: ``learning_game``: gradients, best responses and values of one game. ``learner``: the interface of an
-algorithm. ``catalogue``: the algorithms by name. ``loop``: evaluations, saving, stopping. ``checkpoints``: saved by the
-core's commits. ``runs``: runs on disk. ``settings``: the section of the configuration. ``findings``: sentences
-about several runs. ``report``: the page that compares them. ``commands``: the command line.
+algorithm. ``catalogue``: the algorithms by name, and the section of the configuration. ``loop``: evaluations,
+checkpoints, stopping. ``runs``: runs on disk. ``report``: the page that compares runs, with sentences about them.
+``commands``: the command line.
 """

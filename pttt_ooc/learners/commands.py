@@ -56,11 +56,10 @@ def learn(
         raise ConfigError(f"--evaluate-every is {evaluate_every:g}, but must be greater than 1.")
     from pttt_ooc.config import check_section
     from pttt_ooc.games.rules.catalogue import named_game
-    from pttt_ooc.learners.catalogue import checked_settings
+    from pttt_ooc.learners.catalogue import RunConfig, checked_settings
     from pttt_ooc.learners.loop import Ends
     from pttt_ooc.learners.runs import LearnerRun
     from pttt_ooc.learners.runs import learn as run_learner
-    from pttt_ooc.learners.settings import RunConfig
 
     # Names and settings are checked before anything is prepared.
     named_game(game)

@@ -112,6 +112,39 @@ class Learner(ABC, Generic[Chosen]):
         The arrays have one dimension or more, and may be the learner's own.
         """
 
-    @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Restore a result of :meth:`state`, also of another process; the arrays are copied."""
+        for name, array in self.state().items():
+            array[:] = state[name]
+
+
+class PolicyLearner(Learner[Chosen]):
+    """An algorithm with policies, whose reach follows from them; its strategies are the last iterate.
+
+    Attributes
+    ----------
+    saved
+        The names of its attributes that are saved: pairs of arrays.
+    """
+
+    saved: ClassVar[tuple[str, ...]]
+
+    def begin(self, game: LearningGame, settings: Chosen) -> None:
+        """Begin with uniform play and its reach."""
+        self.game, self.settings = game, settings
+        self.policies = [game.uniform(p) for p in (0, 1)]
+        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
+
+    def strategy(self) -> Pair:
+        """The last iterate."""
+        return self.game.pair(self.policies)
+
+    def state(self) -> Arrays:
+        """See :attr:`saved`."""
+        return {f"{name}/{p}": getattr(self, name)[p] for name in self.saved for p in (0, 1)}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Restore it, and the reach of the policies."""
+        super().restore(state)
+        for p in (0, 1):
+            self.game.reach(p, self.policies[p], self.reaches[p])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -240,6 +240,10 @@ class LearningGame:
         self.run(player, tree.average_strategy, lambda part: (part.start, weights[part], probabilities[part]))
         self._symmetrisers[player](probabilities)
         return Strategy(self.index, player, probabilities)
+
+    def pair(self, weights: Sequence[Floats]) -> tuple[Strategy, Strategy]:
+        """Both players' :meth:`strategy`."""
+        return self.strategy(0, weights[0]), self.strategy(1, weights[1])
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pttt_ooc.config import Config, Section, Whole
 from pttt_ooc.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
-FILES = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("*.yaml"))]
+FILES = [ROOT / "config.yaml", *sorted((ROOT / "examples").glob("*.yaml"))]
 
 
 class Toys(Section):

@@ -1,4 +1,4 @@
-"""The examples in `deploy/`: nginx and Caddy in front of a course, tried for real; services; the container's steps."""
+"""`examples/deploy/`: nginx and Caddy in front of a course, tried for real; services; the container's steps."""
 
 import fnmatch
 import http.client
@@ -22,7 +22,7 @@ from tests.course.test_course_attacks import Served
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent.parent
-DEPLOY = ROOT / "deploy"
+DEPLOY = ROOT / "examples/deploy"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 CADDY = shutil.which("caddy")
 SITE = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Faults of a course at work: kills, a full disk, a locked database, PostgreSQL that restarts, a clock that changes.
 
-The program of `benchmarks/course_faults.py` kills all processes at random; here it runs in small, and each of its
+The program of `tests/faults/course.py` kills all processes at random; here it runs in small, and each of its
 checks is shown to fail.  ``make test PYTEST="-m full tests/course/test_course_faults.py -s"`` runs it at full size.
 """
 
@@ -21,7 +21,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import create_engine, event
 
-from benchmarks import course_faults
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Adjustment, GradeRow, LogLine
@@ -32,6 +31,7 @@ from tests.course import full_disk
 from tests.course.server_kit import ROOT, Lab, pttt, strategy_zip
 from tests.course.term_kit import HOUR, change, database_of, set_zone, team_number, upload
 from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
+from tests.faults import course as course_faults
 from tests.kits.patience import PATIENCE, wait_until
 
 RULE = {"kind": "baseline", "figure": "sum", "points": 50, "target": 0}

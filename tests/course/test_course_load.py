@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import course, course_deadline, course_load
+from benchmarks import course_deadline, course_load
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.people import teams
 from tests.course.server_kit import GAME
@@ -20,19 +20,6 @@ def test_under_load_nothing_is_lost_and_every_verdict_is_right(server):
     figures = course_load.measured(SimpleNamespace(port=server.port, tokens=tokens), made, flight=8)
     assert (figures["lost"], figures["wrong"], figures["uploads"]) == (0, 0, 24)
     assert figures["reads"] > 0 and figures["median_ms"] > 0
-
-
-@pytest.mark.slow
-def test_a_course_at_work_is_measured(server):
-    database = Database.of(server.data, None, GAME)
-    tokens = [teams.add_team(database, f"Course {n}") for n in range(3)]
-    database.close()
-    pids = {child: server.pid_of(child) for child in ("web", "worker")}
-    figures = course.measured(server.port, tokens, course_load.Files(), pids, seconds=1, pause=0.02, every=0.5)
-    assert (figures["failures"], figures["lost"], figures["wrong"]) == ([], 0, 0) and figures["uploads"] > 0
-    assert figures["requests"] == sum(one["count"] for one in figures["milliseconds"].values()) > figures["uploads"]
-    assert all(0 < one["p50"] <= one["p99"] <= one["most"] for one in figures["milliseconds"].values())
-    assert all(0 < one["end"] <= one["most"] for one in figures["megabytes"].values())
 
 
 @pytest.mark.long

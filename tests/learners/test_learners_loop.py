@@ -14,9 +14,8 @@ import pytest
 
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_class
-from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.commands import learn
-from pttt_ooc.learners.loop import Ends, Loop
+from pttt_ooc.learners.loop import Checkpoints, Ends, Loop
 from pttt_ooc.learners.runs import LearnerRun, read_run
 from pttt_ooc.pipeline.files.solution import read_solution
 from tests.kits.cli_runner import main

@@ -4,9 +4,8 @@ import pytest
 
 from pttt_ooc.cli.sections import check_file
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
-from pttt_ooc.learners.report import compare, figure_of, half_gap_at, times_of
+from pttt_ooc.learners.report import compare, exponent, figure_of, findings_of, half_gap, half_gap_at, times_of
 from pttt_ooc.learners.runs import STAGES, LearnerRun, learn
 from pttt_ooc.pipeline.stages import fsck
 from tests.learners.learning_kit import MINI

@@ -16,8 +16,7 @@ from pydantic import Field
 
 from pttt_ooc.learners.deep import losses
 from pttt_ooc.learners.deep.game_batches import Floats, Ints
-from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings
-from pttt_ooc.learners.deep.memory import Memory
+from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings, Memory
 from pttt_ooc.learners.learner import Pair
 
 

@@ -14,8 +14,7 @@ from pttt_ooc.cfr.sweep.tree import Floats
 from pttt_ooc.learners.deep import losses
 from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.deep.game_batches import Ints, play
-from pttt_ooc.learners.deep.learner import DeepSettings
-from pttt_ooc.learners.deep.memory import Memory
+from pttt_ooc.learners.deep.learner import DeepSettings, Memory
 from pttt_ooc.learners.deep.observation import Sight
 from pttt_ooc.learners.exact.oracle import OracleSettings, PolicySpaceOracles
 from pttt_ooc.learners.learning_game import LearningGame

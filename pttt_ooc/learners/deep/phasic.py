@@ -22,8 +22,8 @@ from pydantic import Field
 
 from pttt_ooc.learners.deep import gradient
 from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.learner import Memory
 from pttt_ooc.learners.deep.losses import fit_values
-from pttt_ooc.learners.deep.memory import Memory
 
 
 class PhasicSettings(gradient.PolicySettings):

@@ -68,8 +68,7 @@ class FictitiousPlay(Learner[FictitiousSettings]):
 
     def strategy(self) -> Pair:
         """The average."""
-        first, second = (self.game.strategy(p, self.plans[p].sequences) for p in (0, 1))
-        return first, second
+        return self.game.pair([plan.sequences for plan in self.plans])
 
     def state(self) -> Arrays:
         """Both average plans."""

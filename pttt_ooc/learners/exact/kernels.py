@@ -158,9 +158,11 @@ def replicator(first_view, last_view, tree, part, visits, policy, reference, siz
 
         Q(a)  <-  Q(a) - eta log(policy(a) / ref(a))
         V = sum over a of policy(a) Q(a)
-        logit(a)  <-  logit(a) + rate (Q(a) - V), unless it gets further than `bound` from the mean of the logits
+        logit(a)  <-  logit(a) + rate (Q(a) - V)
 
-    ``q`` includes the rewards of the opponent's own term.
+    A logit that is `bound` or more away from the mean of the infoset's logits only moves back towards it; one that is
+    nearer may get further away than that in its step.  Afterwards all logits are shifted so that the largest is 0.
+    ``q`` includes what the opponent pays, for its own distance from its reference, after the action.
 
     Parameters
     ----------

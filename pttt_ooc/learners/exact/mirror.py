@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from pydantic import Field
 
 from pttt_ooc.cfr.sweep.tree import Slice
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learner import LearnerSettings, PolicyLearner
 from pttt_ooc.learners.learning_game import LearningGame
 
 SOURCE = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."
@@ -41,17 +40,16 @@ class MirrorSettings(LearnerSettings):
 Chosen = TypeVar("Chosen", bound=MirrorSettings)
 
 
-class Mirror(Learner[Chosen]):
-    """The base class of the three learners: policies, their logits, and the order of updates."""
+class Mirror(PolicyLearner[Chosen]):
+    """The base class of the three learners: the order of updates."""
 
     source = SOURCE
+    saved: ClassVar[tuple[str, ...]] = ("policies", "logits")
 
     def start(self, game: LearningGame, settings: Chosen, seed: int) -> None:
         """Start with uniform play."""
-        self.game, self.settings = game, settings
-        self.policies = [game.uniform(p) for p in (0, 1)]
+        self.begin(game, settings)
         self.logits = [game.zeros(p) for p in (0, 1)]
-        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
 
     def step(self, iterations: int) -> None:
         """Make steps of both players."""
@@ -68,23 +66,6 @@ class Mirror(Learner[Chosen]):
     @abstractmethod
     def _update(self, player: int) -> None:
         """A step of one player, against the opponent's reach."""
-
-    def strategy(self) -> Pair:
-        """The last iterate."""
-        first, second = (self.game.strategy(p, self.policies[p]) for p in (0, 1))
-        return first, second
-
-    def state(self) -> Arrays:
-        """Policies and logits."""
-        named = {"policies": self.policies, "logits": self.logits}
-        return {f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore policies and logits."""
-        for name, array in self.state().items():
-            array[:] = state[name]
-        for p in (0, 1):
-            self.game.reach(p, self.policies[p], self.reaches[p])
 
 
 class BehaviouralMirror(Mirror[Chosen]):
@@ -143,6 +124,7 @@ class MagnetMirror(BehaviouralMirror[MagnetSettings]):
     """Behavioural form with a moving magnet."""
 
     settings_model = MagnetSettings
+    saved = (*Mirror.saved, "magnets")
 
     def start(self, game: LearningGame, settings: MagnetSettings, seed: int) -> None:
         """Start with uniform play and a uniform magnet."""
@@ -154,10 +136,6 @@ class MagnetMirror(BehaviouralMirror[MagnetSettings]):
 
     def _magnet(self, player: int, part: slice) -> NDArray[Any]:
         return self.magnets[player][part]
-
-    def state(self) -> Arrays:
-        """Policies, logits and magnets."""
-        return {**super().state(), **{f"magnets/{p}": self.magnets[p] for p in (0, 1)}}
 
 
 class DilatedSettings(MirrorSettings):

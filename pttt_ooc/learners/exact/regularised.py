@@ -12,16 +12,14 @@ over winning ones, which :meth:`pttt_ooc.learners.learning_game.LearningGame.vis
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.cfr.sweep.tree import Reach, Slice
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learner import LearnerSettings, PolicyLearner
 from pttt_ooc.learners.learning_game import LearningGame
 
 
@@ -34,22 +32,20 @@ class RegularisedSettings(LearnerSettings):
     bound: float = Field(default=20.0, gt=0, le=1e3, description="The greatest distance of logits from their mean.")
 
 
-class RegularisedDynamics(Learner[RegularisedSettings]):
+class RegularisedDynamics(PolicyLearner[RegularisedSettings]):
     """R-NaD with NeuRD updates; its strategies are the last iterate."""
 
     settings_model = RegularisedSettings
+    saved = ("policies", "logits", "now", "before")
     source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
 
     def start(self, game: LearningGame, settings: RegularisedSettings, seed: int) -> None:
         """Start with uniform play, which is also the first reference."""
-        self.game, self.settings = game, settings
-        self.policies = [game.uniform(p) for p in (0, 1)]
-        self.logits = [game.zeros(p) for p in (0, 1)]
-        self.now, self.before = ([game.zeros(p) for p in (0, 1)] for _ in range(2))
+        self.begin(game, settings)
+        self.logits, self.now, self.before = ([game.zeros(p) for p in (0, 1)] for _ in range(3))
         for p in (0, 1):
             self._refer(p)
             self.before[p][:] = self.now[p]
-        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
         self._scaled = [game.reach(p, self.policies[p]) for p in (0, 1)]
 
     def _refer(self, player: int) -> None:
@@ -108,20 +104,3 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
 
         self.game.run(player, kernels.log_ratio, arguments)
         return scaled
-
-    def strategy(self) -> Pair:
-        """The last iterate."""
-        first, second = (self.game.strategy(p, self.policies[p]) for p in (0, 1))
-        return first, second
-
-    def state(self) -> Arrays:
-        """Policies, logits, references."""
-        named = {"policies": self.policies, "logits": self.logits, "now": self.now, "before": self.before}
-        return {f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore them."""
-        for name, array in self.state().items():
-            array[:] = state[name]
-        for p in (0, 1):
-            self.game.reach(p, self.policies[p], self.reaches[p])

@@ -13,15 +13,13 @@ accuracies McAleer et al. 2021, XDO), as :mod:`.double_oracle` does in the end. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learner import Arrays, LearnerSettings, Pair, PolicyLearner
 from pttt_ooc.learners.learning_game import LearningGame
 
 
@@ -33,21 +31,20 @@ class SequenceOracleSettings(LearnerSettings):
     )
 
 
-class SequenceFormOracle(Learner[SequenceOracleSettings]):
+class SequenceFormOracle(PolicyLearner[SequenceOracleSettings]):
     """Double oracle over sequences; its strategies are averages of CFR+ in the restricted game."""
 
     settings_model = SequenceOracleSettings
+    saved = ("allowed", "regrets", "sums", "policies")
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
     def start(self, game: LearningGame, settings: SequenceOracleSettings, seed: int) -> None:
         """Allow the actions of best responses to uniform play."""
-        self.game, self.settings = game, settings
+        self.begin(game, settings)
         self.allowed = [np.zeros(i.sequences, np.uint8) for i in game.players]
         self.regrets = [game.zeros(p) for p in (0, 1)]
         self.sums = [game.zeros(p) for p in (0, 1)]
-        self.policies = [game.uniform(p) for p in (0, 1)]
         self.age = np.zeros(1, np.int64)  # iterations since the game grew
-        self.reaches = [game.reach(p, self.policies[p]) for p in (0, 1)]
         self._allow([game.best_response(p, self.reaches[1 - p])[1] for p in (0, 1)])
 
     def step(self, iterations: int) -> None:
@@ -100,23 +97,8 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
 
     def strategy(self) -> Pair:
         """The averages, or uniform play before the first iteration."""
-        weights = self.sums if self.counts.iterations else [reach.sequences for reach in self.reaches]
-        first, second = (self.game.strategy(p, weights[p]) for p in (0, 1))
-        return first, second
+        return self.game.pair(self.sums if self.counts.iterations else [reach.sequences for reach in self.reaches])
 
     def state(self) -> Arrays:
         """The restricted game, regrets, sums of plans, policies."""
-        named: dict[str, list[NDArray[Any]]] = {
-            "allowed": self.allowed,
-            "regrets": self.regrets,
-            "sums": self.sums,
-            "policies": self.policies,
-        }
-        return {"age": self.age, **{f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore them."""
-        for name, array in self.state().items():
-            array[:] = state[name]
-        for p in (0, 1):
-            self.game.reach(p, self.policies[p], self.reaches[p])
+        return {"age": self.age, **super().state()}

@@ -15,7 +15,7 @@ sums (1: linear).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -25,9 +25,8 @@ from pydantic import Field
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.games import random_state
+from pttt_ooc.learners.sampled.games import random_state, rules_of
 from pttt_ooc.learners.sampled.kernels import Options, Tables
-from pttt_ooc.learners.sampled.rules import rules_of
 
 
 class SamplingSettings(LearnerSettings):
@@ -77,12 +76,10 @@ class MonteCarlo(Learner[Chosen]):
         In a view that is symmetric itself, histories that mirror each other may reach one node or several.  So the
         numbers of these nodes are averaged before they become probabilities.
         """
-        found = []
-        for p, part in enumerate(self._parts(numbers)):
-            together = part.copy()
-            self.game.symmetrise(p, together)
-            found.append(self.game.strategy(p, together))
-        return found[0], found[1]
+        together = [part.copy() for part in self._parts(numbers)]
+        for p, part in enumerate(together):
+            self.game.symmetrise(p, part)
+        return self.game.pair(together)
 
     def strategy(self) -> Pair:
         """The average."""
@@ -96,11 +93,6 @@ class MonteCarlo(Learner[Chosen]):
         """The tables and the state of the random numbers."""
         found: Arrays = {"regrets": self.tables.regrets, "sums": self.tables.sums, "random": self.random}
         return {**found, "baselines": self.tables.baselines} if self.with_baselines else found
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore them."""
-        for name, array in self.state().items():
-            array[:] = state[name]
 
 
 class ExternalSampling(MonteCarlo[SamplingSettings]):

@@ -1,7 +1,6 @@
 """Output for people: pictures, the report, the progress of a solve.
 
-Modules: ``boards``: boards as text. ``pictures``, ``report`` with
-``templates/``: the report and its pictures. ``miniatures``: small pictures for pages. ``pages``: rendering of
-templates. ``tables``: tables as CSV and HTML. ``comparison``: several runs side by side. ``progress``, ``rounds``: live
-progress. ``dialogue``: prompts and boards on a terminal.
+Modules: ``boards``: boards as text. ``pictures``, ``report`` with ``templates/``: the report and its pictures.
+``comparison``: several runs side by side. ``miniatures``: small pictures for pages. ``pages``: rendering of templates.
+``tables``: tables as CSV and HTML. ``progress``: live progress. ``dialogue``: prompts and boards on a terminal.
 """

@@ -22,10 +22,9 @@ from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Floats, Strategy
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
-from pttt_ooc.pipeline.stages.directories import SOLUTION, structure_of
+from pttt_ooc.pipeline.stages.directories import SOLUTION, strategies_of, structure_of
 from pttt_ooc.pipeline.stages.engines import open_engine
 from pttt_ooc.pipeline.stages.stage_context import Facts, tell
-from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 
 Reader = Callable[[str, int, Index, Path], Strategy]
 """Reads a strategy: its name, the player, the index, and the directory of all games."""

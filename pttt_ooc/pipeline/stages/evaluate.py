@@ -32,9 +32,9 @@ from pttt_ooc.pipeline.files.equilibrium import read_plans
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import finish
+from pttt_ooc.pipeline.stages.directories import finish_if_run, store_of
 from pttt_ooc.pipeline.stages.engines import open_engine
 from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage, workspace_of
-from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Interval, Symmetry
 
 

@@ -23,11 +23,11 @@ from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.pipeline.files.names import BUNDLE
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
+from pttt_ooc.pipeline.stages.directories import finish_if_run, store_of
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.normal_form import check_row_orders, normal_export, row_orders
 from pttt_ooc.pipeline.stages.product_check import timeless
 from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, contents, digests, inputs, stage, workspace_of
-from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Symmetry
 
 
@@ -71,18 +71,21 @@ def run(
         before = inputs(directory, "enumerate", "index", "solve", *finish_if_run(directory), "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
-        # Files of an earlier configuration go: those that this one does not make, and the bundle in any case.
+        # The files list all infosets: a strategy with symmetry is unfolded.
+        if course or bundle:
+            folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
+            store = store_of(directory, before)
+            wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
+            workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
+        else:
+            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
+        # Files of an earlier configuration go, once no budget refuses: those that this one does not make, and the
+        # bundle in any case.
         for file in FILES * (not course) + [BUNDLE]:
             with explain_errors(f"delete {directory / file}"):
                 remove(directory / file)
         if not course and not bundle:
-            allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             return
-        # The files list all infosets: a strategy with symmetry is unfolded.
-        folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
-        store = store_of(directory, before)
-        wanted = needs(folded, whole, solution_dtype(solution_attrs(store)))
-        workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
         strategies = _unfold_both(read_solution(store, folded, solution), whole, unfolded, threads)
         del solution  # freed, unless `strategies` share its arrays

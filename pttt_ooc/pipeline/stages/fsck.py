@@ -2,10 +2,15 @@
 
 All files are read and compared with their checksums; nothing is written.  What cannot be compared is told: a product
 without its manifest, a manifest without those that it was made from, and, as facts, files that no stage writes.
+
+The digest of a run is of contents, so that it is the same in equal runs, with any Python and any budgets;
+``docs/formats.md`` says on which machines: see "What 'the same bits' means".
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +22,29 @@ from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.store import read_attrs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.pipeline.stages import product_check
-from pttt_ooc.pipeline.stages.directories import RUNS, SHARED, SOLUTION, home_of, manifest_of, runs_of, structure_of
-from pttt_ooc.pipeline.stages.stage_context import block_stages, check_product, made_from_others
-from pttt_ooc.pipeline.stages.stage_sets import UNLISTED, WORKFLOW, StageSet
+from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, product_check
+from pttt_ooc.pipeline.stages.directories import (
+    RUNS,
+    SHARED,
+    SOLUTION,
+    UNLISTED,
+    WORKFLOW,
+    StageSet,
+    finish_if_run,
+    home_of,
+    manifest_of,
+    runs_of,
+    structure_of,
+)
+from pttt_ooc.pipeline.stages.product_check import timeless
+from pttt_ooc.pipeline.stages.stage_context import (
+    Facts,
+    block_stages,
+    check_product,
+    contents,
+    inputs,
+    made_from_others,
+)
 
 OWN_SETS = (WORKFLOW, UNLISTED)
 _WORK = "work"
@@ -255,3 +279,37 @@ def _is_unnamed(store: Path) -> bool:
         return "rules" in read_attrs(store)
     except StoreError:
         return False
+
+
+MEASURED = ("usage", "memory", "versions")
+"""Keys of manifests that describe the run, not its results."""
+NAMES = ("sources", "work", "made_from")
+"""Digests of code, which comments change, and of products, whose own digests count already."""
+
+
+def content_of(manifest: Facts) -> Facts:
+    """The part of a manifest that is the same in all equal runs."""
+    content = {name: value for name, value in manifest.items() if name not in (*MEASURED, *NAMES)}
+    return timeless({**content, "products": contents({"": manifest})})
+
+
+def run_digest(directory: Path) -> str:
+    """The digest of a whole run, after a check of its products against their manifests.
+
+    Parameters
+    ----------
+    directory
+        The results, with the report.
+
+    Raises
+    ------
+    StoreError
+        If a manifest or product is missing or damaged, or a stage is running there.
+    """
+    with block_stages(directory):
+        listed = read_manifest(manifest_of(directory, "report"), "report").get("listed", True)
+        stages = (
+            [name for name in STAGES if name != "finish" or finish_if_run(directory)] if listed else UNLISTED_STAGES
+        )
+        found = {name: content_of(manifest) for name, manifest in inputs(directory, *stages).items()}
+    return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
 """Many runs of the workflow side by side: games x update rules x precisions, and the page that compares them.
 
-Modules: ``settings`` (the section of the configuration), ``pipeline`` (the run of each combination),
-``report`` (the page, and a table for other programs).
+Modules: ``pipeline`` (the section of the configuration, and the run of each combination), ``report`` (the page, and a
+table for other programs).
 
 Snakemake runs them all: each combination is a named run, made by the workflow's own rules.
 """

@@ -96,7 +96,7 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         If there is no run, one is incomplete, or the disk cannot be written to.
     """
     if not directories:
-        raise ConfigError("The sweep has no runs; name games in sweep.games, as config/sweep.yaml does.")
+        raise ConfigError("The sweep has no runs; name games in sweep.games, as examples/sweep.yaml does.")
     runs = [read_run(directory) for directory in directories]
     atomic_write_text(into / TABLE, csv_text([run.columns() for run in runs]))
     atomic_write_text(into / PAGE, page_text(runs))

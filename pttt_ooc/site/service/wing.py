@@ -104,7 +104,7 @@ class Wing:
         Checks a directory, so that errors are reported before any process starts, and describes the pages on it.
         A second argument is the directory for people's games, if it is another one.
     stages
-        The :class:`~pttt_ooc.pipeline.stages.stage_sets.StageSet` of its directories of results; empty: none with
+        The :class:`~pttt_ooc.pipeline.stages.directories.StageSet` of its directories of results; empty: none with
         manifests.
     """
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from benchmarks import certificates
+from docs.make import certificates
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from benchmarks.certificates import sizes
+from docs.make.certificates import sizes
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 from tests.kits.damaged_certificates import DAMAGED, NAME, zips
 from tests.kits.verify_program import PROOF, text_of

@@ -32,7 +32,7 @@ A_LINE = re.compile(r"line \d+: .*\S")
 def directory(tmp_path_factory):
     """Where the pages are, without a server; Python alone makes them."""
     made = tmp_path_factory.mktemp("pages")
-    subprocess.run([sys.executable, "-S", ROOT / "docs/make_pages.py", made], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-S", ROOT / "docs/make/pages.py", made], check=True, capture_output=True)
     return made
 
 

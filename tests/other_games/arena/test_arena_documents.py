@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from benchmarks import arena_pages
+from docs.make import arena as arena_pages
 from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.experiments import records, trainings
 from pttt_ooc.other_games.arena.matches.runner import SeatedAgents
 from pttt_ooc.other_games.arena.solvers import endings, error_meter
 
-CONFIG, RECORDS = arena_pages.ROOT / "config" / "arena", arena_pages.ROOT / "docs" / "records" / "arena"
+CONFIG, RECORDS = arena_pages.ROOT / "examples" / "arena", arena_pages.ROOT / "docs" / "records" / "arena"
 LINES = {
     (name, line["name"], line.get("part", line.get("seed"))): line
     for name in arena_pages.CONFIGURATIONS
@@ -27,7 +27,7 @@ def test_the_tables_of_the_pages_are_those_of_the_records():
     for page in arena_pages.PAGES:
         text = (arena_pages.ROOT / page).read_text(encoding="utf-8")
         named += arena_pages.names(text)
-        assert arena_pages.rendered(text, found) == text, f"{page}: python -m benchmarks.arena_pages --write"
+        assert arena_pages.rendered(text, found) == text, f"{page}: python -m docs.make.arena --write"
     assert sorted(named) == sorted(arena_pages.TABLES)
 
 
@@ -71,7 +71,7 @@ def test_errors_are_measured_of_the_committed_endings():
 def test_records_are_complete_and_compact():
     assert sum(file.stat().st_size for file in RECORDS.iterdir()) < 5_000_000
     for (name, experiment, _), line in LINES.items():
-        assert line["command"] == f"pttt arena experiment config/arena/{name}.yaml {experiment}"
+        assert line["command"] == f"pttt arena experiment examples/arena/{name}.yaml {experiment}"
         assert line["version"].startswith("0.") and ("note" in line or line.keys() & {"games_digest", "digest"})
         if line.get("pairs"):
             points = sum(score * count for score, count in enumerate(line["pairs"]))

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from benchmarks import arena_pages
+from docs.make import arena as arena_pages
 from pttt_ooc.cli import commands
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError

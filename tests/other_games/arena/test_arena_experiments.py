@@ -140,7 +140,7 @@ def test_a_match_in_which_both_start_in_turn_has_pairs(tmp_path):
 
 @pytest.mark.parametrize("name", ["ultimate", "ultimate-timed"])
 def test_the_claims_of_the_report_are_matches_that_can_be_played(name):
-    found = experiments.read(experiments.Path(__file__).parents[3] / "config" / "arena" / f"{name}.yaml")
+    found = experiments.read(experiments.Path(__file__).parents[3] / "examples" / "arena" / f"{name}.yaml")
     assert len(found) > 8
     for one in found.values():
         assert all(match.games == one.games for match in experiments.matches(one).values())

@@ -193,7 +193,7 @@ def sums_of(state):
 def small(monkeypatch):
     """The training's module, for a few games."""
     pytest.importorskip("jax", reason="JAX is not installed")
-    from benchmarks import ultimate_network as training
+    from pttt_ooc.other_games.arena.experiments import ultimate_training as training
 
     monkeypatch.setattr(training, "BATCH", 64)
     return training

@@ -335,7 +335,7 @@ def test_unreadable_files(tmp_path):
 # ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 2**32 - 1),
     player=st.sampled_from([0, 1]),

@@ -1,33 +1,22 @@
-"""The files of a solve are readable without the package: this module only runs its command and imports nothing."""
+"""The files of the workflow are readable without the package: by zarr, h5py, zipfile and numpy."""
 
 import json
-import os
-import subprocess
-import sys
 import zipfile
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 import zarr
 
-from tests.kits.patience import PATIENCE
+from tests.pipeline.stages import test_workflow
+from tests.pipeline.stages.test_workflow import GAME
 
-GAME = "mini-2x3k2-abrupt"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-COMMAND = [sys.executable, "-c", "from pttt_ooc.cli.commands import main; main()"]
+finished_once = test_workflow.finished_once  # a fixture
 
 
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("products")
-    (directory / "out").mkdir()
-    options = ["--game", GAME, "--data", "data"]
-    solve = ["solve", "--max-iterations", "30", "--target-nashconv", "0", *options]
-    for arguments in (solve, ["export", f"data/{GAME}/full", "--output", "out", *options]):
-        subprocess.run([*COMMAND, *arguments], cwd=directory, env=ENVIRONMENT, check=True, timeout=PATIENCE)
-    return directory
+@pytest.fixture
+def data(finished_once):
+    return finished_once / "data" / GAME / "full"
 
 
 def sequences(store, player):
@@ -36,11 +25,10 @@ def sequences(store, player):
 
 
 @pytest.mark.slow
-def test_every_store_opens_with_plain_zarr(solved):
-    data = solved / "data" / GAME / "full"
+def test_every_store_opens_with_plain_zarr(data):
     assert zarr.open(data / "views.zarr", mode="r")["pairs/mover"].shape[0] > 0
     solution = zarr.open(data / "solution.zarr", mode="r")
-    assert solution.attrs["game"] == GAME and solution.attrs["iteration"] == 30
+    assert solution.attrs["game"] == GAME and solution.attrs["iteration"] == 44
     (current,) = (data / "work").glob("*/CURRENT.json")
     generation = json.loads(current.read_text())["generation"]
     commit = zarr.open(current.parent / "commits" / f"{generation:08d}", mode="r")
@@ -53,8 +41,7 @@ def test_every_store_opens_with_plain_zarr(solved):
 
 
 @pytest.mark.slow
-def test_probabilities_of_the_solution_sum_to_one(solved):
-    data = solved / "data" / GAME / "full"
+def test_probabilities_of_the_solution_sum_to_one(data):
     solution = zarr.open(data / "solution.zarr", mode="r")
     for player in (0, 1):
         index = sequences(data, player)
@@ -67,13 +54,13 @@ def test_probabilities_of_the_solution_sum_to_one(solved):
 
 
 @pytest.mark.slow
-def test_the_bundle_opens_with_plain_h5py_and_agrees_with_the_zips(solved):
-    with h5py.File(solved / "out" / "strategies.h5") as bundle:
+def test_the_bundle_opens_with_plain_h5py_and_agrees_with_the_zips(data):
+    with h5py.File(data / "strategies.h5") as bundle:
         assert bundle.attrs["game"] == GAME and "strategy" in bundle.attrs["README"]
         for player in (0, 1):
-            lines = (solved / "out" / f"player{player}-infosets.txt").read_text().split()
+            lines = (data / f"player{player}-infosets.txt").read_text().split()
             assert [text.decode() for text in bundle[f"player{player}/infosets"][...]] == lines
-            with zipfile.ZipFile(solved / "out" / f"pttt_pl{player}.zip") as archive:
+            with zipfile.ZipFile(data / f"pttt_pl{player}.zip") as archive:
                 (name,) = archive.namelist()
                 with archive.open(name) as member:
                     tensor = np.load(member)

@@ -12,6 +12,7 @@ import pytest
 
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import tic_tac_toe
+from pttt_ooc.pipeline.show import report
 from pttt_ooc.pipeline.show.report import (
     InfosetPicture,
     ReportData,
@@ -165,11 +166,17 @@ def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
     assert "@media print" in html
 
 
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of the text, as pictures take most of the time."""
+    for name in ("board_figure", "comparison_figure", "convergence_figure", "value_figure", "inline_svg"):
+        monkeypatch.setattr(report, name, lambda *arguments: "")
+
+
 SCHEDULED = ("hs-dcfr", "hs-pcfr+")
 
 
-@pytest.mark.slow_but_one
-@pytest.mark.long_but("sapdcfr", "None", "something")
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(
     "algorithm",
     ["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", *SCHEDULED, "sapcfr+", "sapdcfr+", "something-new", None],
@@ -215,6 +222,7 @@ def test_an_exact_equilibrium_leads_the_report() -> None:
         assert text.count("double oracle") >= 2 and "DCFR" in text  # both methods are in one picture
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_game_that_is_not_listed_has_a_report() -> None:
     unlisted = sample(**EXACT, config={"finish": {"method": "exact"}}, convergence=[], counts={}, uniform_evaluation={})
     page = Page(render_report(unlisted)).text
@@ -265,16 +273,19 @@ def test_odd_data_do_not_crash(changes: dict[str, Any]) -> None:
         assert "nan" not in html
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_shows_only_the_parameters_that_the_algorithm_has() -> None:
     text = Page(render_report(sample(config={"solve": {"algorithm": "pdcfr+"}}, infosets=()))).text
     assert "In this run α = 1.5, γ = 2." in text
     assert "β" not in text
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_without_uniform_there_is_no_baseline() -> None:
     assert "niform play" not in render_report(sample(uniform_evaluation={}))
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_text_is_escaped() -> None:
     nasty = "<script>alert('1')</script> & \"x\""
     changes = {"title": nasty, "machine": {nasty: nasty}, "digests": {nasty: nasty}, "date": nasty}
@@ -284,8 +295,9 @@ def test_text_is_escaped() -> None:
         assert "&lt;script&gt;" in html
 
 
-def test_date_only_when_given(html: str) -> None:
-    assert 'class="byline"' not in html
+@pytest.mark.usefixtures("without_pictures")
+def test_date_only_when_given() -> None:
+    assert 'class="byline"' not in render_report(sample())
     assert "24 October" in render_report(sample(date="24 October"))
 
 

@@ -66,7 +66,7 @@ def assert_nothing_is_cut(cells, text, width):
         assert width is None or len(line) <= width or is_word, line
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(width=WIDTHS, rows=ROWS)
 def test_no_word_of_a_table_is_cut_at_any_width(width, rows):
     headings, *rest = rows
@@ -75,7 +75,7 @@ def test_no_word_of_a_table_is_cut_at_any_width(width, rows):
     assert_nothing_is_cut(cells, text_table(headings, rest, width), width)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(width=WIDTHS, facts=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
 def test_no_word_of_facts_is_cut_at_any_width(width, facts):
     assert_nothing_is_cut([cell for fact in facts for cell in fact], text_facts(facts, width), width)
@@ -156,20 +156,21 @@ def place(tmp_path_factory):
 
 
 COMMANDS = {
-    "info": [],
-    "info mini-2x3k2-abrupt": [],
-    "info pttt-3x4k3-abrupt": [],
     "evaluate A uniform --game mini-2x3k2-abrupt --data DATA": ["the first strategy of all [draft] 2.5.zip"],
     "compare A B --against uniform --game mini-2x3k2-abrupt --data DATA": [
         "first strategy of all [draft] 2.5.zip",
         "without-blanks.zip",
     ],
+    "info": [],
+    "info mini-2x3k2-abrupt": [],
+    "info pttt-3x4k3-abrupt": [],
     "mistakes B --game mini-2x3k2-abrupt --data DATA": ["without-blanks.zip"],
     "plan --game pttt-2x4k3-abrupt": [],
     "exact --game mini-2x2k2-abrupt": [],
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_is_cut_on_a_terminal(screen, place, command):
     if command.startswith("exact"):

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import faults
-from benchmarks.faults import Board, FaultError, Job, Killer
 from pttt_ooc.cfr.sweep import engine
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import SnapshotRecord
+from tests.faults import solver as faults
+from tests.faults.solver import Board, FaultError, Job, Killer
 from tests.kits import helpers
 from tests.kits.disks import in_memory_if_possible
 
@@ -34,7 +34,7 @@ def killer(reference, in_memory):
     return Killer(job(), reference, in_memory)
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.long)])
 def test_kills_at_random_instants(killer, kills):
     """Instants of processor time, so that neither the machine's speed nor its load matters."""
     killer.random_instants(kills, random.Random(3))

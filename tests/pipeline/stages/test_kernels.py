@@ -177,7 +177,7 @@ RUN = "from pttt_ooc.pipeline.files.infosets import two; print(two(), len(two.st
 @pytest.mark.long
 def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     package = tmp_path / "pttt_ooc"
-    for name in ("products", "structure"):
+    for name in ("pipeline/files", "games/structure"):
         (package / name).mkdir(parents=True)
     (package / "__init__.py").touch()
     for name in ("imports", "errors", "compiled_code", "jit"):

@@ -14,22 +14,25 @@ import zarr
 from zarr.codecs import GzipCodec
 
 from pttt_ooc.cli import commands as cli
+from pttt_ooc.cli.sections import load_file
 from pttt_ooc.config import Config, ExportConfig, FinishConfig, SolveConfig
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import array_names, read_array
 from pttt_ooc.errors import StoreError
-from pttt_ooc.pipeline.stages import STAGES, evaluate, export, finish, fsck, report, solve
+from pttt_ooc.pipeline.stages import STAGES, evaluate, export, finish, fsck, product_check, report, solve
 from pttt_ooc.pipeline.stages.directories import manifest_of
+from pttt_ooc.pipeline.stages.fsck import content_of, run_digest
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.stage_context import inputs
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages
-from pttt_ooc.pipeline.stages.verification import content_of, run_digest
 from tests.kits.patience import PATIENCE
 from tests.kits.pythons import python_of
+from tests.pipeline.stages import test_workflow
+from tests.pipeline.stages.test_workflow import GAME, ROOT
 
-GAME = "mini-2x3k2-abrupt"
+finished_once = test_workflow.finished_once  # a fixture
 SETTINGS = SolveConfig(target_nashconv=0, max_iterations=6, snapshot_every=2)
 
 
@@ -97,19 +100,21 @@ def test_equal_runs_have_the_same_digest(both, capsys):
         assert (end.value.code or 0, *capsys.readouterr()) == wanted
 
 
+@pytest.fixture
+def run(finished_once, tmp_path):
+    """A copy of what the workflow has made."""
+    return shutil.copytree(finished_once / "data" / GAME / "full", tmp_path / GAME / "full")
+
+
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_digest_depends_on_every_stage(both, stage):
-    file = manifest_of(both[0], stage)
-    good, facts, before = file.read_text(), read_manifest(file, stage), run_digest(both[0])
-    facts = {name: value for name, value in facts.items() if name not in ("format_version", "stage")}
-    try:
-        write_manifest(file, stage, **{**facts, "versions": {"python": "4"}, "usage": {"seconds": 1}})
-        assert run_digest(both[0]) == before
-        write_manifest(file, stage, **facts, more=1)
-        assert run_digest(both[0]) != before
-    finally:
-        file.write_text(good)
+def test_the_digest_depends_on_every_stage(run, stage):
+    file, before = manifest_of(run, stage), run_digest(run)
+    facts = {k: value for k, value in read_manifest(file, stage).items() if k not in ("format_version", "stage")}
+    write_manifest(file, stage, **{**facts, "versions": {"python": "4"}, "usage": {"seconds": 1}})
+    assert run_digest(run) == before
+    write_manifest(file, stage, **facts, more=1)
+    assert run_digest(run) != before
 
 
 def repack(path):
@@ -147,40 +152,34 @@ PACKED = ["pttt_pl0.zip", "strategies.h5", "solution.zarr", "equilibrium.zarr", 
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("product", ["all", *PACKED])
-def test_other_compressed_bytes_are_the_same_run(both, tmp_path, product):
+def test_other_compressed_bytes_are_the_same_run(run, product):
     """Another processor, library or version may compress the same contents otherwise."""
-    run = shutil.copytree(both[0], tmp_path / GAME / "full")
+    whole = run_digest(run)
     for name in PACKED if product == "all" else [product]:
         before = digest(run / name)
         repack(run / name)
         assert digest(run / name) != before, name
-    assert run_digest(run) == run_digest(both[0])
+    assert run_digest(run) == whole
     assert (found := fsck.check(run)).problems == found.facts == []
-    config = Config(game=GAME, solve=SETTINGS)
+    config = load_file(ROOT / "examples/test-abrupt.yaml")[0]
     assert not any(reasons(run, requested_stages(config, run)).values())
 
 
-def test_files_are_compared_with_the_manifests_first(both):
-    file = both[0] / "convergence.jsonl"
-    good = file.read_text()
-    try:
-        file.write_text(good.replace('"iteration": 2', '"iteration": 3'))
-        with pytest.raises(StoreError, match=r"convergence\.jsonl is not what stage 'solve' made"):
-            run_digest(both[0])
-    finally:
-        file.write_text(good)
+def test_files_are_compared_with_the_manifests_first(run):
+    file = run / "convergence.jsonl"
+    file.write_text(file.read_text().replace('"iteration": 2', '"iteration": 3'))
+    with pytest.raises(StoreError, match=r"convergence\.jsonl is not what stage 'solve' made"):
+        run_digest(run)
 
 
-def test_the_content_of_convergence_is_all_but_its_times(both, tmp_path):
-    from pttt_ooc.pipeline.stages.product_check import _digest_without_times
-
-    rows = [json.loads(row) for row in (both[0] / "convergence.jsonl").read_text().splitlines()]
-    told = json.loads((both[0] / "solve.json").read_text())["products"]["convergence.jsonl"]
+def test_the_content_of_convergence_is_all_but_its_times(run, tmp_path):
+    rows = [json.loads(row) for row in (run / "convergence.jsonl").read_text().splitlines()]
+    told = json.loads((run / "solve.json").read_text())["products"]["convergence.jsonl"]
 
     def content(*changed):
         file = tmp_path / "convergence.jsonl"
         file.write_text("".join(f"{json.dumps(row)}\n" for row in changed))
-        return _digest_without_times(file)
+        return product_check._digest_without_times(file)
 
     assert content(*({**row, "seconds": 9, "cpu_seconds": 9, "elapsed_seconds": 9} for row in rows)) == told["content"]
     assert content(*({**row, "nashconv": 9} for row in rows)) != told["content"]
@@ -192,7 +191,7 @@ import sys
 from pathlib import Path
 from pttt_ooc.config import Config, ExportConfig, FinishConfig, SolveConfig
 from pttt_ooc.pipeline.stages import enumerate, evaluate, export, index, report, solve
-from pttt_ooc.pipeline.stages.verification import run_digest
+from pttt_ooc.pipeline.stages.fsck import run_digest
 
 game, directory = "mini-2x2k2-abrupt", Path(sys.argv[1]) / "mini-2x2k2-abrupt/full"
 settings = SolveConfig(target_nashconv=0, max_iterations=5)
@@ -237,14 +236,14 @@ def test_all_pythons_make_the_same_run(tmp_path):
     assert len({*digests.values()}) == 1, digests
 
 
-def test_a_flipped_bit_in_a_digest_is_blamed_on_the_manifest(both):
-    file = both[1] / "solve.json"
+def test_a_flipped_bit_in_a_digest_is_blamed_on_the_manifest(run):
+    file = run / "solve.json"
     good = file.read_text()
     digest_told = json.loads(good)["products"]["solution.zarr"]["digest"]
     other = "1" if digest_told[7] == "0" else "0"
     file.write_text(good.replace(digest_told, digest_told[:7] + other + digest_told[8:]))
     with pytest.raises(StoreError, match=r"solve\.json is damaged: its content does not match"):
-        inputs(both[1], "enumerate", "index", "solve")
-    assert [problem for problem in fsck.check(both[1]).problems if "solution.zarr" in problem] == []
+        inputs(run, "enumerate", "index", "solve")
+    assert [problem for problem in fsck.check(run).problems if "solution.zarr" in problem] == []
     file.write_text(good)
-    assert fsck.check(both[1]).problems == []
+    assert fsck.check(run).problems == []

@@ -9,7 +9,6 @@ from itertools import takewhile
 
 import pytest
 
-from benchmarks.faults import STEPS
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.manifests import read_manifest
@@ -23,6 +22,7 @@ from pttt_ooc.pipeline.stages import fsck, product_check, snapshots, solve
 from pttt_ooc.pipeline.stages.directories import SNAPSHOTS
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.snapshots import due, most_bytes, thin_out
+from tests.faults.solver import STEPS
 
 GAME = "mini-2x3k2-abrupt"
 EXIT_FINISHED = 7

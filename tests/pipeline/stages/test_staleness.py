@@ -12,7 +12,8 @@ import yaml
 
 from pttt_ooc.cfr.solving.regret import RULES, Parameters, unread_keys
 from pttt_ooc.cli.commands import main
-from pttt_ooc.config import Config, ExportConfig, SolveConfig, check_config
+from pttt_ooc.cli.sections import load_file
+from pttt_ooc.config import Config, ExportConfig, SolveConfig
 from pttt_ooc.disk.files import remove
 from pttt_ooc.errors import MemoryBudgetError, StoreError
 from pttt_ooc.pipeline.stages import (
@@ -32,17 +33,11 @@ from pttt_ooc.pipeline.stages import (
 from pttt_ooc.pipeline.stages.normal_form import normal_export
 from pttt_ooc.pipeline.stages.normal_solve import normal_solve
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages, sentence, status_lines
+from tests.pipeline.stages import test_workflow
+from tests.pipeline.stages.test_workflow import GAME, ROOT
 
-GAME = "mini-2x3k2-abrupt"
-CONFIG = check_config(
-    {
-        "game": GAME,
-        "memory_mb": 600,
-        "solve": {"target_nashconv": 1e-2, "commit_seconds": 5},
-        "export": {"bundle": False},
-        "report": {"infosets": ["|"]},
-    }
-)
+finished_once = test_workflow.finished_once  # a fixture
+CONFIG = load_file(ROOT / "examples/test-abrupt.yaml")[0]
 
 
 def changed(**sections):
@@ -66,18 +61,10 @@ def run(stage, directory, config=CONFIG):
     }[stage]()
 
 
-@pytest.fixture(scope="module")
-def made_once(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("made")
-    for stage in STAGES:
-        run(stage, directory)
-    return directory
-
-
 @pytest.fixture
-def made(made_once, tmp_path):
-    """All products of all stages."""
-    return shutil.copytree(made_once, tmp_path / "made")
+def made(finished_once, tmp_path):
+    """All products of all stages, as the workflow has made them."""
+    return shutil.copytree(finished_once / "data" / GAME / "full", tmp_path / "made")
 
 
 def found(directory, config=CONFIG, **options):
@@ -122,7 +109,7 @@ def test_a_described_run_is_up_to_date(made):
         ({"finish": {"method": "none"}}, "finish", "was made with method exact, not none"),
         ({"finish": {"max_minutes": 7}}, "finish", "was made with max_minutes 60.0, not 7"),
         ({"export": {"dtype": "float32"}}, "export", "was made with dtype float64, not float32"),
-        ({"report": {"title": "Another"}}, "report", "was made with title Phantom Tic-Tac-Toe, solved, not Another"),
+        ({"report": {"title": "Another"}}, "report", "was made with title A small test, not Another"),
     ],
 )
 def test_other_settings_make_a_stage_and_later_ones_stale(made, changes, stage, reason):
@@ -155,7 +142,7 @@ def work_name(settings, index):
 def test_explicit_defaults_change_nothing(made):
     settings = {"alpha": 2.3, "gamma": 2, "asymmetry": 2, "horizon": 7, "beta": 3, "snapshots_mb": 5}
     assert found(made, changed(solve=settings, export={"course": True})) == {}
-    assert set(found(made, changed(export={"course": True, "bundle": True}))) == {"export", "report"}
+    assert set(found(made, changed(export={"course": True, "bundle": False}))) == {"export", "report"}
     none = ExportConfig(course=False, bundle=False)
     assert normal_export(none.model_copy(update={"dtype": "float32", "compression_level": 9}), GAME) == none
     only = ExportConfig(course=False)
@@ -183,7 +170,11 @@ def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
         for key, value in getattr(CONFIG, section):
             if key in {"beta", "horizon", "snapshots_mb", "infosets_0", "infosets_1", "compare"}:
                 continue
-            other = {key: False if key == "course" else others.get(str(value), [] if key == "infosets" else not value)}
+            other = {
+                key: False
+                if key in ("course", "bundle")
+                else others.get(str(value), [] if key == "infosets" else not value)
+            }
             config = CONFIG.model_copy(update={section: getattr(CONFIG, section).model_copy(update=other)})
             assert found(made, config)[section].startswith(f"was made with {key} ")
     assert found(made, changed(memory_mb=500)) == {}
@@ -372,11 +363,11 @@ def test_the_state_is_named_by_all_keys_except_budgets(key):
 def test_the_report_prints_the_settings_in_force(made):
     """Not the present configuration: the solution was made with another one."""
     text = (made / "report.html").read_text()
-    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: false" in text
-    now = changed(memory_mb=400, solve={"target_nashconv": 0.5}, export={"bundle": True}, report={"title": "Now"})
+    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: null" in text
+    now = changed(memory_mb=400, solve={"target_nashconv": 0.5}, export={"bundle": False}, report={"title": "Now"})
     run("report", made, now)
     text = (made / "report.html").read_text()
-    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: false" in text
+    assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: null" in text
     assert "title: Now" in text and "0.5" not in text.partition("How to reproduce it")[2].partition("</code>")[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.pipeline.stages import STAGES, directories, product_check
-from pttt_ooc.pipeline.stages.run_start import begin
+from pttt_ooc.pipeline.stages.decisions import begin
 from pttt_ooc.pipeline.stages.stage_context import LOCK
 from tests.kits.disks import Disk, NoDiskError
 from tests.pipeline.stages import test_workflow
@@ -108,22 +108,6 @@ def test_a_copy_makes_nothing_anew(workflow):
     assert "Nothing to be done" in workflow.succeed()
     changed = {file for file, stat in state(workflow).items() if before.get(file) != stat}
     assert {file.parent.name for file in changed} <= {".verified", "full"}, "only a note that all has been read"
-
-
-@pytest.mark.slow
-def test_equivalent_settings_make_nothing_stale(workflow):
-    workflow.configure("solve", horizon=7, beta=3.0, alpha=2.3)
-    workflow.configure("export", course=True)
-    assert workflow.stale() == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("product", "stage"), [("pttt_pl0.zip", "export"), ("report.html", "report")])
-def test_an_edit_of_the_same_size_is_repaired(workflow, product, stage):
-    content = bytearray((workflow.data / product).read_bytes())
-    content[200] ^= 1
-    (workflow.data / product).write_bytes(content)
-    assert workflow.stale() == list(STAGES[STAGES.index(stage) :])
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ MOST_BYTES = 1 << 24
 
 NETWORK = "network"
 """In place of the path of a file: the network of the package for the game, which ``python -m
-benchmarks.ultimate_network`` makes.  It is under the package's licence."""
+pttt_ooc.other_games.arena.experiments.ultimate_training`` makes.  It is under the package's licence."""
 
 NETWORK_DIGESTS = {"ultimate": "d108fe1b0e0d1a4d", "ultimate:most": "6ba1d94c1c8c8e84"}
 """The games that have such a network, and BLAKE2b of their files, 8 bytes."""

@@ -43,9 +43,9 @@ arena = group("Games in which both players see everything: agents, matches, expe
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     arena.command(epilog="Example: pttt arena match alphabeta:heur=3 random --games 200")(match)
-    arena.command(epilog="Example: pttt arena experiment config/arena/ultimate.yaml heur1-random")(experiment)
+    arena.command(epilog="Example: pttt arena experiment examples/arena/ultimate.yaml heur1-random")(experiment)
     arena.command(epilog="Example: pttt arena claims data/arena")(claims)
-    arena.command(epilog="Example: pttt arena record config/arena/rows.yaml -o docs/records/arena/rows.jsonl")(record)
+    arena.command(epilog="Example: pttt arena record examples/arena/rows.yaml -o docs/records/arena/rows.jsonl")(record)
     arena.command(epilog="Example: pttt arena play alphabeta:time=1")(play)
     arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
