@@ -2,22 +2,19 @@
 
 import ast
 import json
-import os
 import random
 import subprocess
 
 import numpy as np
 import pytest
 
-from benchmarks import convergence, exact, forking, mutants, mutation, nearness, rooms, schedule, widths
+from benchmarks import convergence, exact, forking, mutants, mutation, rooms, schedule, widths
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.games.rules.catalogue import GAMES
 from pttt_ooc.games.structure.index import actions_of
-from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.views import find_pairs
 from tests.kits import helpers, naive
-from tests.kits.patience import PATIENCE
 
 
 def slots_of(trie, index, player):
@@ -76,15 +73,6 @@ def test_the_walk_makes_the_same_gradients_as_the_engine(name):
     compare(name, np.float64, 1e-12, strategies)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*helpers.TINY, "pttt-abrupt-after-0-5-1-8-3"])
-def test_the_walk_of_uniform_play_in_single_precision(name):
-    index = helpers.small_engine(name, dtype=np.float32).index
-    reach, trie = compare(name, np.float32, 1e-5, [uniform_strategy(index, player) for player in (0, 1)])
-    mine = uniform_reach(trie, np.float32)
-    assert np.allclose(mine[reach > 0], reach[reach > 0], rtol=1e-6, atol=0)
-
-
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 def test_parts_of_the_walk_add_up(name):
     game = GAMES[name]
@@ -113,11 +101,6 @@ def test_the_command_measures_a_small_game(tmp_path, capsys):
     assert str(tmp_path) not in json.dumps(result)
 
 
-def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
-    assert main(["--game", "chess", "--data", str(tmp_path)]) == 1
-    assert "no game called 'chess'" in capsys.readouterr().err
-
-
 @pytest.mark.long
 def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
@@ -130,12 +113,6 @@ def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     assert convergence.main([*variants, *data, "--iterations", "40"]) == 0  # all of it is there already
     assert convergence.read(tmp_path / "benchmarks" / "convergence.jsonl") == rows
     assert variants[0] in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("variant", ["magic", "dcfr,gama=2", "dcfr,gamma=x", "dcfr,gamma"])
-def test_a_wrong_variant_is_told_in_one_sentence(tmp_path, capsys, variant):
-    assert convergence.main([variant, "--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"]) == 1
-    assert f"variant {variant}: " in capsys.readouterr().err
 
 
 MUTATED = """
@@ -168,126 +145,6 @@ def test_mutants_are_small_changes():
     for mutant in found:
         ast.parse(mutant.applied(MUTATED))
     assert mutants.sample("m", MUTATED, 3, 5) == mutants.sample("m", MUTATED, 8, 5)[:3]
-
-
-def test_mutants_are_dealt_evenly_to_the_rooms():
-    sources = {"big/a": MUTATED * 3, "big/b": MUTATED, "small/c": MUTATED}
-    found = mutants.dealt(sources, 12, 5)
-    assert len(set(found)) == 12 and sum(one.module == "small/c" for one in found) == 6
-    assert found[:7] == mutants.dealt(sources, 7, 5) != mutants.dealt(sources, 7, 6)
-    whole = mutants.dealt(sources, 10_000, 5)
-    assert len(whole) == sum(len(mutants.mutants(*one)) for one in sources.items())
-
-
-@pytest.mark.slow
-def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
-    """Each anew, with its own environment; what takes too long is ended, and what comes next runs all the same."""
-    monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
-    (tmp_path / "test_some.py").write_text(
-        "import os, time\ncount = []\n"
-        "def test_one(): count.append(1); assert count == [1] and os.environ['WORD'] == 'a'\n"
-        "def test_slow(): time.sleep(60)\n"
-    )
-    server = forking.ForkServer()
-
-    def run(test, word, limit):
-        environment = {"WORD": word, "PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        options = {"place": str(tmp_path), "environment": environment, "log": str(tmp_path / "log")}
-        return server.run(limit, arguments=["-q", "-p", "no:cacheprovider", f"test_some.py::{test}"], **options)
-
-    found = [run("test_one", word, PATIENCE) for word in "aab"]
-    assert [code for code, _ in found] == [0, 0, 1] and all(seconds > 0 for _, seconds in found)
-    assert "1 failed" in (tmp_path / "log").read_text()
-    assert run("test_slow", "a", 0.1)[0] is None and run("test_one", "a", PATIENCE)[0] == 0
-    server.close()
-
-
-def test_every_module_can_be_mutated():
-    known = mutation.modules_of([])
-    files = {str(file.relative_to(rooms.PACKAGE))[:-3] for file in rooms.PACKAGE.rglob("*.py")}
-    assert set(known) == {name for name in files if not name.rpartition("/")[2].startswith("__")}
-    assert len(known) == len(set(known))
-    for room in {name.partition("/")[0] for name in known if "/" in name}:
-        assert {name.partition("/")[0] for name in mutation.modules_of([room])} == {room}
-
-
-def test_modules_to_mutate_are_named_by_folders_and_by_themselves():
-    assert mutation.modules_of(["pipeline/sweeps"]) == [
-        "pipeline/sweeps/pipeline",
-        "pipeline/sweeps/report",
-        "pipeline/sweeps/settings",
-    ]
-    assert mutation.modules_of(["cfr/sweep/tree", "other_games/smbc/goals"]) == [
-        "cfr/sweep/tree",
-        "other_games/smbc/goals",
-    ]
-    assert mutation.modules_of(["learners/deep/"]) == mutation.modules_of(["learners/deep"]) != []
-    assert mutation.modules_of(["jit"]) == ["jit"]
-    with pytest.raises(SystemExit, match="no module or room chess"):
-        mutation.modules_of(["chess"])
-
-
-def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_path):
-    """Through helpers and conftest.py too; the rest of the room comes last."""
-    files = {
-        "pttt_ooc/pipeline/sweeps/__init__.py": "",
-        "pttt_ooc/pipeline/sweeps/cells.py": "",
-        "pttt_ooc/pipeline/sweeps/page.py": "def f():\n"
-        "    from pttt_ooc.pipeline.sweeps.cells import (\n        a,\n    )",
-        "tests/pipeline/sweeps/test_grid.py": "from pttt_ooc.pipeline.sweeps import (\n    cells,\n    page,\n)",
-        "tests/pipeline/sweeps/test_grid_cells.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.pipeline.sweeps.cells'",
-        "tests/test_page.py": "import pttt_ooc.pipeline.sweeps.page",
-        "tests/kit.py": "from pttt_ooc.pipeline.sweeps.cells import a",
-        "tests/test_by_helper.py": "from tests.kit import a",
-        "tests/inner/conftest.py": "from tests.kit import a",
-        "tests/inner/test_all.py": "",
-        "tests/test_far.py": "from pttt_ooc.elsewhere import grid",
-        "tests/pipeline/sweeps/test_grid_browser.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/pipeline/sweeps/test_grid_other.py": "",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("pipeline/sweeps/cells", tmp_path)]
-    near = ["pipeline/sweeps/test_grid.py", "pipeline/sweeps/test_grid_cells.py", "test_a.py"]
-    assert found[:4] == [*((name, False) for name in near), ("test_a.py", True)]
-    assert {name for name, _ in found[4:6]} == {"test_by_helper.py", "test_page.py"}
-    assert found[6:] == [("inner/test_all.py", False), ("pipeline/sweeps/test_grid_other.py", False)]
-
-
-def test_the_entries_of_a_line_are_the_public_names_that_lead_to_it():
-    functions = (
-        "A = 1\ndef _f():\n    return A\n",
-        "class C:\n    def g(self):\n        return _f()\n",
-        "def h():\n    C()\n",
-    )
-    source = "".join([*functions, "def k(): pass\n"])
-    assert nearness.entries(source, 3) == {"C", "h"} == nearness.entries(source, 6)
-    assert nearness.entries(source, 9) == {"k"} and nearness.entries(source, 1) == set()
-
-
-def test_tests_of_the_changed_function_come_first():
-    """Through a module that uses it, too; and quick tests before slow ones."""
-    walks = nearness.nearest("learners/sampled/kernels", entrances={"fixed_iterations"})
-    assert walks[0] == ("tests/learners/test_learners_sampled.py", False)
-    assert sorted(walks) == sorted(nearness.nearest("learners/sampled/kernels"))
-    boards = nearness.nearest("other_games/arena/games/extreme", entrances={"Extreme"})
-    quick = [file for file, slow in boards if not slow]
-    nearest = sum(file in quick for file, slow in boards[: boards.index((quick[0], True))])
-    assert nearest > 1 and [slow for _, slow in boards[: 2 * nearest]] == [False] * nearest + [True] * nearest
-
-
-def test_real_modules_have_tests_near_them():
-    assert nearness.nearest("pipeline/sweeps/report")[:2] == [
-        ("tests/pipeline/sweeps/test_grid_page.py", False),
-        ("tests/pipeline/sweeps/test_grid.py", False),
-    ]
-    assert nearness.nearest("site/shell/protocol")[0] == ("tests/site/shell/test_web_protocol.py", False)
-    assert nearness.nearest("other_games/smbc/kernels")[0][0].startswith("tests/other_games/smbc/")
-    assert nearness.nearest("jit")[0] == ("tests/test_jit.py", False)
-    for module in ("other_games/extreme/bots/strong_bot", "learners/exact/mirror"):  # loaded by their names
-        assert module.partition("/")[0] in nearness.nearest(module)[0][0]
 
 
 @pytest.mark.slow
@@ -341,14 +198,6 @@ def test_every_module_of_the_core_has_tests_for_its_mutants():
     assert mutation.KERNELS.issubset(mutation.TESTS)
 
 
-def test_mutants_without_consequence_are_not_counted(monkeypatch):
-    rows = [{"module": "m", "start": [n, 0], "name": f"m: {n}", "killed_by": "t" * (n > 2)} for n in range(6)]
-    monkeypatch.setattr(mutation, "equivalents", lambda: {"m: 0": "It is the same."})
-    told = mutation.summary(rows).splitlines()
-    assert told[0].split() == ["m", "3", "of", "5", "killed", "60%"]
-    assert told[-2:] == ["m.py:1: 1", "m.py:2: 2"]
-
-
 def test_a_schedule_is_played_through():
     iteration = schedule.Iteration([[3.0, 1.0, 1.0, 1.0], [2.0]], seconds=10.0)
     assert iteration.between == 2.0
@@ -356,12 +205,6 @@ def test_a_schedule_is_played_through():
     assert schedule.simulated(iteration, 2, handover=0.0) == 2 + 3 + 2
     assert schedule.simulated(iteration, 2, handover=0.5) == 2 + 4 + 2  # from 1 to 4, beside 0.5 to 3.5
     assert schedule.simulated(iteration, 3, handover=0.0) == schedule.longest(iteration) == 7.0
-
-
-def test_an_undisturbed_iteration_has_the_least_times():
-    iterations = [schedule.Iteration([[a, 2.0]], seconds=a + 2.0 + b) for a, b in ((4.0, 5.0), (9.0, 1.0), (3.0, 2.0))]
-    found = schedule.undisturbed(iterations)
-    assert found.slices == [[3.0, 2.0]] and found.between == 1.0
 
 
 @pytest.mark.slow
@@ -376,25 +219,6 @@ def test_the_schedule_of_a_small_board(tmp_path, capsys):
 def test_the_picture_of_the_rooms_is_that_of_the_imports():
     """`python -m benchmarks.rooms --write` draws it anew."""
     assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture()
-
-
-def test_rooms_are_read_off_the_imports(tmp_path):
-    (tmp_path / "low").mkdir()
-    (tmp_path / "low/base.py").write_text("import math\n")
-    (tmp_path / "low/more.py").write_text("def late():\n    from pttt_ooc.low import base\n")
-    (tmp_path / "high.py").write_text("from pttt_ooc.low.more import late\nimport pttt_ooc.top\n")
-    (tmp_path / "top.py").write_text("from pttt_ooc import high\nfrom pttt_ooc.low import base\n")
-    graph = rooms.imports(tmp_path)
-    assert graph["low.more"] == {"low.base"} and graph["high"] == {"low.more", "top"}
-    assert graph["top"] == {"high", "low.base"}
-    assert rooms.circles(graph) == [{"high", "top"}]
-    assert rooms.rooms(graph) == {"high": {"low", "top"}, "low": set(), "top": {"high", "low"}}
-    assert rooms.floors(rooms.rooms(graph)) == {"low": 1, "high": 2, "top": 2}
-
-
-def test_arrows_that_follow_from_others_are_left_out():
-    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset()}
-    assert rooms.needed(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
 
 
 @pytest.mark.slow_but_one

@@ -108,11 +108,3 @@ def test_the_paper_says_what_the_documentation_says():
         assert (ROOT / path).exists()
     lines = len((ROOT / "examples/ppo.py").read_text().splitlines())
     assert f"PPO in {lines} lines" in paper
-
-
-@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "ROADMAP.md"])
-def test_links_of_pages_for_the_public(name):
-    text = (ROOT / name).read_text()
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
-    for link in links:
-        assert (ROOT / link.partition("#")[0]).exists(), link
