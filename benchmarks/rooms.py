@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+from pttt_ooc.imports import import_statements
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
@@ -31,15 +33,15 @@ def imports(package: Path = PACKAGE) -> Graph:
     ``__init__`` and ``__main__``."""
     known = modules(package)
     return {
-        name: frozenset(_imported(ast.parse(file.read_text(encoding="utf-8")), known) - {name})
+        name: frozenset(_imported(import_statements(file.read_text(encoding="utf-8")), known) - {name})
         for name, file in known.items()
         if name not in ("__init__", "__main__")
     }
 
 
-def _imported(tree: ast.AST, known: Mapping[str, Path]) -> set[str]:
+def _imported(statements: Iterable[ast.AST], known: Mapping[str, Path]) -> set[str]:
     found = set()
-    for node in ast.walk(tree):
+    for node in statements:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "pttt_ooc":
             base = (node.module or "").partition(".")[2]
             for alias in node.names:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-from pttt_ooc.config import Config, FinishConfig
+from pttt_ooc.config import PARAMETERS, Config, FinishConfig
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.imports import module_digest
 from pttt_ooc.pipeline.stages.directories import results_of
@@ -16,8 +16,6 @@ from pttt_ooc.pipeline.sweeps.settings import SweepConfig
 
 PAGE, TABLE = "report.html", "comparison.csv"
 """The files that compare the runs."""
-
-_PARAMETERS = ("alpha", "beta", "gamma", "asymmetry")
 
 
 def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict[str, Config]:
@@ -28,7 +26,7 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
     ConfigError
         If the configuration's own run is one of them, or one value of a parameter is given for several update rules.
     """
-    parameter = next((key for key in _PARAMETERS if getattr(config.solve, key) is not None), None)
+    parameter = next((key for key in PARAMETERS if getattr(config.solve, key) is not None), None)
     if sweep.games and parameter and len(sweep.algorithms) > 1:
         raise ConfigError(
             f"solve.{parameter} is {getattr(config.solve, parameter):g}, but sweep.algorithms names several update "

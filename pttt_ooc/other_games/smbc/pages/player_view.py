@@ -13,7 +13,7 @@ from pttt_ooc.other_games.smbc.match_play import ME, Bot, Match, Round, Thought,
 from pttt_ooc.other_games.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.other_games.smbc.rules import GOALS, SQUARES
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for
-from pttt_ooc.site.play.player_view import ViewSquare
+from pttt_ooc.site.play.review import ViewSquare
 
 
 @dataclass(frozen=True)
